@@ -1,0 +1,60 @@
+"""What can go wrong, one class for each question that a caller can act on.
+
+    LlmaskError
+    ├── GrammarError (ValueError)        the grammar, schema or pattern is not well formed
+    │   ├── UnsupportedSchema            well formed, but uses what llmask cannot enforce
+    │   └── UnsatisfiableSchema          no document at all fulfils it
+    ├── LimitExceeded (RuntimeError)     a budget of `llmask.Limits` is spent
+    ├── TokenRejected (ValueError)       the grammar does not allow this token here
+    └── VocabularyError (ValueError)     the tokenizer's vocabulary is unusable or the file is corrupt
+
+Every error has three parts: what happened (`message`), where (`where`: line and column, JSON pointer, byte offset
+or token index) and how to mend it (`help`). `str(error)` joins them, one part a line.
+"""
+
+from __future__ import annotations
+
+
+class LlmaskError(Exception):
+    """Base of all errors raised on purpose by llmask.
+
+    Parameters
+    ----------
+    message : what happened, a sentence without a final stop.
+    where : the place: "line 3, column 7", a JSON pointer such as "#/properties/a", "byte 512 (field name)", ...
+    help : what the caller can do about it.
+    """
+
+    def __init__(self, message: str, where: str | None = None, help: str | None = None) -> None:
+        super().__init__(message, where, help)
+        self.message = message
+        self.where = where
+        self.help = help
+
+    def __str__(self) -> str:
+        text = self.message if self.where is None else f"{self.message}\n  at {self.where}"
+        return text if self.help is None else f"{text}\n  {self.help}"
+
+
+class GrammarError(LlmaskError, ValueError):
+    """The grammar, schema or pattern is malformed."""
+
+
+class UnsupportedSchema(GrammarError):
+    """The schema uses a keyword that is not enforced; accepting it would make the mask too permissive."""
+
+
+class UnsatisfiableSchema(GrammarError):
+    """No document fulfils the schema, so there is nothing to generate."""
+
+
+class LimitExceeded(LlmaskError, RuntimeError):
+    """A budget of `llmask.Limits` is spent; the message names it."""
+
+
+class TokenRejected(LlmaskError, ValueError):
+    """The token (or bytes) cannot follow what was accepted so far; the matcher's state is unchanged."""
+
+
+class VocabularyError(LlmaskError, ValueError):
+    """The vocabulary cannot be used: a corrupt file, a wrong token list, or bytes that no token can spell."""

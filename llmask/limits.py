@@ -1,0 +1,37 @@
+"""Every budget of the engine in one frozen dataclass, so that hostile input meets a limit and not the machine's end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Budgets; reaching one raises `LimitExceeded` that names it.
+
+    Attributes
+    ----------
+    max_schema_bytes : length of a schema or pattern as text. 16 MiB: the largest real schemas are near 4 MB.
+    max_schema_depth : nesting of a schema or of a pattern. Deeper ones come from programs, not people.
+    max_schema_keywords : subschemas visited while compiling, references included.
+    max_regex_nodes : nodes of the hash-consed regular expressions that one call may add to the store.
+    max_lexer_states : lexer states that one call may add to the store.
+    max_rows : Earley rows of one compiled grammar.
+    max_items : items in one Earley row.
+    max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
+    max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty.
+    max_store_bytes : memory of the tables that all grammars of a tokenizer share.
+    max_grammar_bytes : memory of the tables of one compiled grammar.
+    """
+
+    max_schema_bytes: int = 16 * 2**20
+    max_schema_depth: int = 400
+    max_schema_keywords: int = 1_000_000
+    max_regex_nodes: int = 2_000_000
+    max_lexer_states: int = 250_000
+    max_rows: int = 1_000_000
+    max_items: int = 50_000
+    max_nodes_walked: int = 20_000_000
+    max_emptiness_steps: int = 200_000
+    max_store_bytes: int = 2 * 2**30
+    max_grammar_bytes: int = 2**30
