@@ -1,0 +1,147 @@
+"""How compiled code is declared, compiled, cached on disk and announced.
+
+Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. A door has
+one explicit signature, so that a drifting dtype is an error and never a silent second compilation in the middle of a
+generation. Machine code lies in a folder named after a digest of every file in `llmask/kernels`, because numba's own
+cache notices changes in the decorated function's file only, and helpers live in many files.
+
+    LLMASK_CACHE_DIR      where the folder is made (default: the user's cache directory)
+    LLMASK_CHECK_BOUNDS   "1" compiles every table access with a bounds check (slow, for tests)
+
+In: functions. Out: compiled dispatchers. Cost: one to two minutes for all doors on an empty cache, then about 20 ms a
+process for each door.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
+
+kernel: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy")
+
+_doors: dict[str, list[tuple[Any, str]]] = {}
+_ready: set[str] = set()
+
+
+@cache
+def kernels_digest() -> str:
+    """Digest of the kernels' sources, the versions they are compiled with and the bounds-check switch."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:3]} {CHECK_BOUNDS}".encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:20]
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled kernels; created on first use."""
+    root = os.environ.get("LLMASK_CACHE_DIR")
+    if root is None:
+        if sys.platform == "win32":
+            base = os.environ.get("LOCALAPPDATA", str(Path.home()))
+        elif sys.platform == "darwin":
+            base = str(Path.home() / "Library" / "Caches")
+        else:
+            base = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+        root = str(Path(base) / "llmask")
+    return Path(root) / kernels_digest()
+
+
+class _FolderLocator(caching._CacheLocator):
+    """Tells numba to keep all doors in `cache_folder()`, valid as long as the digest is."""
+
+    def __init__(self, py_func: Any) -> None:
+        self._name = f"{py_func.__module__}.{py_func.__qualname__}"
+
+    def get_cache_path(self) -> str:
+        return str(cache_folder())
+
+    def get_source_stamp(self) -> str:
+        return kernels_digest()
+
+    def get_disambiguator(self) -> str:
+        return self._name
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _FolderLocator | None:
+        locator = cls(py_func)
+        try:
+            locator.ensure_cache_path()
+        except OSError:
+            return None  # a read-only home: numba then reports that it cannot cache
+        return locator
+
+
+class _FolderCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_FolderLocator]
+
+
+class _FolderCache(caching.Cache):
+    _impl_class = _FolderCacheImpl
+
+
+def door(signature: str, group: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declare an entry point of compiled code; `make_ready(group)` compiles it or loads it from the cache."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+        _doors.setdefault(group, []).append((dispatcher, signature))
+        return dispatcher
+
+    return declare
+
+
+def is_cached(group: str) -> bool:
+    """Whether every door of `group` lies in the cache folder already."""
+    folder = cache_folder()
+    if not folder.is_dir():
+        return False
+    present = "\n".join(entry.name for entry in folder.glob("*.nbi"))
+    return all(f".{dispatcher.py_func.__name__}-" in present for dispatcher, _ in _doors.get(group, []))
+
+
+def make_ready(group: str, announce: bool | None = None) -> None:
+    """Compile the doors of `group`, or load them from the cache folder; does nothing the second time.
+
+    Parameters
+    ----------
+    announce : write a progress bar to standard error; None: only when something has to be compiled.
+    """
+    if group in _ready:
+        return
+    doors = _doors.get(group, [])
+    if announce is None:
+        announce = not is_cached(group)
+    started = time.perf_counter()
+    for number, (dispatcher, signature) in enumerate(doors):
+        if announce:
+            _draw_progress(group, number, len(doors), dispatcher.py_func.__name__, time.perf_counter() - started)
+        if not dispatcher.signatures:
+            try:
+                dispatcher._cache = _FolderCache(dispatcher.py_func)
+            except RuntimeError:
+                pass  # no writable folder: compile for this process only
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+    if announce:
+        _draw_progress(group, len(doors), len(doors), "done", time.perf_counter() - started)
+        sys.stderr.write("\n")
+        sys.stderr.flush()
+    _ready.add(group)
+
+
+def _draw_progress(group: str, done: int, total: int, name: str, seconds: float) -> None:
+    filled = 24 * done // max(total, 1)
+    line = f"\rllmask: compiling {group} kernels (first start) [{'#' * filled}{'.' * (24 - filled)}] {done}/{total}"
+    sys.stderr.write(f"{line} {seconds:5.1f} s {name:<20.20}")
+    sys.stderr.flush()
