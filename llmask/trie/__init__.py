@@ -1,0 +1,1 @@
+"""Prefix trie of all token bytes: its layout and its builder."""
