@@ -1,0 +1,1 @@
+"""Tests of llmask; tests/README.md says what lies where."""

@@ -1,0 +1,126 @@
+"""What every test may use: the folder of shared data, tokenizers, seeds and one dial for effort.
+
+    LLMASK_TEST_EFFORT   multiplies the number of random cases (default 1; 0.1 for a quick look, 20 for a night)
+    LLMASK_TEST_SEED     seed of all random tests (default 20261121); each test prints the one that it used
+    LLMASK_SHARED        folder of shared data (default: `shared` beside the project's folder)
+
+Tests that read shared data skip, with the reason, where the folder is absent; where it is present they fail.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EFFORT = float(os.environ.get("LLMASK_TEST_EFFORT", "1"))
+SEED = int(os.environ.get("LLMASK_TEST_SEED", "20261121"))
+SHARED = Path(os.environ.get("LLMASK_SHARED", ROOT.parent / "shared"))
+
+# What a small vocabulary must have to be nasty: every byte, pieces that cross the ends of JSON lexemes, tokens that
+# end inside a code point, two ids with the same bytes, an empty token and special ones in the middle.
+TINY_PIECES = (
+    '{"', '"}', '":', '": ', '",', '", "', '"]', "[]", "{}", "},", "}]", "], ", '\\"', "\\u", "\\n",
+    "00", "12", "-1", ".5", "e+", "true", "tru", "false", "null", "nul", "name", '"name"', '"na', "me", "age",
+    "aa", "ab", "ba", "abc", "  ", "\n  ", " \n", "é", "😀", "日本",
+)  # fmt: skip
+
+
+def pytest_report_header() -> str:
+    return f"llmask: effort {EFFORT:g} (LLMASK_TEST_EFFORT), seed {SEED} (LLMASK_TEST_SEED), shared data {SHARED}"
+
+
+@pytest.fixture(scope="session")
+def effort() -> float:
+    """Multiplier of the number of random cases."""
+    return EFFORT
+
+
+@pytest.fixture(scope="session")
+def scaled() -> Callable[[int], int]:
+    """scaled(n): number of random cases at the effort asked for, at least one."""
+    return lambda n_cases: max(1, round(n_cases * EFFORT))
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    """Random numbers of one test: the same in every run with the same LLMASK_TEST_SEED."""
+    sys.stdout.write(f"LLMASK_TEST_SEED={SEED}\n")  # pytest shows it when the test fails
+    return random.Random(f"{SEED} {request.node.name}")
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """Folder of the shared data (vocabularies, schemas); never copied into the project."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no shared data at {SHARED}; LLMASK_SHARED names another place")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def maskbench_rows(shared_dir: Path) -> list[dict[str, Any]]:
+    """All rows of MaskBench's part: id, schema, tests (valid, data), features."""
+    with gzip.open(shared_dir / "data" / "maskbench" / "maskbench.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="session")
+def default_tokenizer() -> Any:
+    """The tokenizer shipped in the package."""
+    from llmask import Tokenizer
+
+    return Tokenizer.default()
+
+
+@pytest.fixture(scope="session")
+def llama3_tokenizer(shared_dir: Path) -> Any:
+    """Llama 3: byte-level BPE, 128,256 tokens."""
+    from llmask import Tokenizer
+
+    return Tokenizer.from_gguf(str(shared_dir / "data" / "vocab" / "llama-bpe.gguf"))
+
+
+@pytest.fixture(scope="session")
+def llama_spm_tokenizer(shared_dir: Path) -> Any:
+    """Llama 2: SentencePiece BPE, 32,000 tokens, bytes as `<0xNN>`."""
+    from llmask import Tokenizer
+
+    return Tokenizer.from_gguf(str(shared_dir / "data" / "vocab" / "llama-spm.gguf"))
+
+
+def tiny_vocabulary() -> tuple[list[bytes], int, list[int]]:
+    """Tokens, end of sequence and special ids of `tiny_tokenizer`."""
+    tokens = [b"<s>", b"</s>", b""] + [bytes([byte]) for byte in range(256)]
+    tokens += [piece.encode() for piece in TINY_PIECES]
+    tokens += [b"<|tool|>", b"aa", b'"\xc3', b"\xf0\x9f\x98", b"\x9f\x98\x80"]
+    return tokens, 1, [0, tokens.index(b"<|tool|>")]
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer() -> Any:
+    """About 300 tokens: all bytes, awkward pieces, duplicates, an empty and a special token (see TINY_PIECES)."""
+    from llmask import Tokenizer
+
+    tokens, eos, special = tiny_vocabulary()
+    return Tokenizer.from_bytes(tokens, eos=eos, special=special)
+
+
+@pytest.fixture(scope="session")
+def byte_tokenizer() -> Any:
+    """One token a byte (token id = byte), end of sequence 256."""
+    from llmask import Tokenizer
+
+    return Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256, special=[])

@@ -1,0 +1,1 @@
+"""Slow twins of the compiled code, and the definition that all of it is measured against."""
