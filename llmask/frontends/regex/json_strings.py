@@ -1,0 +1,110 @@
+"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
+
+A code point may be written raw, unless JSON forbids it (controls below U+0020, quote, backslash) or we do (DEL, as
+llguidance: design.md, section 5), or as any escape: the short ones, `\\uXXXX` with hexadecimal digits of either case, and a
+pair of them for code points beyond U+FFFF. Lone surrogates are refused. No spelling of one code point is the start of
+another's spelling and none belongs to two code points, so a node over these spellings speaks about code points: lengths,
+patterns and complements act on the unescaped text. Source: RFC 8259, section 7.
+
+In: sets of code points or text. Out: nodes. Cost: that of `digits_node`; remembered in `nodes.memo`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.derivatives.digits import Position, digits_node
+from llmask.derivatives.utf8 import utf8_char
+from llmask.errors import GrammarError
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+RAW = TEXT.subtract(CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)]))
+SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+
+def _masks(digits: str) -> tuple[int, ...]:
+    """One mask a hexadecimal digit, with both cases of letters."""
+    return tuple(1 << ord(digit.lower()) | 1 << ord(digit.upper()) for digit in digits)
+
+
+HEX = Position(_masks("0123456789abcdef"))
+# U+10000 + 1024 h + l is written \uD800 + h, then \uDC00 + l: the tops of h and l are two bits beside a fixed "D".
+HIGH_TOP = Position(_masks("89ab"), before=_masks("d"))
+LOW_TOP = Position(_masks("cdef"), before=(1 << 0x5C, 1 << 0x75, *_masks("d")))
+SINGLE = (HEX, HEX, HEX, HEX)
+PAIR = (HIGH_TOP, HEX, HEX, LOW_TOP, HEX, HEX)
+
+
+def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
+    """Node of every JSON spelling of one code point of `members`.
+
+    Examples
+    --------
+    >>> nodes.matches(json_char(nodes, CodePointSet.of("é")), b"\\\\u00E9")
+    True
+    """
+    key = (__name__, members)
+    found = nodes.memo.get(key)
+    if found is None:
+        short = 0
+        for character, letter in SHORT_ESCAPES.items():
+            if ord(character) in members:
+                short |= 1 << ord(letter)
+        escapes = [nodes.byte_set(short)]
+        single = members.intersect(CodePointSet((0, 0x10000))).ranges()
+        if single:
+            escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, tuple(single), SINGLE)]))
+        pairs = members.intersect(CodePointSet((0x10000, MAX_CODE_POINT + 1))).ranges()
+        if pairs:
+            ranges = tuple((low - 0x10000, high - 0x10000) for low, high in pairs)
+            escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, ranges, PAIR)]))
+        raw = utf8_char(nodes, members.intersect(RAW))
+        found = nodes.memo[key] = nodes.union([raw, nodes.concat([nodes.literal(b"\\"), nodes.union(escapes)])])
+    return int(found)
+
+
+def json_string_body(nodes: RegexNodes, min_length: int = 0, max_length: int | None = None) -> int:
+    """Node of every body of `min_length` to `max_length` code points; `max_length` None means without end."""
+    return nodes.repeat(json_char(nodes, TEXT), min_length, max_length)
+
+
+def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
+    """Node of every spelling of `text`, without the quotes.
+
+    Raises
+    ------
+    GrammarError
+        When `text` holds a lone surrogate.
+    """
+    _refuse_surrogates(text)
+    return nodes.concat([json_char(nodes, CodePointSet.of(character)) for character in text])
+
+
+def json_literal(nodes: RegexNodes, text: str) -> int:
+    """Node of the one spelling of `text` that models write: that of `json.dumps(ensure_ascii=False)`, without the quotes.
+
+    DEL is escaped all the same, so that no raw DEL is ever written.
+
+    Raises
+    ------
+    GrammarError
+        When `text` holds a lone surrogate.
+    """
+    _refuse_surrogates(text)
+    body = json.dumps(text, ensure_ascii=False)[1:-1].replace("\x7f", "\\u007f")
+    return nodes.literal(body.encode())
+
+
+def _refuse_surrogates(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise GrammarError(
+            f"the string holds the lone surrogate U+{ord(text[error.start]):04X}, which is no text",
+            f"character {error.start}",
+            "Write the code point itself, or both halves of its pair.",
+        ) from None
