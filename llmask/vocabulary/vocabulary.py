@@ -1,0 +1,171 @@
+"""The vocabulary: token id to bytes, which ids are special, which of them end a sequence.
+
+Bytes, not text: a token may hold half of a character. What a token *type* means follows llama.cpp:
+
+    NORMAL, UNDEFINED  text in the spelling of the model (byte alphabet or space marks)
+    BYTE               one byte, spelled "<0x0A>"
+    USER_DEFINED       text as it stands: people added "<tool>" so that it is one token, and text may contain it
+    CONTROL            special: marks turns, ends, padding; no text ever produces it
+    UNKNOWN, UNUSED    special: stand for nothing that could be written
+
+**Special tokens have no bytes.** "<|eot_id|>" in a document is eight ordinary tokens; the special one can only be
+allowed by its id. End-of-sequence ids are special whatever their type.
+
+In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(bytes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from ..errors import VocabularyError
+from ..kernels.constants import MAX_VOCAB_SIZE
+from .strings import StringTable, make_table
+
+
+class TokenType(IntEnum):
+    """Numbers of the GGUF field tokenizer.ggml.token_type."""
+
+    UNDEFINED = 0
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
+
+
+@dataclass(frozen=True)
+class EncoderData:
+    """What an encoder needs beside the token bytes; which fields are set depends on `kind`.
+
+    Attributes
+    ----------
+    kind : "bpe" (merges over the byte alphabet), "ranks" (merges in the order of token ids, as tiktoken), "spm", "ugm",
+        "wpm", or "greedy": no encoder is known, longest match.
+    pretokenizer : name of an entry of `llmask.encoders.pretokenize`, or "" when `patterns` is given or none is known.
+    patterns : regular expressions that split text into words, in the order of application.
+    merges : texts "left right" in order of rank.
+    scores : float32[n_tokens], log-probabilities of SPM and UGM tokens.
+    ignore_merges : a word that is a token is that token, whatever the merges say.
+    add_space_prefix : a blank is put before the text (SPM).
+    """
+
+    kind: str = "greedy"
+    pretokenizer: str = ""
+    patterns: tuple[str, ...] = ()
+    merges: StringTable | None = None
+    scores: np.ndarray | None = None
+    ignore_merges: bool = False
+    add_space_prefix: bool = False
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Token bytes back to back, with types and special ids. All arrays are read-only.
+
+    Attributes
+    ----------
+    tokens : bytes of each token; empty for special tokens.
+    texts : spelling of each token in its source: how special tokens are named.
+    types : uint8[n_tokens], `TokenType`.
+    special_ids : int32, sorted: tokens that text never produces, `eos_ids` included.
+    eos_ids : tokens that end a sequence, the principal one first.
+    encoder : what the encoder needs.
+    """
+
+    tokens: StringTable
+    texts: StringTable
+    types: np.ndarray
+    special_ids: np.ndarray
+    eos_ids: tuple[int, ...]
+    encoder: EncoderData
+
+
+def find_special(types: np.ndarray, eos_ids: Iterable[int]) -> np.ndarray:
+    """bool[n_tokens]: tokens without bytes."""
+    is_special = np.isin(types, np.array(SPECIAL_TYPES, np.uint8))
+    is_special[list(eos_ids)] = True
+    return is_special
+
+
+def from_bytes(
+    tokens: Sequence[bytes], eos: int | Iterable[int], special: Iterable[int] = (), encoder: EncoderData | None = None
+) -> Vocabulary:
+    """Vocabulary from a list of token bytes.
+
+    Parameters
+    ----------
+    tokens : bytes of each id; those of special ids are taken as their names.
+    eos : id or ids that end a sequence; at least one.
+    special : further ids that text never produces.
+    encoder : encoder data; None: longest match.
+
+    Raises
+    ------
+    VocabularyError : no tokens, too many, a token that is not bytes, an id out of range, no end-of-sequence id.
+    """
+    tokens = list(tokens)
+    if not tokens:
+        raise VocabularyError("the vocabulary has no tokens")
+    if len(tokens) > MAX_VOCAB_SIZE:
+        raise VocabularyError(f"the vocabulary has {len(tokens)} tokens, the limit is {MAX_VOCAB_SIZE}")
+    for token, data in enumerate(tokens):
+        if not isinstance(data, bytes):
+            raise VocabularyError(
+                f"token {token} is {type(data).__name__}, not bytes", help='encode it: "text".encode("utf-8")'
+            )
+    eos_ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, len(tokens), "eos")
+    if not eos_ids:
+        raise VocabularyError(
+            "no end-of-sequence id is given, so nothing could ever end", help="pass eos=ID or eos=[ID, ...]"
+        )
+    special_ids = check_ids(special, len(tokens), "special")
+    types = np.full(len(tokens), TokenType.NORMAL, np.uint8)
+    types[list(special_ids)] = TokenType.CONTROL
+    types[list(eos_ids)] = TokenType.CONTROL
+    is_special = find_special(types, eos_ids)
+    texts = make_table(tokens)
+    kept = make_table([b"" if hidden else data for data, hidden in zip(tokens, is_special, strict=True)])
+    return freeze_vocabulary(kept, texts, types, is_special, eos_ids, encoder or EncoderData())
+
+
+def freeze_vocabulary(
+    tokens: StringTable,
+    texts: StringTable,
+    types: np.ndarray,
+    is_special: np.ndarray,
+    eos_ids: Sequence[int],
+    encoder: EncoderData,
+) -> Vocabulary:
+    """Vocabulary of parts that fit together; its arrays become read-only."""
+    special_ids = np.flatnonzero(is_special).astype(np.int32)
+    special_ids.flags.writeable = False
+    types.flags.writeable = False
+    return Vocabulary(tokens, texts, types, special_ids, tuple(eos_ids), encoder)
+
+
+def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
+    """Ids as plain ints, in their order, each once.
+
+    Raises
+    ------
+    VocabularyError : not a whole number, or outside of the vocabulary.
+    """
+    try:
+        listed = list(ids)
+    except TypeError:
+        raise VocabularyError(f"{name} is {type(ids).__name__}, not an id or a list of ids") from None
+    for token in listed:
+        if isinstance(token, bool) or not isinstance(token, (int, np.integer)):
+            raise VocabularyError(f"{name} contains {token!r}, which is not a token id")
+        if not 0 <= token < n_tokens:
+            raise VocabularyError(f"{name} contains {int(token)}, but token ids are 0 to {n_tokens - 1}")
+    return tuple(dict.fromkeys(int(token) for token in listed))

@@ -1,0 +1,254 @@
+"""Token bytes, types and end-of-sequence ids of GGUF files; what is wrong is named with byte and field."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import struct
+from pathlib import Path
+
+import gguf
+import pytest
+
+from llmask.errors import VocabularyError
+from llmask.vocabulary.gguf import read_gguf
+from llmask.vocabulary.vocabulary import Vocabulary
+
+from .gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, write_gguf
+
+
+def all_bytes(vocabulary: Vocabulary) -> list[bytes]:
+    return list(vocabulary.tokens.strings())
+
+
+def test_bpe_tokens_lose_the_byte_alphabet(tmp_path):
+    tokens = [
+        b"<|end|>",
+        "Ġthe".encode(),
+        "Ċ".encode(),
+        "Ã©".encode(),
+        "ł".encode(),
+        "Ń".encode(),
+        b"a b",
+        "日".encode(),
+    ]
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", tokens, [CONTROL] + [NORMAL] * 7, eos_token_id=0)
+    # a blank and a Chinese character are not in the alphabet: those texts stand for themselves
+    expected = [b"", b" the", b"\n", "é".encode(), b"\xa0", b"\xad", b"a b", "日".encode()]
+    assert all_bytes(read_gguf(path)) == expected
+
+
+def test_every_byte_has_its_character(tmp_path):
+    # the definition of GPT-2's bytes_to_unicode
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    character = {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}
+    tokens = [b"<end>"] + [character[byte].encode() for byte in range(256)]
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", tokens, eos_token_id=0)
+    assert all_bytes(read_gguf(path)) == [b""] + [bytes([byte]) for byte in range(256)]
+
+
+@pytest.mark.parametrize("model", ["llama", "t5", "bert"])
+def test_other_models_lose_space_marks_and_name_bytes(tmp_path, model):
+    tokens = [b"<unk>", b"</s>", b"<0x0A>", b"<0xfF>", "▁the▁".encode(), b"ing", "▁".encode(), b"\xe2\x96"]
+    types = [UNKNOWN, CONTROL, BYTE, BYTE, NORMAL, NORMAL, NORMAL, NORMAL]
+    vocabulary = read_gguf(write_gguf(tmp_path / "a.gguf", model, tokens, types, eos_token_id=1))
+    assert all_bytes(vocabulary) == [b"", b"", b"\n", b"\xff", b" the ", b"ing", b" ", b"\xe2\x96"]
+    assert vocabulary.special_ids.tolist() == [0, 1]
+
+
+def test_types_decide_what_text_can_produce(tmp_path):
+    tokens = [b"x", b"<c>", b"<u>", b"<unused>", "<Ġ>".encode(), b""]
+    types = [NORMAL, CONTROL, UNKNOWN, UNUSED, USER_DEFINED, NORMAL]
+    vocabulary = read_gguf(write_gguf(tmp_path / "a.gguf", "gpt2", tokens, types, eos_token_id=0))
+    assert vocabulary.special_ids.tolist() == [0, 1, 2, 3]  # end of sequence is special though its type is NORMAL
+    assert all_bytes(vocabulary) == [b"", b"", b"", b"", "<Ġ>".encode(), b""]  # user-defined: the text as it is
+    assert vocabulary.texts.get(1) == b"<c>"
+
+
+def test_several_end_of_sequence_ids_are_found(tmp_path):
+    tokens = [b"a", b"<|eot_id|>", b"<|im_end|>", b"</s>", b"<e>", b"<eos>"]
+    types = [NORMAL, CONTROL, NORMAL, NORMAL, CONTROL, CONTROL]
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", tokens, types, eos_token_id=4, eot_token_id=1)
+    # "</s>" is a normal token here, hence text; "<|im_end|>" ends a turn whatever its type
+    assert read_gguf(path).eos_ids == (4, 1, 2, 5)
+    assert read_gguf(path, eos=[3]).eos_ids == (3,)
+
+
+def test_gpt_oss_ends_with_return_not_with_end(tmp_path):
+    tokens = [b"a", b"<|return|>", b"<|call|>", b"<|end|>"]
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", tokens, [NORMAL, CONTROL, CONTROL, CONTROL], eos_token_id=1)
+    assert read_gguf(path).eos_ids == (1, 2)
+
+
+def test_a_separator_ends_bert_sequences(tmp_path):
+    path = write_gguf(tmp_path / "a.gguf", "bert", [b"a", b"[SEP]"], [NORMAL, CONTROL], seperator_token_id=1)
+    assert read_gguf(path).eos_ids == (1,)
+
+
+def test_ids_written_for_none_are_none(tmp_path):
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", [b"a", b"b"], eos_token_id=1, eot_token_id=2**32 - 1)
+    assert read_gguf(path).eos_ids == (1,)
+
+
+def message_of(path: Path) -> str:
+    with pytest.raises(VocabularyError) as error:
+        read_gguf(path)
+    return str(error.value).replace(str(path), "FILE")
+
+
+# fields, message, bytes from the end of the field's name to the place that {at} stands for
+BAD_FIELDS = [
+    (
+        {"model": "rwkv", "tokens": [b"a"], "eos_token_id": 0},
+        'FILE: the tokenizer model "rwkv" is not supported\n  at byte {at} (tokenizer.ggml.model)\n'
+        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)",
+        4,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"]},
+        "FILE: the file names no end-of-sequence token\n  pass eos=ID or eos=[ID, ...]",
+        0,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "eos_token_id": 2},
+        "FILE: id 2, but token ids are 0 to 1\n  at byte {at} (tokenizer.ggml.eos_token_id)",
+        4,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "eos_token_id": "b"},
+        "FILE: an integer is expected\n  at byte {at} (tokenizer.ggml.eos_token_id)",
+        4,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "types": [1, 1, 1], "eos_token_id": 0},
+        "FILE: 3 token types for 2 tokens\n  at byte {at} (tokenizer.ggml.token_type)",
+        16,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "types": [1, 9], "eos_token_id": 0},
+        "FILE: token 1 has the unknown type 9\n  at byte {at} (tokenizer.ggml.token_type)",
+        20,
+    ),
+    (
+        {"model": "llama", "tokens": [b"a", b"b"], "scores": [0.5], "eos_token_id": 0},
+        "FILE: 1 scores for 2 tokens\n  at byte {at} (tokenizer.ggml.scores)",
+        16,
+    ),
+    (
+        {"model": "llama", "tokens": [b"a", b"<0xG0>"], "types": [1, 6], "eos_token_id": 0},
+        "FILE: token 1 is of type BYTE, but its text is b'<0xG0>' and not like '<0x0A>'\n"
+        "  at byte {at} (tokenizer.ggml.tokens)",
+        16,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "eos_token_id": 0, "merges": 3},
+        "FILE: an array is expected\n  at byte {at} (tokenizer.ggml.merges)",
+        4,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "eos_token_id": 0, "merges": [1, 2]},
+        "FILE: an array of strings is expected\n  at byte {at} (tokenizer.ggml.merges)",
+        16,
+    ),
+    (
+        {"model": "gpt2", "tokens": [b"a", b"b"], "eos_token_id": 0, "pre": ["x"]},
+        "FILE: a single value is expected, not an array\n  at byte {at} (tokenizer.ggml.pre)",
+        16,
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "message", "distance"), BAD_FIELDS, ids=range(len(BAD_FIELDS)))
+def test_bad_fields_are_named(tmp_path, fields, message, distance):
+    path = write_gguf(tmp_path / "a.gguf", **fields)
+    if "{at}" in message:
+        name = message.split("{at} (")[1].split(")")[0].encode()
+        message = message.replace("{at}", str(path.read_bytes().index(name) + len(name) + distance))
+    assert message_of(path) == message
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "a.gguf"
+    path.write_bytes(b"")
+    assert message_of(path) == "FILE: the file is empty\n  at byte 0 (magic)"
+    path.write_bytes(b"PK\3\4" + bytes(100))
+    assert message_of(path) == "FILE: not a GGUF file: it does not begin with GGUF\n  at byte 0 (magic)"
+    path.write_bytes(b"GGUF\3\0\0\0")
+    assert message_of(path) == "FILE: the file ends inside the header\n  at byte 8 (header)"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 1, 0, 0))
+    assert message_of(path) == "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
+    assert message_of(path) == (
+        "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"
+        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)"
+    )
+
+
+def test_a_big_endian_file_is_refused(tmp_path):
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", [b"a"], endianess=gguf.GGUFEndian.BIG, eos_token_id=0)
+    assert message_of(path) == (
+        "FILE: the file is big-endian, only little-endian GGUF is read\n  at byte 4 (version)\n"
+        "  convert it with gguf-py/gguf/scripts/gguf_convert_endian.py"
+    )
+
+
+def test_a_missing_file_is_the_usual_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_gguf(tmp_path / "missing.gguf")
+
+
+@pytest.fixture
+def sample(tmp_path) -> bytes:
+    tokens = [b"<unk>", b"</s>", b"<0x0A>", "▁the".encode(), b"ing", b"<tool>"]
+    types = [UNKNOWN, CONTROL, BYTE, NORMAL, NORMAL, USER_DEFINED]
+    path = write_gguf(
+        tmp_path / "sample.gguf", "llama", tokens, types,
+        eos_token_id=1, scores=[0.0, 0.5, 1.0, -1.0, -2.0, 0.0], pre="default", add_space_prefix=True,
+    )  # fmt: skip
+    return path.read_bytes()
+
+
+def load(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+    vocabulary = read_gguf(path)
+    assert vocabulary.tokens.n_strings >= 1
+    assert len(vocabulary.tokens.data) <= len(data)
+
+
+def test_every_truncation_is_an_error(sample, tmp_path):
+    for length in range(len(sample)):
+        with pytest.raises(VocabularyError):
+            load(sample[:length], tmp_path / "a.gguf")
+
+
+def test_huge_counts_are_refused_without_allocating(sample, tmp_path):
+    for position in range(8, len(sample) - 8):
+        for number in (2**60, 2**63 - 1, 2**63, 2**64 - 1, 2**40, len(sample)):
+            data = bytearray(sample)
+            data[position : position + 8] = struct.pack("<Q", number)
+            with contextlib.suppress(VocabularyError):
+                load(bytes(data), tmp_path / "a.gguf")
+
+
+def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path):
+    rng = random.Random(20240501)
+    n_errors = 0
+    for _ in range(3000):
+        data = bytearray(sample)
+        for _ in range(rng.randint(1, 4)):
+            kind = rng.random()
+            position = rng.randrange(4, len(data))
+            if kind < 0.5:
+                data[position] = rng.choice([0, 1, 255, rng.randrange(256)])
+            elif kind < 0.7:
+                del data[position : position + rng.randint(1, 9)]
+            elif kind < 0.9:
+                data[position:position] = rng.randbytes(rng.randint(1, 9))
+            else:
+                data[position : position + 4] = struct.pack("<I", rng.choice([0, 7, 8, 9, 12, 13, 2**31, 2**32 - 1]))
+        try:
+            load(bytes(data), tmp_path / "a.gguf")
+        except VocabularyError:
+            n_errors += 1
+    assert n_errors > 1000
