@@ -1,0 +1,70 @@
+"""The command `llmask`: one file a subcommand, public names of the library only.
+
+A subcommand is a module with `add_parser(subparsers)` and `run(arguments) -> exit code`. It imports the library inside
+`run`, so that `llmask --help` answers at once. Documents and tables go to standard output; progress, warnings and
+errors to standard error.
+
+In: arguments. Out: an exit code: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrupted.
+Cost: that of the subcommand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from llmask.cli import generate, mask, warm_up
+
+SUBCOMMANDS = (generate, mask, warm_up)
+EPILOG = """\
+examples:
+  llmask generate --schema grammars/person.schema.json --n 3 --seed 7
+  llmask mask --schema grammars/person.schema.json --prefix '{"'
+  llmask warm-up
+
+exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrupted
+`llmask COMMAND --help` explains a command.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; `argv` defaults to the process's own arguments."""
+    arguments = make_parser().parse_args(argv)
+    from llmask.errors import LlmaskError
+
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except LlmaskError as error:
+        return _fail(str(error))
+    except BrokenPipeError:
+        # the reader (head, less) has gone: nothing is wrong, but Python must not flush into the closed pipe at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return 130
+    return code
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="llmask",
+        description="Token masks for constrained decoding: output that is certain to match a JSON schema or a pattern.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for subcommand in SUBCOMMANDS:
+        subcommand.add_parser(subparsers)
+    return parser
+
+
+def _fail(reason: str) -> int:
+    sys.stderr.write(f"llmask: error: {reason}\n")
+    return 1

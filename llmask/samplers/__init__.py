@@ -1,0 +1,1 @@
+"""Logits processors for the frameworks that own the sampling loop; each module imports its framework late."""

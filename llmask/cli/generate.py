@@ -1,0 +1,137 @@
+"""`llmask generate`: write documents that match a schema or a pattern, one a line.
+
+Without `--model` a small model of the package writes them (`text_models.py`); the documents are as valid as those of a
+large one, and much sillier.
+
+In: a grammar, a tokenizer or model, a seed. Out: documents on standard output. Cost: that of the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from llmask import Tokenizer
+    from llmask.cli.sampling import LogitsSource
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "generate",
+        help="write documents that match a schema or a pattern",
+        description="Write documents that match a schema or a pattern, one a line.",
+        epilog="example: llmask generate --schema grammars/person.schema.json --n 3 --seed 7",
+    )
+    add_grammar_arguments(parser)
+    add_tokenizer_argument(parser)
+    parser.add_argument(
+        "--model",
+        metavar="DIR|FILE.gguf",
+        type=Path,
+        help="a model of transformers (folder) or llama.cpp (file), with its own tokenizer (default: a small model in "
+        "the package, or a neutral one with --tokenizer)",
+    )
+    parser.add_argument("--prompt", metavar="TEXT", default="", help="with --model: text before the document")
+    parser.add_argument("--n", metavar="N", type=_at_least(1), default=1, help="documents to write (default: 1)")
+    parser.add_argument("--seed", metavar="N", type=_at_least(0), help="same seed, same documents (default: random)")
+    parser.add_argument(
+        "--temperature", metavar="T", type=_temperature, default=1.0, help="0 takes the likeliest token (default: 1)"
+    )
+    parser.add_argument(
+        "--max-tokens", metavar="N", type=_at_least(1), default=1000, help="of one document (default: 1000)"
+    )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="draw each document's tokens on standard error, with the number of tokens allowed at each step",
+    )
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the documents; returns 1 when one of them did not end within --max-tokens."""
+    if arguments.model is not None and arguments.tokenizer is not None:
+        arguments.parser.error("--model brings its own tokenizer; leave --tokenizer out")
+    import numpy as np
+
+    from llmask.cli.sampling import write_document
+    from llmask.cli.show import draw_steps
+    from llmask.errors import LimitExceeded
+
+    tokenizer, source = _load(arguments)
+    grammar = compile_grammar(tokenizer, arguments)
+    for warning in grammar.warnings:
+        sys.stderr.write(f"llmask: warning: {warning}\n")
+    seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
+    n_failed = 0
+    with Progress() as progress:
+        for number in range(arguments.n):
+
+            def report(text: str, number: int = number) -> None:
+                progress(f"document {number + 1} of {arguments.n}, {text}")
+
+            rng = np.random.default_rng([seed, number])
+            try:
+                steps = write_document(grammar, source, rng, arguments.temperature, arguments.max_tokens, report)
+            except LimitExceeded as error:
+                progress.clear()
+                sys.stderr.write(f"llmask: error: document {number + 1} (seed {seed}): {error}\n")
+                n_failed += 1
+                continue
+            progress.clear()
+            if arguments.show:
+                sys.stderr.write(draw_steps(tokenizer, steps) + "\n")
+            document = b"".join(tokenizer.token_bytes(step.token) for step in steps)
+            sys.stdout.buffer.write(document + b"\n")
+            sys.stdout.buffer.flush()
+    return 1 if n_failed else 0
+
+
+def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
+    """The tokenizer and the source of logits that the arguments name."""
+    from llmask import Tokenizer
+    from llmask.cli.text_models import Ending, NeutralSource, NgramSource
+
+    if arguments.model is not None:
+        from llmask.cli.framework_models import LlamaCppSource, TransformersSource
+
+        if arguments.model.is_dir():
+            source = TransformersSource(arguments.model, arguments.prompt)
+            return Tokenizer.from_huggingface(str(arguments.model)), source
+        tokenizer = Tokenizer.from_gguf(str(arguments.model))
+        return tokenizer, LlamaCppSource(arguments.model, arguments.prompt, arguments.max_tokens)
+    tokenizer = load_tokenizer(arguments.tokenizer)
+    ending = Ending(tokenizer, arguments.schema is not None, arguments.max_tokens)
+    if arguments.tokenizer is not None:
+        return tokenizer, NeutralSource(ending)
+    from llmask.defaults import NgramModel
+
+    return tokenizer, NgramSource(NgramModel.load_default(), ending)
+
+
+def _at_least(least: int) -> Any:
+    """Converter of an argument that is an integer not below `least`."""
+
+    def convert(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
+        return value
+
+    convert.__name__ = "integer"  # argparse names it in its messages
+    return convert
+
+
+def _temperature(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number that is not negative, not {text}")
+    return value

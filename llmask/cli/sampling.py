@@ -1,0 +1,106 @@
+"""The sampling loop of the command line: mask, choose, accept, until the document has ended.
+
+It is the shortest loop that uses the library as a server would, over any source of logits.
+
+In: a compiled grammar, a source of logits, random numbers. Out: the tokens of one document with the number of tokens
+that were allowed at each step. Cost: a mask, the logits and a softmax over the allowed tokens for each token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from llmask.errors import LimitExceeded, VocabularyError
+
+if TYPE_CHECKING:
+    from llmask.compiled import CompiledGrammar
+
+TokenIds = npt.NDArray[np.int64]
+Logits = npt.NDArray[np.float32]
+
+
+class LogitsSource(Protocol):
+    """Whatever can tell how likely tokens are: a model in the package, of transformers or of llama.cpp."""
+
+    def begin(self) -> None:
+        """Start a new document."""
+
+    def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
+        """Logits of the `allowed` tokens after the tokens `ids` of the document, in the order of `allowed`."""
+
+
+class Step(NamedTuple):
+    """One token of a document, and how many tokens were allowed in its place."""
+
+    token: int
+    n_allowed: int
+
+
+def write_document(
+    grammar: CompiledGrammar,
+    source: LogitsSource,
+    rng: np.random.Generator,
+    temperature: float,
+    max_tokens: int,
+    progress: Callable[[str], None],
+) -> list[Step]:
+    """Sample one document; the last step is its end-of-sequence token.
+
+    Raises
+    ------
+    LimitExceeded
+        when the document has not ended after `max_tokens` tokens, the end of sequence included.
+    """
+    from llmask import allocate_bitmask
+
+    tokenizer = grammar.tokenizer
+    matcher = grammar.matcher()
+    bitmask = allocate_bitmask(1, tokenizer.vocab_size)
+    steps: list[Step] = []
+    source.begin()
+    while len(steps) < max_tokens:
+        matcher.fill_bitmask(bitmask)
+        allowed = allowed_tokens(bitmask[0], tokenizer.vocab_size)
+        logits = source.logits([step.token for step in steps], allowed)
+        token = int(allowed[choose(logits, temperature, rng)])
+        matcher.accept_token(token)
+        steps.append(Step(token, len(allowed)))
+        if matcher.is_terminated():
+            return steps
+        progress(f"{len(steps)} tokens")
+    text = b"".join(tokenizer.token_bytes(step.token) for step in steps)
+    raise LimitExceeded(
+        f"the document is not finished after {max_tokens} tokens",
+        where=f"{text[-60:].decode(errors='replace')!r} (its last characters)",
+        help="allow more with --max-tokens, or limit strings and arrays in the schema (maxLength, maxItems)",
+    )
+
+
+def allowed_tokens(words: npt.NDArray[np.int32], vocab_size: int) -> TokenIds:
+    """Ids of the tokens that one row of a bitmask allows, in ascending order."""
+    octets = np.ascontiguousarray(words, dtype="<i4").view(np.uint8)
+    return np.flatnonzero(np.unpackbits(octets, count=vocab_size, bitorder="little"))
+
+
+def choose(logits: Logits, temperature: float, rng: np.random.Generator) -> int:
+    """Sample an index by softmax(logits / temperature); temperature 0 takes the largest logit.
+
+    Raises
+    ------
+    VocabularyError
+        when no logit is finite: the model has no logit for any of the tokens.
+    """
+    best = int(np.argmax(logits))
+    if not np.isfinite(logits[best]):
+        raise VocabularyError(
+            "the model has no usable logit for any token that the grammar allows",
+            help="use the tokenizer that belongs to this model",
+        )
+    if temperature == 0:
+        return best
+    weights = np.cumsum(np.exp((logits.astype(np.float64) - float(logits[best])) / temperature))
+    return int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))

@@ -1,0 +1,108 @@
+"""Constrain llama-cpp-python to a grammar.
+
+    processor = GrammarLogitsProcessor(compiler.json_schema(schema))
+    llama(prompt, max_tokens=500, logits_processor=LogitsProcessorList([processor]),
+          stopping_criteria=StoppingCriteriaList([processor.stop_if_failed]))
+    processor.raise_if_failed()
+
+llama-cpp-python (0.3.16, `Llama._init_sampler`) calls processors from a ctypes callback. An exception raised there is
+printed and dropped, and sampling goes on with logits that nobody masked: unconstrained text without an error. So this
+processor raises nothing. The first failure is latched in `error`, written to standard error once, and from then on only
+the end of sequence is allowed: the text ends at once. `raise_if_failed()` raises it after the call, and
+`stop_if_failed`, passed as a stopping criterion, raises it in the middle, as criteria run outside the callback.
+
+The scores are a column of a record array (stride 12 bytes), changed in place.
+
+In: token ids and scores, NumPy. Out: the same scores. Cost: a few microseconds for the mask and O(vocab_size) to apply
+it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from llmask.errors import VocabularyError
+from llmask.mask.apply import apply_bitmask
+from llmask.samplers.prefixes import BatchMasks
+
+if TYPE_CHECKING:
+    from llmask.compiled import CompiledGrammar
+
+
+class GrammarLogitsProcessor:
+    """Logits processor for one completion of llama-cpp-python.
+
+    Parameters
+    ----------
+    grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`.
+    prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
+
+    Attributes
+    ----------
+    error : the first failure, or None.
+    """
+
+    def __init__(self, grammar: CompiledGrammar, prompt_length: int | None = None) -> None:
+        self._masks = BatchMasks(grammar, prompt_length)
+        self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
+        self.error: BaseException | None = None
+
+    def reset(self) -> None:
+        """Forget the prompt, what was generated and the failure, so that another completion may begin."""
+        self._masks.reset()
+        self.error = None
+
+    def raise_if_failed(self) -> None:
+        """Raise the latched failure, if there is one; call it after every completion."""
+        if self.error is not None:
+            raise self.error
+
+    def stop_if_failed(self, input_ids: npt.NDArray[np.intc], logits: npt.NDArray[np.single]) -> bool:
+        """A stopping criterion that never stops, but raises the latched failure outside the callback."""
+        self.raise_if_failed()
+        return False
+
+    def __call__(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> npt.NDArray[np.single]:
+        """Refuse what the grammar refuses; after a failure everything but the end of sequence.
+
+        Parameters
+        ----------
+        input_ids : int32[length], prompt included.
+        scores : float32[n_logits], any stride; changed in place.
+
+        Returns
+        -------
+        `scores`.
+        """
+        if self.error is not None:
+            self._allow_only_end(scores)
+            return scores
+        try:
+            self._apply(input_ids, scores)
+        except BaseException as error:  # nothing may leave the callback, not even an interrupt: it would be dropped
+            self.error = error
+            self._allow_only_end(scores)
+            reason = str(error) or type(error).__name__
+            sys.stderr.write(f"llmask: the grammar can no longer be followed and the text ends here: {reason}\n")
+        return scores
+
+    def _allow_only_end(self, scores: npt.NDArray[np.single]) -> None:
+        scores[:] = -np.inf
+        scores[self._eos_ids[self._eos_ids < scores.shape[0]]] = 0.0
+
+    def _apply(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
+        mask = self._masks.fill(np.asarray(input_ids, np.int64)[None, :])
+        apply_bitmask(scores, mask)
+        if np.isneginf(scores).all():
+            scores[:] = 0.0
+            apply_bitmask(scores, mask)
+            if np.isneginf(scores).all():
+                raise VocabularyError(
+                    f"every token that the grammar allows lies beyond the model's {scores.shape[0]} logits",
+                    where=f"token {input_ids.shape[0]}",
+                    help="compile the grammar for the tokenizer of this model",
+                )

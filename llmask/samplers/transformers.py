@@ -1,0 +1,87 @@
+"""Constrain `model.generate` of transformers to a grammar.
+
+    processor = GrammarLogitsProcessor(compiler.json_schema(schema))
+    model.generate(**inputs, max_new_tokens=500, logits_processor=[processor])
+
+It works with greedy search, sampling, beams, several returned sequences, left padding, prompt lookup and assisted
+decoding with a model of the same tokenizer; `samplers/prefixes.py` says how. transformers applies its own processors
+first, and temperature, top-k and top-p after this one, so these choose among allowed tokens only.
+
+The scores are copied, never changed in place: prompt lookup hands the same tensor to the processor again and again, and
+masks would pile up in it.
+
+In: token ids and scores, torch. Out: scores in which refused tokens are minus infinity. Cost: a few microseconds a row
+for the mask, one transfer of vocab_size / 8 bytes a row, and a copy of the scores on their device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from llmask.errors import VocabularyError
+from llmask.mask.apply import apply_bitmask
+from llmask.samplers.prefixes import BatchMasks
+
+if TYPE_CHECKING:
+    import torch
+
+    from llmask.compiled import CompiledGrammar
+
+
+class GrammarLogitsProcessor:
+    """Logits processor for one call of `model.generate`.
+
+    A finished row keeps its end of sequence. A row that the grammar refuses (a beam of score minus infinity, a draft
+    that will be dropped, a token that something else forced) may only end. When processors before this one left no
+    allowed token (`min_new_tokens`, `no_repeat_ngram_size`, ...), the grammar wins: its tokens become equally likely.
+
+    Parameters
+    ----------
+    grammar : one for all rows, or a list with one for each prompt of the batch.
+    prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
+        Give it to continue a text that was begun earlier.
+
+    Raises
+    ------
+    ProcessorMisuse
+        when called with rows that belong to another generation; make one processor a call, or `reset()` it.
+    """
+
+    def __init__(self, grammar: CompiledGrammar | Sequence[CompiledGrammar], prompt_length: int | None = None) -> None:
+        self._masks = BatchMasks(grammar, prompt_length)
+
+    def reset(self) -> None:
+        """Forget the prompt and what was generated, so that the next call may begin another generation."""
+        self._masks.reset()
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        """Refuse what the grammar refuses.
+
+        Parameters
+        ----------
+        input_ids : int64[n_rows, length], prompts included.
+        scores : float[n_rows, n_logits]; may be wider than the vocabulary.
+
+        Returns
+        -------
+        New scores of the same shape, dtype and device.
+        """
+        import torch
+
+        mask = self._masks.fill(input_ids.detach().cpu().numpy())
+        masked = scores.clone()
+        apply_bitmask(masked, mask)
+        is_dead = torch.isneginf(masked).all(dim=-1)
+        if bool(is_dead.any()):
+            allowed = torch.zeros_like(masked)
+            apply_bitmask(allowed, mask)
+            masked = torch.where(is_dead.unsqueeze(-1), allowed, masked)
+            is_dead = torch.isneginf(masked).all(dim=-1)
+            if bool(is_dead.any()):
+                raise VocabularyError(
+                    f"every token that the grammar allows lies beyond the model's {scores.shape[-1]} logits",
+                    where=f"row {int(is_dead.nonzero()[0])}, token {input_ids.shape[1]}",
+                    help="compile the grammar for the tokenizer of this model",
+                )
+        return masked
