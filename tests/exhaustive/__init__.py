@@ -1,0 +1,1 @@
+"""Small worlds in full: every expression or grammar of a size, every prefix, every token."""

@@ -1,0 +1,1 @@
+"""Laws on random input with real vocabularies."""
