@@ -106,7 +106,7 @@ def hard_worlds(nodes: Any, with_spaces: bool) -> Iterator[World]:
 
 
 def guarded_worlds(nodes: Any, with_spaces: bool) -> Iterator[World]:
-    """Loops that count: `low` to `high` items, lists in lists, items that may be empty, counts that the end asks for."""
+    """Loops that count: `low` to `high` items, lists in lists, empty items, counts that the end asks for."""
     for low, high in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 3), (2, 2), (2, 4), (3, None)):
         for separator in ("", "b"):
             yield _list_world(nodes, with_spaces, low, high, separator)

@@ -1,0 +1,82 @@
+"""Importing is cheap, a second process finds the compiled kernels, and no kernel is compiled twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+RUN = """
+import json, sys
+import llmask
+tokenizer = llmask.Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256)
+matcher = llmask.Compiler(tokenizer).json_schema({"type": "array", "items": {"type": "integer", "maximum": 99}}).matcher()
+mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
+allowed = []
+for byte in b"[12,7]":
+    matcher.fill_bitmask(mask)
+    allowed.append(sum(int(word).bit_count() for word in mask.view("uint32")[0]))
+    matcher.accept_token(byte)
+print(json.dumps({"allowed": allowed, "ends": matcher.is_accepting()}))
+"""
+
+
+def run_python(code: str, root: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a fresh interpreter."""
+    environment = os.environ | variables
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def test_importing_loads_no_compiler_and_no_framework(project_root: Path) -> None:
+    code = """
+import sys, time
+import numpy
+started = time.perf_counter()
+import llmask
+elapsed = time.perf_counter() - started
+heavy = {"numba", "llvmlite", "lark", "gguf", "torch", "transformers", "interegular", "jsonschema", "tiktoken"}
+print(f"{elapsed:.3f}", *sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
+"""
+    done = run_python(code, project_root)
+    assert done.returncode == 0, done.stderr
+    seconds, *heavy = done.stdout.split()
+    sys.stdout.write(f"import llmask: {seconds} s after numpy\n")
+    assert heavy == []
+
+
+def test_a_second_process_starts_from_the_filled_cache(project_root: Path) -> None:
+    # numba's cache of self-recursive kernels aborted in the second process with an unresolved symbol.
+    results = []
+    for _ in range(2):
+        done = run_python(RUN, project_root)
+        assert done.returncode == 0, done.stderr
+        results.append(json.loads(done.stdout))
+    assert results[0] == results[1]
+    assert results[0]["ends"]
+    assert "compiling" not in done.stderr
+
+
+def test_every_door_is_compiled_for_one_signature(project_root: Path) -> None:
+    code = (
+        RUN
+        + """
+from llmask.kernels import jit
+doors = [door for group in jit._doors.values() for door, _ in group]
+print(json.dumps({door.py_func.__name__: len(door.signatures) for door in doors}))
+"""
+    )
+    done = run_python(code, project_root)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout.splitlines()[-1])
+    assert counts
+    assert {name: count for name, count in counts.items() if count > 1} == {}
