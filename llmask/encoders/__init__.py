@@ -1,0 +1,1 @@
+"""Encoders: text to token ids, one module for each family of tokenizers."""

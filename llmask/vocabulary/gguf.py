@@ -27,7 +27,8 @@ from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .gguf_section import Section, read_section
-from .strings import StringTable, freeze
+from .spelling import decode_texts
+from .strings import StringTable
 from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, find_special, freeze_vocabulary
 
 KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm"}
@@ -68,7 +69,10 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
     types = _read_types(section, texts.n_strings)
     eos_ids = _find_eos(section, texts, types, eos)
     is_special = find_special(types, eos_ids)
-    tokens = _decode(section, KINDS[model], texts, types, is_special)
+    try:
+        tokens = decode_texts(texts, types, is_special, byte_alphabet=KINDS[model] == "bpe")
+    except VocabularyError as error:
+        raise section.error(error.message, section.fields[PREFIX + "tokens"].start, PREFIX + "tokens") from None
     return freeze_vocabulary(
         tokens, texts, types, is_special, eos_ids, _read_encoder(section, KINDS[model], texts.n_strings)
     )
@@ -117,28 +121,13 @@ def _read_id(section: Section, name: str, n_tokens: int) -> int | None:
     return token
 
 
-def _decode(section: Section, kind: str, texts: StringTable, types: np.ndarray, is_special: np.ndarray) -> StringTable:
-    from ..kernels import vocabulary_scan
-
-    spelling = vocabulary_scan.BYTE_ALPHABET if kind == "bpe" else vocabulary_scan.SPACE_MARK
-    offsets, block = np.empty(texts.n_strings + 1, np.int32), np.empty(len(texts.data), np.uint8)
-    bad = vocabulary_scan.decode_tokens(
-        spelling, types, is_special, np.array(texts.offsets), np.array(texts.data), offsets, block
-    )
-    if bad >= 0:
-        raise section.error(
-            f"token {bad} is of type BYTE, but its text is {texts.get(bad)[:40]!r} and not like '<0x0A>'",
-            section.fields[PREFIX + "tokens"].start, PREFIX + "tokens",
-        )  # fmt: skip
-    return freeze(offsets, block[: offsets[-1]].copy())
-
-
 def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
     pretokenizer = section.get_text(PREFIX + "pre", "")
     scores = section.get_numbers(PREFIX + "scores", ("FLOAT32",), np.float32)
     if scores is not None and len(scores) != n_tokens:
         position = section.fields[PREFIX + "scores"].start
         raise section.error(f"{len(scores)} scores for {n_tokens} tokens", position, PREFIX + "scores")
+    unknown_id = _read_id(section, "unknown_token_id", n_tokens)
     return EncoderData(
         kind=kind,
         pretokenizer=pretokenizer,
@@ -146,4 +135,5 @@ def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
         scores=scores,
         ignore_merges=pretokenizer in IGNORE_MERGES,
         add_space_prefix=section.get_flag(PREFIX + "add_space_prefix", kind in ("spm", "ugm")),
+        unknown_id=-1 if unknown_id is None else unknown_id,
     )

@@ -86,7 +86,7 @@ class Section:
         }
         self.path = path
         self.data = data
-        self._view = memoryview(data)
+        self._view = data.data
         self.fields: dict[str, Field] = {}
         self._read_fields()
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Literal
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
+Normalization = Literal["", "NFC", "NFD", "NFKC", "NFKD"]
+NORMALIZATIONS: dict[str, Normalization] = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
 SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
 
 
@@ -55,7 +58,9 @@ class EncoderData:
     merges : texts "left right" in order of rank.
     scores : float32[n_tokens], log-probabilities of SPM and UGM tokens.
     ignore_merges : a word that is a token is that token, whatever the merges say.
-    add_space_prefix : a blank is put before the text (SPM).
+    normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
+    add_space_prefix : a blank is put before the text and after special tokens (SPM).
+    unknown_id : token for what no token spells, or -1.
     """
 
     kind: str = "greedy"
@@ -64,7 +69,9 @@ class EncoderData:
     merges: StringTable | None = None
     scores: np.ndarray | None = None
     ignore_merges: bool = False
+    normalization: Normalization = ""
     add_space_prefix: bool = False
+    unknown_id: int = -1
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ BAD_FIELDS = [
     ),
     (
         {"model": "llama", "tokens": [b"a", b"<0xG0>"], "types": [1, 6], "eos_token_id": 0},
-        "FILE: token 1 is of type BYTE, but its text is b'<0xG0>' and not like '<0x0A>'\n"
+        "FILE: token 1 is of type BYTE, but its text is b'<0xG0>', not like '<0x0A>'\n"
         "  at byte {at} (tokenizer.ggml.tokens)",
         16,
     ),

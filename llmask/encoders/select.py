@@ -1,0 +1,84 @@
+"""Which encoder a vocabulary gets, and how special tokens are cut out of a text before it.
+
+    kind of vocabulary            encoder   the same ids as the model's own?
+    bpe, pattern known            bpe       yes
+    ranks (tiktoken)              bpe       yes
+    spm                           spm       yes
+    wpm                           wpm       yes for uncased models
+    ugm, bpe with an unknown      greedy    no: longest match; the ids spell the text
+    pattern, plain lists
+
+In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Cost: none until the first call.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..vocabulary.vocabulary import TokenType, Vocabulary
+from .bpe import BpeEncoder
+from .greedy import GreedyEncoder
+from .pretokenize import PATTERNS, check_patterns
+from .spm import SpmEncoder
+from .wordpiece import WordPieceEncoder
+
+
+class Encoder(Protocol):
+    """What all encoders offer."""
+
+    name: str
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of a text without special tokens."""
+
+
+def select_encoder(vocabulary: Vocabulary) -> Encoder:
+    """Encoder of the vocabulary's own kind, or longest match where that kind is not supported."""
+    data = vocabulary.encoder
+    if data.kind in ("bpe", "ranks"):
+        patterns = data.patterns or PATTERNS.get(data.pretokenizer, ())
+        if patterns and check_patterns(patterns) and (data.kind == "ranks" or data.merges is not None):
+            return BpeEncoder(vocabulary, patterns)
+    elif data.kind == "spm" and (data.scores is not None or data.merges is not None):
+        return SpmEncoder(vocabulary)
+    elif data.kind == "wpm":
+        return WordPieceEncoder(vocabulary)
+    return GreedyEncoder(vocabulary)
+
+
+class SpecialTokens:
+    """Names of tokens that are found in a text before it is encoded.
+
+    As in llama.cpp, longer names are cut out first, anywhere in the text, then shorter ones in what is left.
+    User-defined tokens are always cut out; special ones only when the caller asks, because a text from outside could
+    forge turns.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        special = {t for t in vocabulary.special_ids.tolist() if vocabulary.types[t] != TokenType.UNUSED}
+        user_defined = (vocabulary.types == TokenType.USER_DEFINED).nonzero()[0].tolist()
+        names: dict[str, int] = {}
+        for token in sorted(special.union(user_defined)):
+            name = vocabulary.texts.get(token).decode("utf-8", "replace")
+            if name:
+                names.setdefault(name, token)
+        by_length = sorted(names.items(), key=lambda entry: -len(entry[0]))
+        self._all = by_length
+        self._user_defined = [(name, token) for name, token in by_length if token not in special]
+
+    def cut(self, text: str, parse_special: bool) -> list[str | int]:
+        """Pieces of text and token ids, in order."""
+        pieces: list[str | int] = [text]
+        for name, token in self._all if parse_special else self._user_defined:
+            if name in text:
+                pieces = [part for piece in pieces for part in _cut_one(piece, name, token)]
+        return [piece for piece in pieces if piece != ""]
+
+
+def _cut_one(piece: str | int, name: str, token: int) -> list[str | int]:
+    if isinstance(piece, int):
+        return [piece]
+    parts: list[str | int] = []
+    for text in piece.split(name):
+        parts += [text, token]
+    return parts[:-1]

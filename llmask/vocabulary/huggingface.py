@@ -1,0 +1,269 @@
+"""Vocabulary of a Hugging Face tokenizer: tokenizer.json, its folder, or an object that holds one.
+
+The JSON is read directly, so neither transformers nor tokenizers has to be installed. Spellings and encoders:
+
+    BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns when `re` can run them
+    BPE with byte fallback      SentencePiece: U+2581 is a blank, <0xNN> one byte
+    Unigram                     as above; encoded by longest match
+    WordPiece                   "##ing" is b"ing", other tokens begin a word and get a blank: b" the", as in GGUF files
+
+Added tokens are special or user-defined (`"special": true` or not); ids that no token has are UNUSED. End-of-sequence
+ids come from tokenizer_config.json, generation_config.json and config.json beside the file, or from the object, and
+from well-known names.
+
+In: a path or an object. Out: `Vocabulary`. Cost: 0.3 s for 128,256 tokens, most of it parsing JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import VocabularyError
+from ..kernels.constants import MAX_VOCAB_SIZE
+from .end_tokens import find_end_ids
+from .spelling import decode_texts
+from .strings import StringTable, make_table
+from .vocabulary import (
+    NORMALIZATIONS,
+    EncoderData,
+    Normalization,
+    TokenType,
+    Vocabulary,
+    check_ids,
+    find_special,
+    freeze_vocabulary,
+)
+
+Json = dict[str, Any]
+BYTE_NAME = re.compile(r"<0x[0-9A-Fa-f]{2}>")
+
+
+def read_huggingface(source: Any, eos: int | Iterable[int] | None = None) -> Vocabulary:
+    """Vocabulary of a tokenizer.json, of the folder it lies in, or of a (fast) tokenizer object.
+
+    Raises
+    ------
+    VocabularyError : not such a tokenizer, a model of an unknown kind, or no end-of-sequence id.
+    OSError : the file cannot be opened.
+    """
+    document, declared = _load(source)
+    try:
+        return _convert(document, declared, eos)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise VocabularyError(
+            f"the tokenizer file has an unexpected form ({type(error).__name__}: {error})",
+            help="save it again with a recent version of the tokenizers library",
+        ) from error
+
+
+def _load(source: Any) -> tuple[Json, list[int | str]]:
+    """The parsed tokenizer.json, and ids or names of end tokens declared beside it."""
+    backend = getattr(source, "backend_tokenizer", source)
+    if hasattr(backend, "to_str"):
+        declared = getattr(source, "eos_token_id", None)
+        return _parse(backend.to_str(), "tokenizer object"), [] if declared is None else _listed(declared)
+    if not isinstance(source, (str, os.PathLike)):
+        raise VocabularyError(
+            f"{type(source).__name__} is neither a path nor a fast tokenizer",
+            help="pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)",
+        )
+    path = Path(source)
+    if path.is_dir():
+        path = path / "tokenizer.json"
+    document = _parse(path.read_text("utf-8"), str(path))
+    return document, _declared_beside(path.parent)
+
+
+def _parse(text: str, name: str) -> Json:
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise VocabularyError(f"{name} is not JSON: {error}") from None
+    if not isinstance(document, dict) or not isinstance(document.get("model"), dict):
+        raise VocabularyError(f'{name} is not a tokenizer.json: it has no object "model"')
+    return document
+
+
+def _declared_beside(folder: Path) -> list[int | str]:
+    declared: list[int | str] = []
+    for name, key in (
+        ("generation_config.json", "eos_token_id"),
+        ("tokenizer_config.json", "eos_token"),
+        ("config.json", "eos_token_id"),
+    ):
+        try:
+            value = json.loads((folder / name).read_text("utf-8")).get(key)
+        except (OSError, ValueError, AttributeError):
+            continue  # these files are optional, and only a hint
+        if isinstance(value, dict):  # {"content": "</s>", "lstrip": false, ...}
+            value = value.get("content")
+        if value is not None:
+            declared += _listed(value)
+    return declared
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _convert(document: Json, declared: list[int | str], eos: int | Iterable[int] | None) -> Vocabulary:
+    model = document["model"]
+    kind = model.get("type") or ("BPE" if "merges" in model else "Unigram" if "unk_id" in model else "WordPiece")
+    if kind not in ("BPE", "Unigram", "WordPiece"):
+        raise VocabularyError(
+            f'the tokenizer model "{kind}" is not supported', help="supported: BPE, Unigram, WordPiece"
+        )
+    if model.get("end_of_word_suffix"):
+        raise VocabularyError(f'tokens end words with "{model["end_of_word_suffix"]}", which is not supported')
+    byte_alphabet = kind == "BPE" and any(
+        part.get("type") == "ByteLevel" for name in ("pre_tokenizer", "decoder") for part in _parts(document.get(name))
+    )
+    texts, types = _list_tokens(document, kind, byte_alphabet)
+    eos_ids = _find_eos(texts, types, declared, eos)
+    is_special = find_special(types, eos_ids)
+    if kind == "WordPiece":
+        texts_of_words = make_table([*_word_texts(texts, types, model.get("continuing_subword_prefix", "##"))])
+        tokens = decode_texts(texts_of_words, types, is_special, byte_alphabet=False)
+    else:
+        tokens = decode_texts(texts, types, is_special, byte_alphabet)
+    encoder = _encoder_data(document, kind, byte_alphabet, texts)
+    return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
+
+
+def _list_tokens(document: Json, kind: str, byte_alphabet: bool) -> tuple[StringTable, np.ndarray]:
+    """Text and type of every id."""
+    model = document["model"]
+    if kind == "Unigram":
+        ids = {text: number for number, (text, _) in enumerate(model["vocab"])}
+        by_id = dict(enumerate(text for text, _ in model["vocab"]))
+    else:
+        ids = model["vocab"]
+        by_id = {number: text for text, number in ids.items()}
+    added = document.get("added_tokens") or []
+    by_id.update((entry["id"], entry["content"]) for entry in added)
+    check_ids(by_id, MAX_VOCAB_SIZE, "the tokenizer")
+    if not by_id:
+        raise VocabularyError("the tokenizer has no tokens")
+    n_tokens = max(by_id) + 1
+    types = np.full(n_tokens, TokenType.UNUSED, np.uint8)
+    types[list(by_id)] = TokenType.NORMAL
+    if not byte_alphabet:
+        types[[number for number, text in by_id.items() if BYTE_NAME.fullmatch(text)]] = TokenType.BYTE
+    unknown = model.get("unk_id") if kind == "Unigram" else ids.get(model.get("unk_token"))
+    if unknown is not None:
+        types[unknown] = TokenType.UNKNOWN
+    for entry in added:
+        if types[entry["id"]] != TokenType.UNKNOWN:
+            types[entry["id"]] = TokenType.CONTROL if entry.get("special") else TokenType.USER_DEFINED
+    return make_table([by_id.get(number, "").encode("utf-8", "surrogatepass") for number in range(n_tokens)]), types
+
+
+def _word_texts(texts: StringTable, types: np.ndarray, prefix: str) -> Iterator[bytes]:
+    """WordPiece texts in the spelling of GGUF files."""
+    mark = prefix.encode()
+    for text, kind in zip(texts.strings(), types.tolist(), strict=True):
+        if kind != TokenType.NORMAL:
+            yield text
+        else:
+            yield text[len(mark) :] if mark and text.startswith(mark) else "\u2581".encode() + text
+
+
+def _find_eos(
+    texts: StringTable, types: np.ndarray, declared: list[int | str], eos: int | Iterable[int] | None
+) -> tuple[int, ...]:
+    if eos is not None:
+        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
+    else:
+        named = [texts.find(entry.encode()) if isinstance(entry, str) else entry for entry in declared]
+        found = check_ids([entry for entry in named if entry != -1], texts.n_strings, "eos_token_id")
+        ids = find_end_ids(found, texts.find, lambda token: int(types[token]))
+    if not ids:
+        raise VocabularyError("the tokenizer names no end-of-sequence token", help="pass eos=ID or eos=[ID, ...]")
+    return ids
+
+
+def _parts(part: Json | None) -> Iterator[Json]:
+    """A pre-tokenizer, normalizer or decoder, with sequences taken apart."""
+    if not part:
+        return
+    inner = part.get("pretokenizers") or part.get("normalizers") or part.get("decoders")
+    if part.get("type") == "Sequence" and inner is not None:
+        for entry in inner:
+            yield from _parts(entry)
+    else:
+        yield part
+
+
+def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringTable) -> EncoderData:
+    model = document["model"]
+    normalization: Normalization = ""
+    add_space_prefix, is_known, lowers = False, True, False
+    for part in _parts(document.get("normalizer")):
+        name = part.get("type")
+        if name in NORMALIZATIONS and not normalization:
+            normalization = NORMALIZATIONS[name]
+        elif name == "Prepend" and part.get("prepend") == "\u2581":
+            add_space_prefix = True
+        elif name == "BertNormalizer":
+            lowers = bool(part.get("lowercase")) and part.get("strip_accents") is not False
+        elif name != "Replace" or part.get("content") != "\u2581":
+            is_known = False
+    patterns = _patterns(document) if byte_alphabet else None
+    for part in _parts(document.get("pre_tokenizer")):
+        if part.get("type") == "Metaspace":
+            add_space_prefix = part.get("prepend_scheme", "always") != "never" and part.get("add_prefix_space", True)
+            is_known = is_known and part.get("split") is False
+        add_space_prefix |= bool(part.get("type") == "ByteLevel" and part.get("add_prefix_space"))
+    unknown = model.get("unk_token")
+    data = EncoderData(
+        kind="greedy",
+        normalization=normalization,
+        add_space_prefix=add_space_prefix,
+        unknown_id=-1 if not unknown else texts.find(unknown.encode()),
+    )
+    if kind == "WordPiece":
+        return replace_kind(data, "wpm") if lowers else data
+    if kind != "BPE" or not is_known:
+        return data
+    merges = make_table([(m if isinstance(m, str) else " ".join(m)).encode() for m in model.get("merges") or []])
+    if not byte_alphabet:
+        return replace_kind(data, "spm", merges=merges)
+    if patterns is None:
+        return data
+    return replace_kind(
+        data, "bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))
+    )
+
+
+def replace_kind(data: EncoderData, kind: str, **fields: Any) -> EncoderData:
+    """Encoder data of another kind, with more fields."""
+    return EncoderData(**{**data.__dict__, "kind": kind, **fields})
+
+
+def _patterns(document: Json) -> tuple[str, ...] | None:
+    """Patterns that split text into words, None when a part of the pre-tokenizer is not known."""
+    found: list[str] = []
+    for part in _parts(document.get("pre_tokenizer")):
+        name = part.get("type")
+        if name == "ByteLevel":
+            if part.get("use_regex", True):
+                from ..encoders.pretokenize import GPT2
+
+                found.append(GPT2)
+        elif name == "Split" and part.get("behavior") == "Isolated" and not part.get("invert"):
+            pattern = part["pattern"]
+            found.append(pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"]))
+        elif name == "Digits":
+            found.append(r"\p{N}" if part.get("individual_digits") else r"\p{N}+")
+        elif name == "Punctuation" and part.get("behavior") == "Contiguous":
+            found.append(r"[\p{P}!-/:-@\[-`{-~]+")
+        else:
+            return None
+    return tuple(found)
