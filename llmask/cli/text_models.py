@@ -7,7 +7,7 @@ and one that ends it, so numbers and strings would hardly ever end.
 
 Neither knows when a document is long enough, and a grammar without limits allows endless ones. So from a quarter of
 `max_tokens` on, what closes becomes more likely (the quote inside a string, brackets outside, the end of sequence) and
-what opens or prolongs less likely, up to e^10 times at the half. Masks are not touched: only allowed tokens are weighed.
+what opens or prolongs less likely, up to e^10 times at the half. Masks are not touched: allowed tokens are weighed.
 
 In: token ids so far and the allowed ones. Out: logits. Cost: O(allowed tokens), and a look at the text so far.
 """
@@ -105,7 +105,7 @@ class NgramSource:
         if pressure == 0:
             return likely
         weights = self._ending.weights(ids)[self._ending.first_class[allowed]]
-        return np.add(likely, pressure * weights, dtype=np.float32)
+        return np.asarray(likely + pressure * weights, np.float32)
 
 
 class NeutralSource:

@@ -28,10 +28,6 @@ BITS_PER_WORD = 32
 _FLOATS = (np.float16, np.float32, np.float64)
 
 
-class BitmaskError(LlmaskError, TypeError, ValueError):
-    """Logits and bitmask do not fit together, or are of a kind that cannot be masked."""
-
-
 def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     """Make a bitmask in which every token is allowed.
 
@@ -47,7 +43,7 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
 
     Raises
     ------
-    BitmaskError
+    LlmaskError
         when a size is not a positive integer (`batch` may be 0).
 
     Examples
@@ -57,7 +53,7 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     """
     for name, value, least in (("batch", batch, 0), ("vocab_size", vocab_size, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise BitmaskError(f"{name} must be an integer of at least {least}, not {value!r}")
+            raise LlmaskError(f"{name} must be an integer of at least {least}, not {value!r}")
     return np.full((int(batch), -(-int(vocab_size) // BITS_PER_WORD)), -1, np.int32)
 
 
@@ -72,7 +68,7 @@ def apply_bitmask(logits: npt.NDArray[Any] | torch.Tensor, mask: npt.NDArray[np.
 
     Raises
     ------
-    BitmaskError
+    LlmaskError
         when a dtype or shape does not fit; the logits are unchanged then.
 
     Examples
@@ -86,17 +82,17 @@ def apply_bitmask(logits: npt.NDArray[Any] | torch.Tensor, mask: npt.NDArray[np.
         _apply_to_torch(logits, mask)
         return
     if not isinstance(logits, np.ndarray):
-        raise BitmaskError(
+        raise LlmaskError(
             f"logits are a {type(logits).__name__}; only a NumPy array or a torch tensor can be changed in place",
             help="convert them first, for instance with numpy.asarray(logits, dtype=numpy.float32)",
         )
     if logits.dtype.type not in _FLOATS:
-        raise BitmaskError(
+        raise LlmaskError(
             f"logits have dtype {logits.dtype}, which cannot hold minus infinity as a score",
             help="use float16, float32 or float64",
         )
     if not logits.flags.writeable:
-        raise BitmaskError("logits are read-only and cannot be changed in place", help="pass logits.copy()")
+        raise LlmaskError("logits are read-only and cannot be changed in place", help="pass logits.copy()")
     given: Any = mask
     words = _match_rows(given.detach().cpu().numpy() if _is_torch(given) else given, logits.shape)
     n_masked = min(logits.shape[-1], words.shape[-1] * BITS_PER_WORD)
@@ -111,7 +107,7 @@ def _apply_to_torch(logits: Any, mask: Any) -> None:
     import torch
 
     if not logits.is_floating_point():
-        raise BitmaskError(
+        raise LlmaskError(
             f"logits have dtype {logits.dtype}, which cannot hold minus infinity as a score",
             help="use torch.float16, torch.bfloat16, torch.float32 or torch.float64",
         )
@@ -129,17 +125,17 @@ def _apply_to_torch(logits: Any, mask: Any) -> None:
 def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
     """Check the mask against the shape of the logits; returns it with as many dimensions as they have."""
     if not isinstance(mask, np.ndarray) and not _is_torch(mask):
-        raise BitmaskError(
+        raise LlmaskError(
             f"the mask is a {type(mask).__name__}; it must be a NumPy array or a torch tensor",
             help="make one with llmask.allocate_bitmask(batch, vocab_size)",
         )
     if str(mask.dtype).removeprefix("torch.") != "int32":
-        raise BitmaskError(
+        raise LlmaskError(
             f"the mask has dtype {mask.dtype}; it must be int32, one bit a token",
             help="make one with llmask.allocate_bitmask(batch, vocab_size)",
         )
     if len(logits_shape) not in (1, 2):
-        raise BitmaskError(
+        raise LlmaskError(
             f"logits have shape {logits_shape}; they must have one dimension, or two for a batch",
             help="pass one position of the sequences: logits[:, -1, :]",
         )
@@ -147,7 +143,7 @@ def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
     if len(logits_shape) == 1 and len(shape) == 2 and shape[0] == 1:
         return mask[0]
     if len(shape) != len(logits_shape) or shape[:-1] != logits_shape[:-1]:
-        raise BitmaskError(
+        raise LlmaskError(
             f"logits of shape {logits_shape} and a mask of shape {shape} do not have the same rows",
             help="each row of logits needs the row of the mask with the same number",
         )

@@ -43,10 +43,6 @@ _MIN_CAPACITY = 64
 _PREFIXES_PER_ROW = 4  # beams: this step's rows and the last step's; assisted decoding: the draft and its verification
 
 
-class ProcessorMisuse(LlmaskError, RuntimeError):
-    """A logits processor was called with ids that do not continue the generation it was made for."""
-
-
 class PrefixTable:
     """Matchers of one grammar by the tokens that they have accepted; the most recently used ones only.
 
@@ -129,12 +125,12 @@ class BatchMasks:
     def __init__(self, grammars: CompiledGrammar | Sequence[CompiledGrammar], prompt_length: int | None = None) -> None:
         given = tuple(grammars) if isinstance(grammars, Sequence) else (grammars,)
         if not given:
-            raise ProcessorMisuse("no grammar was given", help="pass a compiled grammar, or one for each prompt")
+            raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
         if prompt_length is not None and prompt_length < 0:
-            raise ProcessorMisuse(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
+            raise LlmaskError(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
         self.tokenizer = given[0].tokenizer
         if any(grammar.tokenizer is not self.tokenizer for grammar in given):
-            raise ProcessorMisuse(
+            raise LlmaskError(
                 "the grammars of one batch were compiled for different tokenizers",
                 help="compile them with one llmask.Compiler",
             )
@@ -166,12 +162,12 @@ class BatchMasks:
 
         Raises
         ------
-        ProcessorMisuse
+        LlmaskError
             when the ids do not continue the generation that the first call began; the state is unchanged.
         """
         n_rows = ids.shape[0]
         if n_rows % len(self._tables):
-            raise ProcessorMisuse(
+            raise LlmaskError(
                 f"{n_rows} rows cannot be shared out among {len(self._tables)} grammars",
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
@@ -193,7 +189,7 @@ class BatchMasks:
         length = int(ids.shape[1])
         if self._prompt_length is not None:
             if length < self._prompt_length:
-                raise ProcessorMisuse(
+                raise LlmaskError(
                     f"the rows have {length} tokens, fewer than prompt_length = {self._prompt_length}",
                     help="leave prompt_length out to take what the first call brings",
                 )
@@ -203,12 +199,12 @@ class BatchMasks:
             return length
         start = int(self._prompts.shape[1])
         if not np.array_equal(ids[:, :start], self._prompts):
-            raise ProcessorMisuse(
+            raise LlmaskError(
                 "the rows do not start with the prompt of this processor's first call",
                 help="make a new processor for every generation, or call reset() before the next one",
             )
         if length > self._longest + 1:
-            raise ProcessorMisuse(
+            raise LlmaskError(
                 f"the rows grew from {self._longest} to {length} tokens between two calls",
                 where=f"token {self._longest}",
                 help="make a new processor for every generation (or call reset()); drafts must be asked about token by "

@@ -44,7 +44,7 @@ class GrammarLogitsProcessor:
 
     Raises
     ------
-    ProcessorMisuse
+    LlmaskError
         when called with rows that belong to another generation; make one processor a call, or `reset()` it.
     """
 

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from llmask.mask.apply import BitmaskError, apply_bitmask
+from llmask.errors import LlmaskError
+from llmask.mask.apply import apply_bitmask
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -47,7 +48,7 @@ def test_numpy_logits_take_a_torch_mask() -> None:
 
 
 def test_integer_logits_are_refused() -> None:
-    with pytest.raises(BitmaskError) as caught:
+    with pytest.raises(LlmaskError) as caught:
         apply_bitmask(torch.zeros(4, dtype=torch.int64), np.array([5], np.int32))
     assert str(caught.value) == (
         "logits have dtype torch.int64, which cannot hold minus infinity as a score\n"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask.mask.apply import BitmaskError, allocate_bitmask, apply_bitmask
+from llmask.errors import LlmaskError
+from llmask.mask.apply import allocate_bitmask, apply_bitmask
 
 
 def twin(logits: list[float], words: list[int]) -> list[float]:
@@ -82,7 +83,7 @@ def test_a_new_bitmask_allows_everything_and_covers_the_vocabulary() -> None:
     ],
 )
 def test_bad_sizes_are_refused(arguments: tuple[Any, Any], message: str) -> None:
-    with pytest.raises(BitmaskError) as caught:
+    with pytest.raises(LlmaskError) as caught:
         allocate_bitmask(*arguments)
     assert str(caught.value) == message
 
@@ -133,7 +134,7 @@ BAD_CALLS = [
 
 @pytest.mark.parametrize(("logits", "mask", "message"), BAD_CALLS)
 def test_what_does_not_fit_is_refused_with_its_reason(logits: Any, mask: Any, message: str) -> None:
-    with pytest.raises(BitmaskError) as caught:
+    with pytest.raises(LlmaskError) as caught:
         apply_bitmask(logits, mask)
     assert str(caught.value) == message
 
@@ -141,6 +142,6 @@ def test_what_does_not_fit_is_refused_with_its_reason(logits: Any, mask: Any, me
 def test_read_only_logits_are_refused() -> None:
     logits = np.zeros(4, np.float32)
     logits.flags.writeable = False
-    with pytest.raises(BitmaskError) as caught:
+    with pytest.raises(LlmaskError) as caught:
         apply_bitmask(logits, ONE_WORD)
     assert str(caught.value) == "logits are read-only and cannot be changed in place\n  pass logits.copy()"
