@@ -1,0 +1,31 @@
+"""pytest plugin for the stage with every framework installed: a skipped test or module is a failure.
+
+Only data that lies outside the project may be absent there too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+ALLOWED = "no shared data at"
+
+
+def _forbid_skip(report: Any) -> Any:
+    if report.skipped and not hasattr(report, "wasxfail") and ALLOWED not in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, though everything is installed: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Any:
+    """Turn a skipped test into a failed one."""
+    return _forbid_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Any:
+    """Turn a skipped module into a failed one."""
+    return _forbid_skip((yield))
