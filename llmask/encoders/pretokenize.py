@@ -1,6 +1,6 @@
 r"""Splitting text into words before byte-pair merges: the patterns that come with a BPE vocabulary.
 
-The patterns are those of the models' own tokenizer.json files; `\p{L}`, `\p{N}` and `\p{P}` become explicit ranges
+The patterns come from `llmask/vocabulary/patterns.py` or from a tokenizer.json; `\p{L}`, `\p{N}` and `\p{P}` become explicit ranges
 taken from `unicodedata`, and `\s` the Unicode White_Space set (Python's own `\s` also has U+001C to U+001F), so
 Python's `re` runs them and no further package is needed. A hand-written scanner was considered; `re` splits 5 MB/s
 and has no second grammar to keep right. Categories are those of the running Python's Unicode version (3.10: 13, 3.13:
@@ -20,33 +20,6 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
-
-GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_CONTRACTIONS = r"'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
-_LLAMA3_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA3 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _LLAMA3_REST
-QWEN2 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _LLAMA3_REST
-DIGIT = r"\p{N}"
-PUNCTUATION = r"[\p{P}$+<=>^~|`]+"
-
-# values of tokenizer.ggml.pre, after what each model's tokenizer.json says
-PATTERNS: dict[str, tuple[str, ...]] = {
-    "llama-bpe": (LLAMA3,),
-    "llama3": (LLAMA3,),
-    "llama-v3": (LLAMA3,),
-    "qwen2": (QWEN2,),
-    "deepseek-r1-qwen": (QWEN2,),
-    "stablelm2": (QWEN2,),
-    "gpt-2": (GPT2,),
-    "phi-2": (GPT2,),
-    "olmo": (GPT2,),
-    "starcoder": (DIGIT, GPT2),
-    "refact": (DIGIT, GPT2),
-    "command-r": (DIGIT, GPT2),
-    "smollm": (DIGIT, GPT2),
-    "codeshell": (DIGIT, GPT2),
-    "falcon": (PUNCTUATION, GPT2, "[0-9][0-9][0-9]"),
-}
 
 _CATEGORIES = ("L", "N", "P", "M", "S", "Z", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
 _LAST_ASSIGNED = 0x40000  # planes 4 to 13 are empty, plane 14 has marks, planes 15 and 16 are for private use
@@ -132,6 +105,7 @@ def split_words(patterns: Sequence[str], text: str) -> list[str]:
 
     Examples
     --------
+    >>> from llmask.vocabulary.patterns import GPT2
     >>> split_words((GPT2,), "it's  12 o'clock")
     ['it', "'s", ' ', ' 12', ' o', "'", 'clock']
     """

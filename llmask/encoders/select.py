@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ..vocabulary.patterns import PATTERNS
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
-from .pretokenize import PATTERNS, check_patterns
+from .pretokenize import check_patterns
 from .spm import SpmEncoder
 from .wordpiece import WordPieceEncoder
 

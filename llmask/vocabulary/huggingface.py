@@ -28,6 +28,7 @@ import numpy as np
 from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
+from .patterns import DIGIT, DIGITS, GPT2
 from .spelling import decode_texts
 from .strings import StringTable, make_table
 from .vocabulary import (
@@ -254,14 +255,12 @@ def _patterns(document: Json) -> tuple[str, ...] | None:
         name = part.get("type")
         if name == "ByteLevel":
             if part.get("use_regex", True):
-                from ..encoders.pretokenize import GPT2
-
                 found.append(GPT2)
         elif name == "Split" and part.get("behavior") == "Isolated" and not part.get("invert"):
             pattern = part["pattern"]
             found.append(pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"]))
         elif name == "Digits":
-            found.append(r"\p{N}" if part.get("individual_digits") else r"\p{N}+")
+            found.append(DIGIT if part.get("individual_digits") else DIGITS)
         elif name == "Punctuation" and part.get("behavior") == "Contiguous":
             found.append(r"[\p{P}!-/:-@\[-`{-~]+")
         else:

@@ -53,7 +53,7 @@ class EncoderData:
     ----------
     kind : "bpe" (merges over the byte alphabet), "ranks" (merges in the order of token ids, as tiktoken), "spm", "ugm",
         "wpm", or "greedy": no encoder is known, longest match.
-    pretokenizer : name of an entry of `llmask.encoders.pretokenize`, or "" when `patterns` is given or none is known.
+    pretokenizer : name of an entry of `llmask.vocabulary.patterns`, or "" when `patterns` is given or none is known.
     patterns : regular expressions that split text into words, in the order of application.
     merges : texts "left right" in order of rank.
     scores : float32[n_tokens], log-probabilities of SPM and UGM tokens.
