@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# From top to bottom: a module may import what stands above it and what lies beside it. `batch` of the public names
-# and the small files of constants come first; the list is the one of the code map in README.md.
+# From top to bottom: a module may import what stands above it and what lies beside it.
 IMPORT_ORDER = (
     ("llmask.errors", "llmask.limits"),
     ("llmask.kernels",),
@@ -24,7 +23,7 @@ IMPORT_ORDER = (
     ("llmask.parser",),
     ("llmask.store",),
     ("llmask.mask",),
-    ("llmask.compiled", "llmask.matcher", "llmask.batch", "llmask.compiler"),
+    ("llmask.compiled", "llmask.history", "llmask.matcher", "llmask.batch", "llmask.compiler"),
     ("llmask",),
     ("llmask.samplers",),
     ("llmask.cli", "llmask.__main__"),
@@ -51,28 +50,25 @@ def layer(name: str) -> int:
     return places[name]
 
 
-def is_for_types(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether an import stands under `if TYPE_CHECKING`."""
-    return any(
-        isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test) and node in ast.walk(block)
-        for block in ast.walk(tree)
-    )
+def for_types(tree: ast.Module) -> set[int]:
+    """Lines that stand under `if TYPE_CHECKING`."""
+    blocks = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    return {line for block in blocks for line in range(block.lineno, (block.end_lineno or block.lineno) + 1)}
 
 
 def imported(path: Path, known: dict[str, Path]) -> list[tuple[str, int]]:
     """Modules of the package that a file imports, with the line; imports for type checking only are left out."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = for_types(tree)
     found = []
     for node in ast.walk(tree):
-        if is_for_types(node, tree):
-            continue
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names if alias.name.split(".")[0] == "llmask"]
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "llmask":
             for alias in node.names:
                 deeper = f"{node.module}.{alias.name}"
                 found.append((deeper if deeper in known else node.module, node.lineno))
-    return found
+    return [(name, line) for name, line in found if line not in skipped]
 
 
 def test_a_folder_imports_only_what_stands_above_it(project_root: Path) -> None:

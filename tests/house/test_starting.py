@@ -12,7 +12,8 @@ RUN = """
 import json, sys
 import llmask
 tokenizer = llmask.Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b""], eos=256)
-matcher = llmask.Compiler(tokenizer).json_schema({"type": "array", "items": {"type": "integer", "maximum": 99}}).matcher()
+schema = {"type": "array", "items": {"type": "integer", "maximum": 99}}
+matcher = llmask.Compiler(tokenizer).json_schema(schema).matcher()
 mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
 allowed = []
 for byte in b"[12,7]":
