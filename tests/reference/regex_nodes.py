@@ -221,13 +221,15 @@ class RegexNodes:
         return self._node((kind, tuple(sorted(members))), is_nullable)
 
     def _state(self, automaton: int, state: int) -> int:
+        if state < 0:
+            return self.EMPTY
         _, next_state, accepting = self._automata[automaton]
         reachable, waiting = {state}, [state]
         while waiting:
-            successors = set(next_state[waiting.pop()]) - reachable - {-1} if state >= 0 else set()
+            successors = set(next_state[waiting.pop()]) - reachable - {-1}
             reachable |= successors
             waiting += successors
-        if state < 0 or not any(accepting[other] for other in reachable):
+        if not any(accepting[other] for other in reachable):
             return self.EMPTY
         return self._node((DFA, automaton, state), accepting[state])
 
