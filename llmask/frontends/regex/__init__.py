@@ -1,0 +1,93 @@
+r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "format" of JSON schemas stand on.
+
+    text -- python_syntax | ecma_syntax --> tree -- meaning (left_context, equations) --> node
+
+Two dialects: Python's `re` with the meaning of `re.fullmatch`, and "ecma", the pattern language of JSON Schema, which searches.
+Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its spellings.
+
+In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remembered in `nodes.memo`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Literal
+
+from llmask.derivatives.utf8 import utf8_char
+from llmask.errors import LimitExceeded, LlmaskError
+from llmask.frontends.regex.json_strings import json_char
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+__all__ = ["compile_pattern"]
+
+MAX_PATTERN_LENGTH = 2**20
+
+
+def compile_pattern(
+    nodes: RegexNodes,
+    pattern: str,
+    dialect: Literal["python", "ecma"] = "python",
+    json_string: bool = False,
+    max_length: int = MAX_PATTERN_LENGTH,
+) -> int:
+    r"""Node of the texts that a pattern matches.
+
+    Parameters
+    ----------
+    nodes : where the node is made.
+    pattern : the pattern.
+    dialect : "python": the texts for which `re.fullmatch` finds a match; "ecma": those in which ECMA-262 (flag u) finds one.
+    json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
+    max_length : characters allowed in a pattern.
+
+    Raises
+    ------
+    GrammarError
+        With the column, when the pattern is malformed or no regular language can express it (backreferences).
+    LimitExceeded
+        When the pattern is too long, nests too deep, or its look-arounds need too many states.
+
+    Examples
+    --------
+    >>> node = compile_pattern(nodes, r"\d{4}-\d{2}")
+    >>> nodes.matches(node, b"2024-05")
+    True
+    """
+    key = (__name__, pattern, dialect, json_string)
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length)
+    return int(found)
+
+
+def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int) -> int:
+    from llmask.frontends.regex.ecma_syntax import EcmaParser
+    from llmask.frontends.regex.alphabet import Spelling
+    from llmask.frontends.regex.meaning import ANY_TEXT, tree_node
+    from llmask.frontends.regex.python_syntax import PythonParser
+    from llmask.frontends.regex.tree import Sequence
+
+    if len(pattern) > max_length:
+        raise LimitExceeded(
+            f"the pattern has {len(pattern)} characters, more than {max_length}", help="Shorten it, or raise the limit."
+        )
+    spelling = Spelling(json_char, spell_json) if json_string else Spelling(utf8_char, str.encode)
+    try:
+        if dialect == "python":
+            return tree_node(nodes, spelling, PythonParser(pattern).parse())
+        return tree_node(nodes, spelling, Sequence((ANY_TEXT, EcmaParser(pattern).parse(), ANY_TEXT)))
+    except LlmaskError as error:
+        if error.where is None:
+            raise type(error)(error.message, f"the pattern {shorten(pattern)}", error.help) from error
+        raise
+
+
+def spell_json(text: str) -> bytes:
+    """One JSON spelling of `text`, without the quotes."""
+    return json.dumps(text)[1:-1].replace("\x7f", "\\u007f").encode()
+
+
+def shorten(pattern: str) -> str:
+    return pattern if len(pattern) <= 80 else pattern[:77] + "..."

@@ -1,0 +1,160 @@
+r"""Languages defined by equations: loops around anchors and look-arounds.
+
+`(?:(?!ab).)*c` is the smallest X with  X = c | (not(ab ALL) & . X).  A *tail*, what may follow at a place of the pattern, is
+a node where it is known, and where it still depends on such an X a formula: a union of intersections of atoms
+(node, X), read "node, then X". Unions and intersections of derivatives of atoms are finitely many, so the equations are
+solved by making the automaton of all formulas that characters lead to.
+Source: J. A. Brzozowski, E. Leiss, "On equations for regular languages, finite automata, and sequential networks",
+Theoretical Computer Science 10 (1980).
+
+In: equations. Out: one automaton node. Cost: states x classes of characters x atoms; MAX_STATES bounds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING, Union
+
+from llmask.errors import LimitExceeded
+from llmask.frontends.regex.alphabet import DEAD, Alphabet
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+CLOSED = -1  # the variable of an atom that is followed by nothing
+MAX_STATES = 2_000
+MAX_CHOICES = 64  # members of one formula's union
+
+Atom = tuple[int, int]
+Formula = frozenset[frozenset[Atom]]
+Tail = Union[int, Formula]  # noqa: UP007 (runtime on 3.10)
+
+
+class Equations:
+    """The variables of one pattern.
+
+    Attributes
+    ----------
+    definitions : what each variable equals; set once by `define`.
+    """
+
+    def __init__(self, nodes: RegexNodes) -> None:
+        self.nodes = nodes
+        self.definitions: list[Formula] = []
+
+    # --- building
+
+    def variable(self) -> Formula:
+        """Add a variable; it equals nothing until it is defined."""
+        self.definitions.append(frozenset())
+        return frozenset({frozenset({(self.nodes.EPSILON, len(self.definitions) - 1)})})
+
+    def define(self, variable: Formula, tail: Tail) -> None:
+        ((_, number),) = next(iter(variable))
+        self.definitions[number] = self._formula(tail)
+
+    def concat(self, node: int, tail: Tail) -> Tail:
+        if isinstance(tail, int):
+            return self.nodes.concat([node, tail])
+        if node == self.nodes.EPSILON:
+            return tail
+        if len(tail) != 1 or len(next(iter(tail))) != 1:
+            named = self.variable()
+            self.define(named, tail)
+            tail = named
+        ((follow, variable),) = next(iter(tail))
+        return self._normal([frozenset({(self.nodes.concat([node, follow]), variable)})])
+
+    def union(self, tails: list[Tail]) -> Tail:
+        closed = [tail for tail in tails if isinstance(tail, int)]
+        if len(closed) == len(tails):
+            return self.nodes.union(closed)
+        return self._normal(choice for tail in tails for choice in self._formula(tail))
+
+    def intersect(self, node: int, tail: Tail) -> Tail:
+        if isinstance(tail, int):
+            return self.nodes.intersect([node, tail])
+        return self._normal(choice | {(node, CLOSED)} for choice in tail)
+
+    def _formula(self, tail: Tail) -> Formula:
+        return self._normal([frozenset({(tail, CLOSED)})]) if isinstance(tail, int) else tail
+
+    def _normal(self, choices: Iterable[frozenset[Atom]]) -> Formula:
+        """Merge what nodes can merge, drop what is empty, absorb A & B beside A."""
+        alone: dict[int, list[int]] = {}
+        joint: set[frozenset[Atom]] = set()
+        for choice in choices:
+            closed = self.nodes.intersect([node for node, variable in choice if variable == CLOSED] or [self.nodes.ALL])
+            atoms = {atom for atom in choice if atom[1] != CLOSED}
+            if closed != self.nodes.ALL or not atoms:
+                atoms.add((closed, CLOSED))
+            if any(node == self.nodes.EMPTY for node, _ in atoms):
+                continue
+            if len(atoms) == 1:
+                ((node, variable),) = atoms
+                alone.setdefault(variable, []).append(node)
+            else:
+                joint.add(frozenset(atoms))
+        single = {frozenset({(self.nodes.union(members), variable)}) for variable, members in alone.items()}
+        everything = single | joint
+        return frozenset(one for one in everything if not any(other < one for other in everything))
+
+    # --- solving
+
+    def solve(self, formula: Formula, alphabet: Alphabet) -> int:
+        """Node of a formula whose variables are all defined.
+
+        `alphabet` tells apart whatever characters the nodes of the equations tell apart.
+
+        Raises
+        ------
+        LimitExceeded
+            When the automaton needs more than MAX_STATES states.
+        """
+        numbers = {formula: 0}
+        states = [formula]
+        table = []
+        for state in states:
+            row = []
+            for character in range(len(alphabet.classes)):
+                after = self._derive(state, alphabet, character, frozenset())
+                if after and after not in numbers:
+                    numbers[after] = len(states)
+                    states.append(after)
+                row.append(numbers[after] if after else DEAD)
+            table.append(row)
+            if len(states) > MAX_STATES or len(state) > MAX_CHOICES:
+                raise LimitExceeded(
+                    f"a repetition around an anchor or look-around needs more than {MAX_STATES} states",
+                    help="Move the look-around out of the repetition, or shorten the repetitions beside it.",
+                )
+        return alphabet.automaton(table, [self._is_nullable(state, frozenset()) for state in states])
+
+    def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
+        """Derivative of a formula.
+
+        A variable met again before any character is taken adds nothing: X = A | (B & X) has the smallest solution A, and in a
+        distributive lattice every equation has this form.
+        """
+        choices: list[frozenset[Atom]] = []
+        for choice in formula:
+            factors = [self._derive_atom(atom, alphabet, character, busy) for atom in choice]
+            choices += [frozenset().union(*picked) for picked in product(*factors)]
+        return self._normal(choices)
+
+    def _derive_atom(self, atom: Atom, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
+        node, variable = atom
+        after: set[frozenset[Atom]] = {frozenset({(alphabet.derivative(node, character), variable)})}
+        if variable != CLOSED and variable not in busy and self.nodes.is_nullable(node):
+            after |= self._derive(self.definitions[variable], alphabet, character, busy | {variable})
+        return self._normal(after)
+
+    def _is_nullable(self, formula: Formula, busy: frozenset[int]) -> bool:
+        return any(all(self._is_atom_nullable(atom, busy) for atom in choice) for choice in formula)
+
+    def _is_atom_nullable(self, atom: Atom, busy: frozenset[int]) -> bool:
+        node, variable = atom
+        if not self.nodes.is_nullable(node) or variable in busy:
+            return False
+        return variable == CLOSED or self._is_nullable(self.definitions[variable], busy | {variable})

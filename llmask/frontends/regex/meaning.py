@@ -1,0 +1,269 @@
+r"""From the tree of a pattern to a node.
+
+Without anchors and look-arounds a tree is its node, part by part. A tree that looks around is built from its end, with
+what follows at hand (the *tails*, one a state of the text on the left): x(?=y)z is x . ((y ALL) & z) once z is known, and
+(?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are exact, in any place
+and any nesting; only loops around them need more (`equations`).
+
+Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of texts
+holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
+
+In: a tree. Out: a node. Cost: a few calls on `nodes` a part; loops around look-arounds are copied up to MAX_COPIES times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Items
+from typing import TYPE_CHECKING
+
+from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
+from llmask.errors import LimitExceeded
+from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.equations import Equations, Tail
+from llmask.frontends.regex.left_context import LeftContext
+from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+MAX_COPIES = 2_000  # of bodies of bounded loops that look around
+ANY_TEXT = Repeated(Chars(TEXT), 0, None)
+START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
+
+
+def tree_node(nodes: RegexNodes, spelling: Spelling, tree: Tree) -> int:
+    """Node of the texts that `tree` matches as a whole."""
+    return Meaning(nodes, spelling, tree).tails_before(tree, None)[0]
+
+
+class Meaning:
+    """One tree while it is turned into a node.
+
+    Attributes
+    ----------
+    left : states of the text on the left.
+    languages : number of each left language in `left`, by key: START, a set of characters, or a lookbehind's id.
+    copies : bodies of loops copied so far.
+    alphabet : classes of all characters in the tree, once a loop needs them.
+    """
+
+    def __init__(self, nodes: RegexNodes, spelling: Spelling, tree: Tree) -> None:
+        self.nodes = nodes
+        self.spelling = spelling
+        self.equations = Equations(nodes)
+        self.any_text = nodes.repeat(spelling.char(nodes, TEXT), 0, None)
+        self.copies = 0
+        self._looks_memo: dict[int, bool] = {}
+        self.languages: dict[object, int] = {}
+        left_languages: list[int] = []
+        told_apart: list[CodePointSet] = []
+        for key, node, sets in self._left_languages(tree):
+            if key not in self.languages:
+                self.languages[key] = len(left_languages)
+                left_languages.append(node)
+                told_apart += sets
+        self.left = LeftContext(Alphabet(nodes, spelling, told_apart), left_languages)
+        self.alphabet: Alphabet | None = None
+        self.tree = tree
+        self.states = range(len(self.left.states))
+
+    # --- what looks around
+
+    def _looks(self, tree: Tree) -> bool:
+        """Whether an anchor or look-around is inside."""
+        found = self._looks_memo.get(id(tree))
+        if found is None:
+            found = isinstance(tree, (Edge, Boundary, Look)) or any(self._looks(part) for part in _parts(tree))
+            self._looks_memo[id(tree)] = found
+        return found
+
+    def _left_languages(self, tree: Tree) -> list[tuple[object, int, list[CodePointSet]]]:
+        """(key, node, characters to tell apart) of each language that the tree asks the text on the left about."""
+        found: list[tuple[object, int, list[CodePointSet]]] = []
+        if isinstance(tree, Edge) and not tree.is_end:
+            found.append((START, self.nodes.EPSILON, []))
+            if tree.terminators.bounds:
+                found.append(self._ends_in(tree.terminators))
+        elif isinstance(tree, Boundary):
+            found += [(START, self.nodes.EPSILON, []), self._ends_in(tree.words)]
+        elif isinstance(tree, Look) and tree.is_behind:
+            single = _single_character(tree.inner)
+            if single is not None:
+                found.append(self._ends_in(single))
+            else:
+                node = tree_node(self.nodes, self.spelling, Sequence((ANY_TEXT, tree.inner)))
+                found.append((id(tree), node, _character_sets(tree.inner)))
+        elif self._looks(tree):
+            for part in _parts(tree):
+                found += self._left_languages(part)
+        return found
+
+    def _ends_in(self, members: CodePointSet) -> tuple[object, int, list[CodePointSet]]:
+        return members, self.nodes.concat([self.any_text, self.spelling.char(self.nodes, members)]), [members]
+
+    def _holds(self, key: object, state: int) -> bool:
+        return self.left.holds(self.languages[key], state)
+
+    # --- trees that do not look around
+
+    def _node(self, tree: Tree) -> int:
+        if isinstance(tree, Chars):
+            return self.spelling.char(self.nodes, tree.members)
+        if isinstance(tree, Repeated):
+            return self.nodes.repeat(self._node(tree.base), tree.min, tree.max)
+        if isinstance(tree, Sequence):
+            return self.nodes.concat([self._node(part) for part in tree.parts])
+        single = _single_character(tree)
+        if single is not None:
+            return self.spelling.char(self.nodes, single)
+        return self.nodes.union([self._node(option) for option in tree.options])
+
+    # --- trees that do, from the end
+
+    def tails_before(self, tree: Tree, tails: Items[Tail] | None) -> list[Tail]:
+        """What may follow before `tree`, a state each, when `tails` may follow behind it (None: the end)."""
+        if tails is None:
+            tails = [self.nodes.EPSILON for _ in self.states]
+        if not self._looks(tree):
+            return [self._plain_before(tree, state, tails) for state in self.states]
+        if isinstance(tree, Sequence):
+            for part in reversed(tree.parts):
+                tails = self.tails_before(part, tails)
+            return list(tails)
+        if isinstance(tree, Alternatives):
+            columns = [self.tails_before(option, tails) for option in tree.options]
+            return [self.equations.union([column[state] for column in columns]) for state in self.states]
+        if isinstance(tree, Repeated):
+            return self._loop_before(tree, tails)
+        return [self._guarded(tree, state, tails[state]) for state in self.states]
+
+    def _plain_before(self, tree: Tree, state: int, tails: Items[Tail]) -> Tail:
+        if len(set(tails)) == 1:
+            return self.equations.concat(self._node(tree), tails[0])
+        if isinstance(tree, Chars):
+            parts = self.left.split(tree.members, state)
+            spelled = {goal: self.spelling.char(self.nodes, members) for goal, members in parts.items()}
+            return self.equations.union([self.equations.concat(node, tails[goal]) for goal, node in spelled.items()])
+        node = self._node(tree)
+        choices = []
+        for tail in dict.fromkeys(tails):
+            if tail == self.nodes.EMPTY:
+                continue
+            words = self.left.words(state, frozenset(goal for goal in self.states if tails[goal] == tail))
+            node_to_goals = words if node == self.any_text else self.nodes.intersect([node, words])
+            choices.append(self.equations.concat(node_to_goals, tail))
+        return self.equations.union(choices)
+
+    def _loop_before(self, tree: Repeated, tails: Items[Tail]) -> list[Tail]:
+        ahead = list(tails)
+        if tree.max is None:
+            ahead = self._endless_loop_before(tree.base, tails)
+        for _ in range(0 if tree.max is None else tree.max - tree.min):
+            longer = self._copy_before(tree.base, ahead)
+            ahead = [self.equations.union([tails[state], longer[state]]) for state in self.states]
+        for _ in range(tree.min):
+            ahead = self._copy_before(tree.base, ahead)
+        return ahead
+
+    def _copy_before(self, body: Tree, tails: Items[Tail]) -> list[Tail]:
+        self.copies += 1
+        if self.copies > MAX_COPIES:
+            raise LimitExceeded(
+                f"repetitions around anchors or look-arounds would be copied more than {MAX_COPIES} times",
+                help="Shorten the repetition, or move the anchor or look-around out of it.",
+            )
+        return self.tails_before(body, tails)
+
+    def _endless_loop_before(self, body: Tree, tails: Items[Tail]) -> list[Tail]:
+        variables = [self.equations.variable() for _ in self.states]
+        again = self._copy_before(body, variables)
+        for state in self.states:
+            self.equations.define(variables[state], self.equations.union([tails[state], again[state]]))
+        if all(isinstance(tail, int) for tail in tails):
+            self.alphabet = self.alphabet or Alphabet(self.nodes, self.spelling, _character_sets(self.tree))
+            return [self.equations.solve(variable, self.alphabet) for variable in variables]
+        return list(variables)
+
+    # --- anchors and look-arounds
+
+    def _guarded(self, tree: Tree, state: int, tail: Tail) -> Tail:
+        """The part of `tail` that may follow where `tree`, which takes nothing, holds."""
+        if isinstance(tree, Edge) and not tree.is_end:
+            held = self._holds(START, state)
+            held = held or (tree.terminators.bounds != () and self._holds(tree.terminators, state))
+            return tail if held else self.nodes.EMPTY
+        if isinstance(tree, Look) and tree.is_behind:
+            single = _single_character(tree.inner)
+            held = self._holds(id(tree) if single is None else single, state)
+            return tail if held != tree.is_negated else self.nodes.EMPTY
+        return self._only(self._rest(tree, state), tail)
+
+    def _rest(self, tree: Tree, state: int) -> int:
+        """Node of every rest of the text before which `tree` holds."""
+        if isinstance(tree, Edge):
+            rests = [
+                self.nodes.EPSILON,
+                self.spelling.char(self.nodes, tree.may_follow),
+                self._starts(tree.terminators),
+            ]
+            return self.nodes.union(rests)
+        if isinstance(tree, Boundary):
+            if self._holds(tree.words, state) == tree.is_negated:
+                return self._starts(tree.words)
+            others = self._starts(tree.words.complement())
+            is_end_allowed = not tree.is_negated or tree.on_empty_text or not self._holds(START, state)
+            return self.nodes.union([self.nodes.EPSILON, others]) if is_end_allowed else others
+        assert isinstance(tree, Look)
+        body = self.tails_before(tree.inner, [self.any_text for _ in self.states])[state]
+        assert isinstance(body, int)
+        return self.nodes.complement(body) if tree.is_negated else body
+
+    def _starts(self, members: CodePointSet) -> int:
+        return self.nodes.concat([self.spelling.char(self.nodes, members), self.any_text])
+
+    def _only(self, rest: int, tail: Tail) -> Tail:
+        """Intersect; the shortcuts keep ordinary patterns free of intersections."""
+        nodes = self.nodes
+        if tail in (nodes.EMPTY, nodes.EPSILON):
+            return tail if nodes.is_nullable(rest) else nodes.EMPTY
+        if rest == nodes.EPSILON and isinstance(tail, int):
+            return nodes.EPSILON if nodes.is_nullable(tail) else nodes.EMPTY
+        return self.equations.intersect(rest, tail)
+
+
+def _parts(tree: Tree) -> Items[Tree]:
+    if isinstance(tree, Alternatives):
+        return tree.options
+    if isinstance(tree, Sequence):
+        return tree.parts
+    if isinstance(tree, Repeated):
+        return (tree.base,)
+    return (tree.inner,) if isinstance(tree, Look) else ()
+
+
+def _single_character(tree: Tree) -> CodePointSet | None:
+    """The set, if the tree matches one character of a set and nothing else."""
+    if isinstance(tree, Chars):
+        return tree.members
+    if isinstance(tree, Sequence):
+        return _single_character(tree.parts[0]) if len(tree.parts) == 1 else None
+    if not isinstance(tree, Alternatives):
+        return None
+    members = NO_TEXT
+    for option in tree.options:
+        single = _single_character(option)
+        if single is None:
+            return None
+        members = members.union(single)
+    return members
+
+
+def _character_sets(tree: Tree) -> list[CodePointSet]:
+    """Every set of characters in a tree, so that no two characters of a class differ for it."""
+    if isinstance(tree, Chars):
+        return [tree.members]
+    if isinstance(tree, Edge):
+        return [tree.terminators, tree.may_follow]
+    if isinstance(tree, Boundary):
+        return [tree.words]
+    return [members for part in _parts(tree) for members in _character_sets(part)]
