@@ -25,7 +25,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .jit import CHECK_BOUNDS, kernel
+from .jit import CHECK_BOUNDS, kernel, never_inline
 
 # slots that every table has
 BYTES_USED = 0  # bytes in live and retired blocks
@@ -37,8 +37,9 @@ FIRST_FREE_SLOT = 4
 LIMIT_BYTES = 1  # code in EXCEEDED: MAX_BYTES
 
 HEADER_BYTES = 16
+MIN_BLOCK_BYTES = 256
 
-_malloc = types.ExternalFunction("malloc", types.int64(types.int64))
+_calloc = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
 _free = types.ExternalFunction("free", types.void(types.int64))
 
 
@@ -199,23 +200,50 @@ def block_bytes(address):
 
 
 @kernel
-def new_block(table, n_bytes, fill):
-    """Address of a fresh block whose bytes are all `fill`, or 0 with EXCEEDED set when the table's limit is reached."""
-    if table[BYTES_USED] + n_bytes > table[MAX_BYTES]:
-        if table[EXCEEDED] == 0:
-            table[EXCEEDED] = LIMIT_BYTES
-        return 0
-    raw = _malloc(n_bytes + HEADER_BYTES)
+def new_block(table, n_bytes):
+    """Address of a fresh block of zeros. Sets EXCEEDED when the table's limit is passed, and still returns the block:
+    whoever loops looks at EXCEEDED and stops soon, so helpers need no way to fail."""
+    never_inline()
+    raw = _calloc(n_bytes + HEADER_BYTES, 1)
     if raw == 0:
-        if table[EXCEEDED] == 0:
-            table[EXCEEDED] = LIMIT_BYTES
-        return 0
+        raise MemoryError("no memory for a table of llmask")
     address = raw + HEADER_BYTES
-    store_i64(address - 16, 0)
     store_i64(address - 8, n_bytes)
-    fill_bytes(address, n_bytes, fill)
     table[BYTES_USED] += n_bytes + HEADER_BYTES
+    if table[BYTES_USED] > table[MAX_BYTES]:
+        exceed(table, LIMIT_BYTES)
     return address
+
+
+@kernel
+def exceed(table, code):
+    """Note that a limit was reached; the first one stays."""
+    if table[EXCEEDED] == 0:
+        table[EXCEEDED] = code
+
+
+@kernel
+def ensure(table, slot, n_bytes):
+    """Address of the block in `slot`, enlarged to at least `n_bytes`; new bytes are 0."""
+    never_inline()
+    address = table[slot]
+    old_bytes = 0
+    if address != 0:
+        old_bytes = block_bytes(address)
+        if n_bytes <= old_bytes:
+            return address
+    fresh = new_block(table, max(n_bytes, 2 * old_bytes, MIN_BLOCK_BYTES))
+    if address != 0:
+        copy_bytes(fresh, address, old_bytes)
+        retire(table, address)
+    publish(table, slot, fresh)
+    return fresh
+
+
+@kernel
+def publish(table, slot, address):
+    """Make a finished block visible to readers without the lock."""
+    store_release(table.ctypes.data + slot * 8, address)
 
 
 @kernel
@@ -223,3 +251,21 @@ def retire(table, address):
     """Put a block on the chain of those that die with the table."""
     store_i64(address - 16, table[RETIRED])
     table[RETIRED] = address
+
+
+@kernel
+def free_block(address):
+    """Give one block back."""
+    if address != 0:
+        _free(address - HEADER_BYTES)
+
+
+@kernel
+def free_retired(table):
+    """Give the whole chain back; only when no reader can be left."""
+    address = table[RETIRED]
+    table[RETIRED] = 0
+    while address != 0:
+        older = load_i64(address - 16)
+        _free(address - HEADER_BYTES)
+        address = older

@@ -1,0 +1,126 @@
+"""Regular expressions over bytes, hash-consed in a store's table: what frontends build lexemes from.
+
+Every method returns a node id; equal ids mean equal expressions. The laws that make two spellings equal are those of
+`kernels/regex_nodes.py`. `tests/reference/regex_nodes.py` holds the plain twin with the same methods.
+
+In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GrammarError
+from ..kernels import engine
+
+UNBOUNDED = 2**31 - 1
+
+Run = Callable[..., int]
+
+
+class RegexNodes:
+    """Constructors and questions for the regex nodes of one store.
+
+    Parameters
+    ----------
+    run : runs one operation of `kernels.engine.build` under the store's lock and raises `LimitExceeded`.
+
+    Attributes
+    ----------
+    memo : what frontends remember of the nodes that they built, under keys of their own; as old as the nodes.
+    """
+
+    EMPTY = 0  # matches no string
+    EPSILON = 1  # matches the empty string
+    ALL = 2  # matches every byte string
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self.memo: dict[Hashable, Any] = {}
+
+    def byte_set(self, mask: int) -> int:
+        """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""
+        words = np.frombuffer(mask.to_bytes(32, "little"), np.int32).copy()
+        return self._run(engine.BYTE_SET, data=words)
+
+    def literal(self, data: bytes) -> int:
+        """Exactly these bytes."""
+        return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+
+    def concat(self, nodes: Sequence[int]) -> int:
+        """One after the other."""
+        return self._run(engine.CONCAT, data=np.array(nodes, np.int32))
+
+    def union(self, nodes: Sequence[int]) -> int:
+        """What any of them matches."""
+        return self._run(engine.UNION, data=np.array(nodes, np.int32))
+
+    def intersect(self, nodes: Sequence[int]) -> int:
+        """What all of them match."""
+        return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+
+    def complement(self, node: int) -> int:
+        """Every byte string that `node` does not match."""
+        return self._run(engine.COMPLEMENT, node)
+
+    def repeat(self, node: int, low: int, high: int | None = None) -> int:
+        """`low` to `high` times (None: no bound), kept as a counter."""
+        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= UNBOUNDED:
+            raise GrammarError(
+                f"a repetition cannot be bounded by {low} and {high}",
+                help=f"bounds are ordered and below {UNBOUNDED}",
+            )
+        return self._run(engine.REPEAT, node, low, UNBOUNDED if high is None else high)
+
+    def dfa(
+        self,
+        class_of_byte: npt.NDArray[Any],
+        next_state: npt.NDArray[Any],
+        accepting: npt.NDArray[Any],
+    ) -> int:
+        """A deterministic automaton; state 0 starts.
+
+        Parameters
+        ----------
+        class_of_byte : uint8[256], the column of `next_state` for each byte.
+        next_state : int32[n_states, n_classes], -1 where no string goes on.
+        accepting : bool[n_states].
+        """
+        classes, order = np.unique(class_of_byte, return_index=True)
+        # kernels number classes by their first byte
+        by_first_byte = classes[np.argsort(order)]
+        column_of = np.zeros(256, np.int32)
+        column_of[by_first_byte] = np.arange(len(by_first_byte))
+        table = np.ascontiguousarray(next_state[:, by_first_byte], np.int32).copy()
+        accepts = np.asarray(accepting, bool)
+        alive = accepts.copy()
+        while True:  # states from which nothing is accepted are cut off
+            reaches = alive | (alive[table] & (table >= 0)).any(axis=1)
+            if (reaches == alive).all():
+                break
+            alive = reaches
+        if not alive[0]:
+            return self.EMPTY
+        table[(table >= 0) & ~alive[table]] = -1
+        data = np.concatenate([column_of[class_of_byte], table.ravel(), accepts]).astype(np.int32)
+        return self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
+
+    def is_nullable(self, node: int) -> bool:
+        """Whether `node` matches the empty string."""
+        return self._run(engine.IS_NULLABLE, node) != 0
+
+    def is_empty(self, node: int) -> bool:
+        """Whether `node` matches no string at all; exact."""
+        return self._run(engine.IS_EMPTY, node) != 0
+
+    def derivative(self, node: int, byte: int) -> int:
+        """What is left of `node` after one byte."""
+        return self._run(engine.DERIVATIVE, node, byte)
+
+    def matches(self, node: int, data: bytes) -> bool:
+        """Whether `node` matches all of `data`."""
+        return self._run(engine.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0

@@ -1,0 +1,69 @@
+"""The accepted tokens of a sequence and the configuration after each, cheap to fork and to shorten.
+
+Full chunks of CHUNK tokens are never written again and shared by forks; a fork copies the list of chunks and the tail.
+
+In: token and configuration pairs. Cost: 8 bytes a token; push 0.1 us; fork about 1 us and 8 bytes for 1,024 tokens.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+CHUNK = 1024
+
+
+class History:
+    """Persistent sequence of (token, configuration)."""
+
+    __slots__ = ("_chunks", "_tail_configurations", "_tail_tokens")
+
+    def __init__(self) -> None:
+        self._chunks: list[tuple[array[int], array[int]]] = []
+        self._tail_tokens = array("i")
+        self._tail_configurations = array("i")
+
+    def __len__(self) -> int:
+        return len(self._chunks) * CHUNK + len(self._tail_tokens)
+
+    def push(self, token: int, configuration: int) -> None:
+        """Append one accepted token and the configuration after it."""
+        self._tail_tokens.append(token)
+        self._tail_configurations.append(configuration)
+        if len(self._tail_tokens) == CHUNK:
+            self._chunks.append((self._tail_tokens, self._tail_configurations))
+            self._tail_tokens = array("i")
+            self._tail_configurations = array("i")
+
+    def drop(self, n: int) -> None:
+        """Forget the last `n` tokens (at most all)."""
+        keep = len(self) - n
+        if keep < len(self._chunks) * CHUNK:
+            tokens, configurations = self._chunks[keep // CHUNK]
+            del self._chunks[keep // CHUNK :]
+            self._tail_tokens = tokens[: keep % CHUNK]
+            self._tail_configurations = configurations[: keep % CHUNK]
+        else:
+            del self._tail_tokens[keep - len(self._chunks) * CHUNK :]
+            del self._tail_configurations[keep - len(self._chunks) * CHUNK :]
+
+    def last_configuration(self) -> int | None:
+        """Configuration after the last token, None when there is none."""
+        if self._tail_configurations:
+            return self._tail_configurations[-1]
+        return self._chunks[-1][1][-1] if self._chunks else None
+
+    def tokens(self) -> list[int]:
+        """All tokens, oldest first."""
+        tokens: list[int] = []
+        for chunk, _ in self._chunks:
+            tokens.extend(chunk)
+        tokens.extend(self._tail_tokens)
+        return tokens
+
+    def fork(self) -> History:
+        """An independent copy that shares the full chunks."""
+        twin = History()
+        twin._chunks = self._chunks.copy()
+        twin._tail_tokens = self._tail_tokens[:]
+        twin._tail_configurations = self._tail_configurations[:]
+        return twin

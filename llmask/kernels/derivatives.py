@@ -1,0 +1,292 @@
+"""Derivatives of regular expressions and the exact test for emptiness, both remembered.
+
+    D(r s, c) = D(r, c) s  |  D(s, c) if r is nullable          D(r | s, c) = D(r, c) | D(s, c)
+    D(r{a,b}, c) = D(r, c) r{a-1,b-1}                           D(r & s, c) = D(r, c) & D(s, c)
+    D(not r, c) = not D(r, c)
+
+(Brzozowski 1964, section 3.) The rule for bounded repetition is exact also for a nullable r, whose lower bound is 0.
+A node's derivatives are stored by byte class, so nodes with their rows are a DFA made on demand.
+
+No kernel calls itself (a cached recursive kernel aborts the second process that loads it): one loop with a stack of
+nodes whose operands' derivatives are still missing.
+
+Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
+"""
+
+from __future__ import annotations
+
+from .interning import list_item, list_length, map_get, map_put
+from .jit import kernel, never_inline
+from .memory import EXCEEDED, block, block_bytes, ensure, exceed, fill_bytes, get_i32, get_u8, publish_i32
+from .regex_nodes import (
+    EMPTY,
+    EPSILON,
+    FLAGS,
+    HIDES,
+    HIGH,
+    K_AND,
+    K_BYTES,
+    K_CONCAT,
+    K_DFA,
+    K_LITERAL,
+    K_NOT,
+    K_REPEAT,
+    K_UNION,
+    KIND,
+    KNOWN_EMPTY,
+    KNOWN_FULL,
+    LOW,
+    MAP,
+    NODE_FIELDS,
+    NULLABLE,
+    ROW,
+    UNBOUNDED,
+    A,
+    B,
+    add_flag,
+    class_of,
+    field,
+    has_flag,
+    make_and,
+    make_concat,
+    make_dfa,
+    make_literal,
+    make_not,
+    make_repeat,
+    make_union,
+    n_classes,
+    pop,
+    push,
+    scratch,
+    set_contains,
+)
+from .store_slots import (
+    DERIVATIVES,
+    DFA_POOL,
+    DFAS,
+    LIMIT_EMPTINESS,
+    LITERALS,
+    MAX_EMPTINESS,
+    N_DERIVATIVES,
+    NODE_LISTS,
+    NODES,
+    SCRATCH_TOP,
+    SEARCH_SEEN,
+)
+
+NOT_TAKEN = -1
+
+
+@kernel
+def known_derivative(store, node, byte):
+    """Derivative where it costs nothing: leaves, and what is remembered; else NOT_TAKEN."""
+    never_inline()
+    kind = field(store, node, KIND)
+    if kind == K_BYTES:
+        return EPSILON if set_contains(store, field(store, node, A), byte) else EMPTY
+    if kind == K_LITERAL:
+        first = field(store, node, A)
+        if get_u8(block(store, LITERALS), first) != byte:
+            return EMPTY
+        return make_literal(store, first + 1, field(store, node, B) - 1)
+    if node == EMPTY or node == EPSILON:
+        return EMPTY
+    if kind == K_DFA:
+        dfa = field(store, node, A)
+        info = block(store, DFAS)
+        width = get_i32(info, dfa * 4 + 1)
+        entry = get_i32(info, dfa * 4 + 2) + field(store, node, B) * width
+        target = get_i32(block(store, DFA_POOL), entry + class_of(store, get_i32(info, dfa * 4), byte))
+        return EMPTY if target < 0 else make_dfa(store, dfa, target)
+    row = field(store, node, ROW)
+    if row == 0:
+        return NOT_TAKEN
+    return get_i32(block(store, DERIVATIVES), row - 1 + class_of(store, field(store, node, MAP), byte)) - 1
+
+
+@kernel
+def _remember(store, node, byte, result):
+    never_inline()
+    class_map = field(store, node, MAP)
+    row = field(store, node, ROW) - 1
+    if row < 0:
+        row = store[N_DERIVATIVES]
+        store[N_DERIVATIVES] = row + n_classes(store, class_map)
+        ensure(store, DERIVATIVES, store[N_DERIVATIVES] * 4)
+        publish_i32(block(store, NODES) + (node * NODE_FIELDS + ROW) * 4, row + 1)
+    publish_i32(block(store, DERIVATIVES) + (row + class_of(store, class_map, byte)) * 4, result + 1)
+
+
+@kernel
+def derivative(store, root, byte):
+    """D(root, byte). EMPTY and nothing remembered once a limit is reached."""
+    never_inline()
+    result = known_derivative(store, root, byte)
+    if result != NOT_TAKEN:
+        return result
+    bottom = store[SCRATCH_TOP]
+    push(store, root)
+    while store[SCRATCH_TOP] > bottom:
+        if store[EXCEEDED] != 0:
+            store[SCRATCH_TOP] = bottom
+            return EMPTY
+        node = scratch(store, store[SCRATCH_TOP] - 1)
+        if known_derivative(store, node, byte) != NOT_TAKEN:
+            pop(store)
+            continue
+        kind = field(store, node, KIND)
+        operand = field(store, node, A)
+        if kind == K_UNION or kind == K_AND:
+            n = list_length(store, NODE_LISTS, operand)
+            waiting = False
+            for i in range(n):
+                member = list_item(store, NODE_LISTS, operand, i)
+                if known_derivative(store, member, byte) == NOT_TAKEN:
+                    push(store, member)
+                    waiting = True
+            if waiting:
+                continue
+            first = store[SCRATCH_TOP]
+            for i in range(n):
+                push(store, known_derivative(store, list_item(store, NODE_LISTS, operand, i), byte))
+            result = make_union(store, first) if kind == K_UNION else make_and(store, first)
+        else:
+            inner = known_derivative(store, operand, byte)
+            if inner == NOT_TAKEN:
+                push(store, operand)
+                continue
+            if kind == K_CONCAT:
+                right = field(store, node, B)
+                nullable = has_flag(store, operand, NULLABLE)
+                other = EMPTY
+                if nullable:
+                    other = known_derivative(store, right, byte)
+                    if other == NOT_TAKEN:
+                        push(store, right)
+                        continue
+                result = make_concat(store, inner, right)
+                if other != EMPTY:
+                    first = store[SCRATCH_TOP]
+                    push(store, result)
+                    push(store, other)
+                    result = make_union(store, first)
+            elif kind == K_NOT:
+                result = make_not(store, inner)
+            else:  # K_REPEAT
+                low = field(store, node, LOW)
+                high = field(store, node, HIGH)
+                rest = make_repeat(
+                    store, operand, max(low - 1, 0), UNBOUNDED if high == UNBOUNDED else high - 1
+                )
+                result = make_concat(store, inner, rest)
+        if store[EXCEEDED] == 0:
+            _remember(store, node, byte, result)
+            pop(store)
+    return known_derivative(store, root, byte)
+
+
+@kernel
+def is_empty(store, root):
+    """Whether no string matches `root`, decided exactly.
+
+    Without intersection and complement only EMPTY is empty. Otherwise a depth-first search through the derivatives
+    looks for a nullable one; there are finitely many. A string found marks the path to it, a search that ends without
+    one marks everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
+    """
+    never_inline()
+    if _is_known_full(store, root):
+        return False
+    if root == EMPTY or has_flag(store, root, KNOWN_EMPTY):
+        return True
+    if field(store, root, KIND) == K_CONCAT:
+        # decided by its parts one after the other: the search below then never crosses a long plain tail
+        left = field(store, root, A)
+        right = field(store, root, B)
+        if not has_flag(store, right, HIDES):
+            found = _search(store, left) if not _is_known_full(store, left) else True
+            if store[EXCEEDED] == 0:
+                add_flag(store, root, KNOWN_FULL if found else KNOWN_EMPTY)
+            return not found
+    return not _search(store, root)
+
+
+@kernel
+def _is_known_full(store, node):
+    flags = field(store, node, FLAGS)
+    if node == EMPTY:
+        return False
+    return (flags & (NULLABLE | KNOWN_FULL)) != 0 or (flags & HIDES) == 0
+
+
+@kernel
+def _search(store, root):
+    """Whether some derivative of `root` is nullable.
+
+    The scratch stack holds entries (node, entry of its parent, next open entry); each node is expanded once, and the
+    newest open entry first. Expanded entries stay, they are the parents.
+    """
+    never_inline()
+    if _is_known_full(store, root):
+        return True
+    if root == EMPTY or has_flag(store, root, KNOWN_EMPTY):
+        return False
+    seen = block(store, SEARCH_SEEN)
+    if seen != 0:
+        fill_bytes(seen, block_bytes(seen), 0)
+    store[SEARCH_SEEN + 1] = 0
+    bottom = store[SCRATCH_TOP]
+    push(store, root)
+    push(store, -1)
+    push(store, -1)
+    map_put(store, SEARCH_SEEN, root, 1)
+    open_entry = bottom
+    steps = 0
+    while open_entry >= 0:
+        entry = open_entry
+        node = scratch(store, entry)
+        open_entry = scratch(store, entry + 2)
+        class_map = field(store, node, MAP)
+        done = 0
+        for byte in range(256):
+            # one byte of each class: classes are numbered in the order of their first bytes
+            if class_of(store, class_map, byte) != done:
+                continue
+            done += 1
+            target = derivative(store, node, byte)
+            steps += 1
+            if steps > store[MAX_EMPTINESS]:
+                exceed(store, LIMIT_EMPTINESS)
+            if store[EXCEEDED] != 0:
+                store[SCRATCH_TOP] = bottom
+                return True
+            if target == EMPTY or has_flag(store, target, KNOWN_EMPTY):
+                continue
+            if _is_known_full(store, target):
+                while entry >= 0:
+                    add_flag(store, scratch(store, entry), KNOWN_FULL)
+                    entry = scratch(store, entry + 1)
+                store[SCRATCH_TOP] = bottom
+                return True
+            if map_get(store, SEARCH_SEEN, target) < 0:
+                map_put(store, SEARCH_SEEN, target, 1)
+                fresh = store[SCRATCH_TOP]
+                push(store, target)
+                push(store, entry)
+                push(store, open_entry)
+                open_entry = fresh
+    for entry in range(bottom, store[SCRATCH_TOP], 3):
+        add_flag(store, scratch(store, entry), KNOWN_EMPTY)
+    store[SCRATCH_TOP] = bottom
+    return False
+
+
+@kernel
+def matches(store, node, data):
+    """Whether the bytes in `data` match `node`."""
+    never_inline()
+    for i in range(data.shape[0]):
+        node = derivative(store, node, data[i])
+        if node == EMPTY:
+            return False
+    return has_flag(store, node, NULLABLE)
+

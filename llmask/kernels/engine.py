@@ -1,0 +1,344 @@
+"""The engine's doors: what Python calls.
+
+    build        everything that writes, one operation a call, under the store's lock
+    fill_mask    write a known mask                                  no lock
+    accept       configuration after a known token                   no lock
+    free_table   give a dead table's memory back
+
+All writing operations share one door, because every door that reaches the derivatives would compile them again.
+Status codes are negative; Python turns them into errors.
+"""
+
+from __future__ import annotations
+
+from .configurations import (
+    C_ACCEPTS,
+    C_ROW,
+    C_STATE,
+    ENDED,
+    REFUSED,
+    configuration_field,
+    configuration_of,
+    init_configurations,
+    known_configuration,
+    known_step,
+    pack,
+    step,
+)
+from .crossing import FILL_SHAPE, build_mask, fill
+from .derivatives import derivative, is_empty, matches
+from .earley_rows import R_START, first_row, row_field
+from .jit import door, kernel, never_inline
+from .lexer_states import S_TWIN, init_states, state_field
+from .memory import (
+    block,
+    copy_bytes,
+    ensure,
+    fill_bytes,
+    free_block,
+    free_retired,
+    get_i32,
+    get_i64,
+    get_u8,
+    put_i32,
+)
+from .regex_nodes import (
+    NULLABLE,
+    add_literal,
+    has_flag,
+    init_nodes,
+    intern_map,
+    make_and,
+    make_bytes,
+    make_concat,
+    make_dfa,
+    make_not,
+    make_repeat,
+    make_union,
+    push,
+)
+from .rule_tables import load_rules
+from .slices import flag_slice, match_nodes
+from .store_slots import (
+    DFA_POOL,
+    DFAS,
+    MAX_NODES,
+    MAX_STATES,
+    N_DFA_POOL,
+    N_DFAS,
+    N_EXITS,
+    N_NODES,
+    N_TRIE,
+    N_WALK_TOKENS,
+    N_WORDS,
+    NODES_PER_CALL,
+    REPORT,
+    SCRATCH,
+    SCRATCH_TOP,
+    STATE_KEYS,
+    STATES_PER_CALL,
+    TOKEN_DATA,
+    TOKEN_OFFSETS,
+    TRIE,
+    WALKED,
+    WORDS,
+)
+from .trie_walk import wide_walk
+
+# operations of `build`
+INIT_STORE = 0
+BYTE_SET = 1  # data: 8 words                       -> node
+LITERAL = 2  # data: bytes                          -> node
+CONCAT = 3  # data: nodes                           -> node
+UNION = 4  # data: nodes                            -> node
+INTERSECT = 5  # data: nodes                        -> node
+COMPLEMENT = 6  # a: node                           -> node
+REPEAT = 7  # a: node, b: low, c: high              -> node
+DFA = 8  # a: classes, b: states; data: class of each byte, next states, accepting -> node
+IS_NULLABLE = 9  # a: node                          -> 0 or 1
+IS_EMPTY = 10  # a: node                            -> 0 or 1
+DERIVATIVE = 11  # a: node, b: byte                 -> node
+MATCHES = 12  # a: node; data: bytes                -> 0 or 1
+LOAD_RULES = 13  # see rule_tables.py               -> first configuration or NOTHING_DERIVED
+BUILD_MASK = 14  # a: configuration                 -> 0
+ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
+ADVANCE = 16  # a: configuration; data: bytes       -> configuration or REFUSED (REPORT: position of the byte)
+LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes that may come next
+FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
+MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
+WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
+
+SIGNATURE = "int64(int64, int64[::1], int64[::1], int64, int64, int64, int32[::1])"
+
+
+@kernel
+def _push_all(store, data):
+    never_inline()
+    first = store[SCRATCH_TOP]
+    for i in range(data.shape[0]):
+        push(store, data[i])
+    return first
+
+
+@kernel
+def _add_dfa(store, width, n_states, data):
+    """Register an automaton; its start is state 0."""
+    never_inline()
+    first = store[SCRATCH_TOP]
+    address = ensure(store, SCRATCH, (first + 64) * 4)
+    for i in range(64):
+        word = 0
+        for j in range(4):
+            word |= data[4 * i + j] << (8 * j)
+        put_i32(address, first + i, word)
+    store[SCRATCH_TOP] = first + 64
+    class_map = intern_map(store, first)
+    store[SCRATCH_TOP] = first
+    offset = store[N_DFA_POOL]
+    n = n_states * width
+    pool = ensure(store, DFA_POOL, (offset + n + n_states) * 4)
+    for i in range(n + n_states):
+        put_i32(pool, offset + i, data[256 + i])
+    dfa = store[N_DFAS]
+    info = ensure(store, DFAS, (dfa + 1) * 16)
+    put_i32(info, 4 * dfa, class_map)
+    put_i32(info, 4 * dfa + 1, width)
+    put_i32(info, 4 * dfa + 2, offset)
+    put_i32(info, 4 * dfa + 3, offset + n)
+    store[N_DFA_POOL] = offset + n + n_states
+    store[N_DFAS] = dfa + 1
+    return make_dfa(store, dfa, 0)
+
+
+@kernel
+def _advance(store, grammar, configuration, data):
+    """Configuration after some bytes, or REFUSED with the position in REPORT."""
+    never_inline()
+    if configuration == ENDED:
+        store[REPORT] = 0
+        return REFUSED
+    row = configuration_field(grammar, configuration, C_ROW)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(data.shape[0]):
+        packed = step(store, grammar, row, state, data[i])
+        if packed == REFUSED:
+            store[REPORT] = i
+            return REFUSED
+        row = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return configuration_of(store, grammar, pack(row, state))
+
+
+@kernel
+def _accept(store, grammar, configuration, token):
+    never_inline()
+    if configuration == ENDED:
+        return REFUSED
+    offsets = block(store, TOKEN_OFFSETS)
+    first = get_i32(offsets, token)
+    end = get_i32(offsets, token + 1)
+    if first == end:
+        return REFUSED
+    data = block(store, TOKEN_DATA)
+    row = configuration_field(grammar, configuration, C_ROW)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(first, end):
+        packed = step(store, grammar, row, state, get_u8(data, i))
+        if packed == REFUSED:
+            return REFUSED
+        row = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return configuration_of(store, grammar, pack(row, state))
+
+
+@kernel
+def _live_bytes(store, grammar, configuration, data):
+    never_inline()
+    n = 0
+    for byte in range(256):
+        data[byte] = 0
+    if configuration == ENDED:
+        return 0
+    row = configuration_field(grammar, configuration, C_ROW)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for byte in range(256):
+        if step(store, grammar, row, state, byte) != REFUSED:
+            data[byte] = 1
+            n += 1
+    return n
+
+
+@kernel
+def _walk_all(store, grammar, configuration):
+    """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
+    never_inline()
+    state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
+    fill_bytes(ensure(store, WORDS, store[N_WORDS] * 4), store[N_WORDS] * 4, 0)
+    n_exits = store[N_EXITS]
+    store[N_WALK_TOKENS] = 0
+    before = store[WALKED]
+    wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+    store[N_EXITS] = n_exits
+    return store[WALKED] - before
+
+
+@door(SIGNATURE, group="engine")
+def build(operation, store, grammar, a, b, c, data):
+    """Run one writing operation (see the list above). The caller holds the lock and looks at EXCEEDED afterwards."""
+    store[WALKED] = 0
+    store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
+    store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
+    result = 0
+    if operation == BUILD_MASK:
+        build_mask(store, grammar, a)
+    elif operation == ACCEPT:
+        result = _accept(store, grammar, a, b)
+    elif operation == ADVANCE:
+        result = _advance(store, grammar, a, data)
+    elif operation == LITERAL:
+        result = add_literal(store, data)
+    elif operation == CONCAT:
+        result = 1
+        for i in range(data.shape[0] - 1, -1, -1):
+            result = make_concat(store, data[i], result)
+    elif operation == UNION:
+        result = make_union(store, _push_all(store, data))
+    elif operation == INTERSECT:
+        result = make_and(store, _push_all(store, data))
+    elif operation == COMPLEMENT:
+        result = make_not(store, a)
+    elif operation == REPEAT:
+        result = make_repeat(store, a, b, c)
+    elif operation == BYTE_SET:
+        result = make_bytes(store, _push_all(store, data))
+    elif operation == DFA:
+        result = _add_dfa(store, a, b, data)
+    elif operation == IS_NULLABLE:
+        result = 1 if has_flag(store, a, NULLABLE) else 0
+    elif operation == IS_EMPTY:
+        result = 1 if is_empty(store, a) else 0
+    elif operation == DERIVATIVE:
+        result = derivative(store, a, b)
+    elif operation == MATCHES:
+        result = 1 if matches(store, a, data) else 0
+    elif operation == LOAD_RULES:
+        result = load_rules(store, grammar, a, b, c, data)
+        if result >= 0:
+            init_configurations(grammar)
+            row = first_row(store, grammar)
+            result = configuration_of(store, grammar, pack(row, row_field(grammar, row, R_START)))
+    elif operation == LIVE_BYTES:
+        result = _live_bytes(store, grammar, a, data)
+    elif operation == FLAG_SLICE:
+        result = flag_slice(store, a, b, data)
+    elif operation == MATCH_NODES:
+        match_nodes(store, a, data)
+    elif operation == WALK_ALL:
+        result = _walk_all(store, grammar, a)
+    elif operation == INIT_STORE:
+        init_nodes(store)
+        init_states(store)
+    store[SCRATCH_TOP] = 0
+    return result
+
+
+@door("int64(int64[::1], int64[::1], int64, int32[:, ::1], int64)", group="engine")
+def fill_mask(store, grammar, configuration, mask, row):
+    """Write the mask of a configuration into `mask[row]`, or FILL_MISS. Bits beyond the vocabulary become 0."""
+    n_words = store[N_WORDS]
+    if row < 0 or row >= mask.shape[0] or mask.shape[1] < n_words:
+        return FILL_SHAPE
+    status = fill(store, grammar, configuration, mask.ctypes.data + row * mask.shape[1] * 4)
+    for i in range(n_words, mask.shape[1]):
+        mask[row, i] = 0
+    return status
+
+
+@door("int64(int64[::1], int64[::1], int64, int64)", group="engine")
+def accept(store, grammar, configuration, token):
+    """Configuration after a token, REFUSED, or MISS where something is not built yet."""
+    if configuration == ENDED:
+        return REFUSED
+    offsets = block(store, TOKEN_OFFSETS)
+    first = get_i32(offsets, token)
+    end = get_i32(offsets, token + 1)
+    if first == end:
+        return REFUSED
+    data = block(store, TOKEN_DATA)
+    row = configuration_field(grammar, configuration, C_ROW)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(first, end):
+        packed = known_step(store, grammar, row, state, get_u8(data, i))
+        if packed < 0:
+            return packed
+        row = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return known_configuration(grammar, pack(row, state))
+
+
+@door("int64(int64[::1], int64)", group="engine")
+def is_accepting(grammar, configuration):
+    """1 when the document may end in a configuration."""
+    return configuration_field(grammar, configuration, C_ACCEPTS)
+
+
+@door("void(int64[::1], int64[::1], int64[::1])", group="engine")
+def free_table(table, block_slots, pool_slots):
+    """Give back all memory of a table that nobody uses any more.
+
+    `block_slots` hold blocks; `pool_slots` are pairs (slot of a list of addresses, slot of its length).
+    """
+    for i in range(0, pool_slots.shape[0], 2):
+        addresses = table[pool_slots[i]]
+        for j in range(table[pool_slots[i + 1]]):
+            free_block(get_i64(addresses, j))
+    free_retired(table)
+    for i in range(block_slots.shape[0]):
+        free_block(table[block_slots[i]])
+        table[block_slots[i]] = 0
+
+
+@door("void(int64[::1], int64, int64, int64)", group="engine")
+def put_block(table, slot, source, n_bytes):
+    """Copy `n_bytes` from an address into a fresh block."""
+    copy_bytes(ensure(table, slot, n_bytes), source, n_bytes)

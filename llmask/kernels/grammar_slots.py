@@ -1,0 +1,52 @@
+"""Slots of a grammar's table: its rules, Earley rows and configurations."""
+
+from __future__ import annotations
+
+from .memory import FIRST_FREE_SLOT
+
+MAX_ROWS = FIRST_FREE_SLOT  # limits, set once
+MAX_ITEMS = MAX_ROWS + 1
+
+# --- rules (see llmask/grammar/rules.py), edges grouped by their state
+START_RULE = MAX_ITEMS + 1
+IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
+IGNORED_AT_ENDS = IGNORED + 1
+N_RULES = IGNORED_AT_ENDS + 1
+RULE_STARTS = N_RULES + 1  # int32[n_rules]: start state
+RULE_FLAGS = RULE_STARTS + 1  # int32[n_rules]: PRODUCTIVE, RULE_NULLABLE
+N_RTN_STATES = RULE_FLAGS + 1
+STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
+STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
+EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
+EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
+GUARDS = EDGES + 1  # int32[n_guards, 4]: low, high, add, cap
+
+# --- Earley rows
+KERNELS = GUARDS + 1  # lists: a row's kernel, items (state, count, origin) sorted; list id = row id
+ROWS = KERNELS + 4  # int32[n_rows, ROW_FIELDS], see earley_rows.py
+ROW_POOL = ROWS + 1  # int32[...]: scans and waits of the rows
+N_ROW_POOL = ROW_POOL + 1
+GOTO = N_ROW_POOL + 1  # map: row, lexeme set -> row
+ITEMS = GOTO + 2  # int32[..., 4]: items of the row in progress: state, count, origin, is derived
+N_ITEMS = ITEMS + 1
+ITEM_INDEX = N_ITEMS + 1  # int32[2^k]: item + 1
+EXPECTED = ITEM_INDEX + 1  # int32[...]: lexemes while a row is made
+
+# --- configurations
+CONFIGURATION_IDS = EXPECTED + 1  # map: row, lexer state -> configuration
+CONFIGURATIONS = CONFIGURATION_IDS + 2  # int32[n, CONFIGURATION_FIELDS], see configurations.py
+N_CONFIGURATIONS = CONFIGURATIONS + 1
+CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, by configuration
+N_CROSSING = CROSSING + 1
+OWN_MASKS = N_CROSSING + 1  # int64[n]: addresses of masks that belong to the grammar
+N_OWN_MASKS = OWN_MASKS + 1
+WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
+
+N_GRAMMAR_SLOTS = WALK_FRAMES + 1
+
+# what has to be given back with a grammar's table, as in store_slots.py
+GRAMMAR_BLOCKS = (
+    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, KERNELS, KERNELS + 1, KERNELS + 2),
+    *(ROWS, ROW_POOL, GOTO, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATIONS, CROSSING, OWN_MASKS, WALK_FRAMES),
+)
+GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

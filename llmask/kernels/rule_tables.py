@@ -1,0 +1,220 @@
+"""Rules of a grammar as flat tables: edges grouped by state, with everything that derives nothing taken out.
+
+A rule is productive when some string is derived from it. An edge over an empty lexeme, a call of an unproductive rule, and
+an edge into a state from which no final state can be reached are left out, so the parser never enters a dead end.
+Guards are not looked at: frontends guard loops only (llmask/grammar/rules.py).
+
+In: the columns of `Rules`. Out: slots RULE_STARTS to GUARDS of a grammar's table.
+Cost: linear in the edges for each round; rounds are as many as the nesting of rules written before their parts.
+"""
+
+from __future__ import annotations
+
+from .derivatives import is_empty
+from .earley_rows import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN, passes
+from .grammar_slots import (
+    EDGE_FIRST,
+    EDGES,
+    GUARDS,
+    IGNORED,
+    IGNORED_AT_ENDS,
+    N_RTN_STATES,
+    N_RULES,
+    RULE_FLAGS,
+    RULE_STARTS,
+    START_RULE,
+    STATE_FINALS,
+    STATE_RULES,
+)
+from .jit import kernel, never_inline
+from .lexer_states import lexeme_of, single_set
+from .memory import block, ensure, get_i32, put_i32
+from .regex_nodes import EPSILON, NULLABLE, has_flag, make_and, make_not, push, scratch
+from .store_slots import SCRATCH, SCRATCH_TOP
+
+NOTHING_DERIVED = -3
+EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
+
+
+@kernel
+def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
+    """Fill a grammar's tables. `data`: n_rules, n_states, n_edges, n_finals, n_guards, then the columns.
+
+    Returns 0, or NOTHING_DERIVED when the start rule derives no string.
+    """
+    never_inline()
+    n_rules = data[0]
+    n_states = data[1]
+    n_edges = data[2]
+    n_finals = data[3]
+    n_guards = data[4]
+    rule_starts = 5
+    state_rules = rule_starts + n_rules
+    edges = state_rules + n_states
+    finals = edges + EDGE * n_edges
+    guards = finals + 2 * n_finals
+    grammar[START_RULE] = start_rule
+    grammar[IGNORED] = 0
+    grammar[IGNORED_AT_ENDS] = ignored_at_ends
+    if ignored >= 0:
+        grammar[IGNORED] = single_set(store, lexeme_of(store, ignored))
+    grammar[N_RULES] = n_rules
+    grammar[N_RTN_STATES] = n_states
+    _copy(grammar, RULE_STARTS, data, rule_starts, n_rules)
+    _copy(grammar, STATE_RULES, data, state_rules, n_states)
+    _copy(grammar, GUARDS, data, guards, 4 * n_guards)
+    state_finals = ensure(grammar, STATE_FINALS, n_states * 4)
+    for i in range(n_finals):
+        put_i32(state_finals, data[finals + 2 * i], data[finals + 2 * i + 1] + 1)
+    rule_flags = ensure(grammar, RULE_FLAGS, n_rules * 4)
+    live = store[SCRATCH_TOP]  # one item a state: whether a final state can be reached
+    for state in range(n_states):
+        push(store, 1 if get_i32(state_finals, state) != 0 else 0)
+    usable = store[SCRATCH_TOP]  # one item an edge: the lexeme, the rule, or -1 for an edge over nothing
+    for i in range(n_edges):
+        symbol = data[edges + EDGE * i + 2]
+        if data[edges + EDGE * i + 1] == SCAN:
+            symbol = -1 if _matches_nothing(store, symbol) else lexeme_of(store, symbol)
+        push(store, symbol)
+    _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags)
+    if get_i32(rule_flags, start_rule) & PRODUCTIVE == 0:
+        return NOTHING_DERIVED
+    _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, rule_flags)
+    store[SCRATCH_TOP] = live
+    _find_nullable(store, grammar, n_rules, rule_flags)
+    return 0
+
+
+@kernel
+def _copy(grammar, slot, data, first, n):
+    never_inline()
+    address = ensure(grammar, slot, (n + 1) * 4)
+    for i in range(n):
+        put_i32(address, i, data[first + i])
+
+
+@kernel
+def _matches_nothing(store, node):
+    """Whether a lexeme has no string of at least one byte."""
+    never_inline()
+    if is_empty(store, node) or node == EPSILON:
+        return True
+    if not has_flag(store, node, NULLABLE):
+        return False
+    first = store[SCRATCH_TOP]
+    push(store, node)
+    push(store, make_not(store, EPSILON))
+    return is_empty(store, make_and(store, first))
+
+
+@kernel
+def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
+    """Fixed point: states that reach a final state, rules that derive something."""
+    never_inline()
+    rule_starts = block(grammar, RULE_STARTS)
+    state_rules = block(grammar, STATE_RULES)
+    for state in range(grammar[N_RTN_STATES]):
+        if scratch(store, live + state) != 0:
+            rule = get_i32(state_rules, state)
+            if get_i32(rule_starts, rule) == state:
+                put_i32(rule_flags, rule, PRODUCTIVE)
+    changed = True
+    while changed:
+        changed = False
+        # frontends write a rule from its first state to its last, so going backwards settles most of it in one round
+        for i in range(n_edges - 1, -1, -1):
+            at = edges + EDGE * i
+            state = data[at]
+            if scratch(store, live + state) != 0 or scratch(store, live + data[at + 3]) == 0:
+                continue
+            kind = data[at + 1]
+            symbol = scratch(store, usable + i)
+            if kind == SCAN and symbol < 0:
+                continue
+            if kind == CALL and get_i32(rule_flags, symbol) & PRODUCTIVE == 0:
+                continue
+            put_i32(block(store, SCRATCH), live + state, 1)
+            changed = True
+            rule = get_i32(state_rules, state)
+            if get_i32(rule_starts, rule) == state:
+                put_i32(rule_flags, rule, PRODUCTIVE)
+
+
+@kernel
+def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, rule_flags):
+    """Counting sort of the useful edges by their state."""
+    never_inline()
+    first = ensure(grammar, EDGE_FIRST, (n_states + 2) * 4)
+    for i in range(n_edges):
+        at = edges + EDGE * i
+        kind = data[at + 1]
+        symbol = scratch(store, usable + i)
+        useful = scratch(store, live + data[at + 3]) != 0
+        if kind == SCAN and symbol < 0:
+            useful = False
+        if kind == CALL and get_i32(rule_flags, symbol) & PRODUCTIVE == 0:
+            useful = False
+        if useful:
+            put_i32(first, data[at] + 2, get_i32(first, data[at] + 2) + 1)
+        else:
+            put_i32(block(store, SCRATCH), usable + i, -2)
+    for state in range(n_states):
+        put_i32(first, state + 2, get_i32(first, state + 2) + get_i32(first, state + 1))
+    grouped = ensure(grammar, EDGES, (n_edges + 1) * 16)
+    for i in range(n_edges):
+        symbol = scratch(store, usable + i)
+        if symbol == -2:
+            continue
+        at = edges + EDGE * i
+        place = get_i32(first, data[at] + 1)
+        put_i32(first, data[at] + 1, place + 1)
+        put_i32(grouped, 4 * place, data[at + 1])
+        put_i32(grouped, 4 * place + 1, symbol)
+        put_i32(grouped, 4 * place + 2, data[at + 3])
+        put_i32(grouped, 4 * place + 3, data[at + 4])
+
+
+@kernel
+def _find_nullable(store, grammar, n_rules, rule_flags):
+    """Fixed point: rules that derive the empty string, their counts followed exactly from 0."""
+    never_inline()
+    edge_first = block(grammar, EDGE_FIRST)
+    edges = block(grammar, EDGES)
+    finals = block(grammar, STATE_FINALS)
+    bottom = store[SCRATCH_TOP]
+    changed = True
+    while changed:
+        changed = False
+        for rule in range(n_rules):
+            if get_i32(rule_flags, rule) & (RULE_NULLABLE | PRODUCTIVE) != PRODUCTIVE:
+                continue
+            push(store, get_i32(block(grammar, RULE_STARTS), rule))
+            push(store, 0)
+            position = bottom
+            while position < store[SCRATCH_TOP]:
+                state = scratch(store, position)
+                count = scratch(store, position + 1)
+                position += 2
+                guard = get_i32(finals, state)
+                if guard != 0 and passes(grammar, guard - 1, count) >= 0:
+                    put_i32(rule_flags, rule, get_i32(rule_flags, rule) | RULE_NULLABLE)
+                    changed = True
+                    break
+                for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
+                    kind = get_i32(edges, 4 * edge)
+                    if kind == SCAN:
+                        continue
+                    if kind == CALL and get_i32(rule_flags, get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
+                        continue
+                    after = passes(grammar, get_i32(edges, 4 * edge + 3), count)
+                    if after < 0:
+                        continue
+                    seen = False
+                    for i in range(bottom, store[SCRATCH_TOP], 2):
+                        if scratch(store, i) == get_i32(edges, 4 * edge + 2) and scratch(store, i + 1) == after:
+                            seen = True
+                            break
+                    if not seen:
+                        push(store, get_i32(edges, 4 * edge + 2))
+                        push(store, after)
+            store[SCRATCH_TOP] = bottom

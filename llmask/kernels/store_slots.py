@@ -1,0 +1,107 @@
+"""Slots of a store's table: what all grammars of one tokenizer share.
+
+Each line names a slot, or the first of a family of slots (see interning.py), and what lies there.
+"""
+
+from __future__ import annotations
+
+from .memory import FIRST_FREE_SLOT
+
+# --- budgets
+NODES_PER_CALL = FIRST_FREE_SLOT  # regex nodes that one call may add
+STATES_PER_CALL = NODES_PER_CALL + 1  # lexer states that one call may add
+MAX_NODES = STATES_PER_CALL + 1  # number of regex nodes at which the current call stops
+MAX_STATES = MAX_NODES + 1  # number of lexer states at which the current call stops
+MAX_WALKED = MAX_STATES + 1  # trie nodes that one mask may visit
+MAX_EMPTINESS = MAX_WALKED + 1  # derivatives that one emptiness test may take
+WALKED = MAX_EMPTINESS + 1  # trie nodes visited since the call began
+REPORT = WALKED + 1  # a number for the caller: position of the refused byte
+
+# --- scratch, used under the lock only
+SCRATCH = REPORT + 1  # int32 stack
+SCRATCH_TOP = SCRATCH + 1
+STAMPS = SCRATCH_TOP + 1  # int32[65536]: meeting two class maps
+STAMP = STAMPS + 1
+SEARCH_SEEN = STAMP + 1  # map of an emptiness search
+WORDS = SEARCH_SEEN + 2  # int32[n_words]: tokens of the walk in progress
+WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
+N_WALK_TOKENS = WALK_STACK + 1  # tokens of the walk in progress
+
+# --- regular expressions
+NODES = N_WALK_TOKENS + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
+N_NODES = NODES + 1
+NODE_INDEX = N_NODES + 1  # int32[2^k]: node id, open addressing, 0 = free
+LITERALS = NODE_INDEX + 1  # uint8[...]: bytes of literals
+N_LITERALS = LITERALS + 1
+NODE_LISTS = N_LITERALS + 1  # lists: operands of unions and intersections
+BYTE_SETS = NODE_LISTS + 4  # lists of 8: 256 bits
+CLASS_MAPS = BYTE_SETS + 4  # lists of 64: 256 class numbers, one byte each
+MAP_CLASSES = CLASS_MAPS + 4  # int32[n_maps]: number of classes
+MEETS = MAP_CLASSES + 1  # map: two class maps -> their common refinement
+DERIVATIVES = MEETS + 2  # int32[...]: rows of node id + 1 by class, 0 = not taken yet
+N_DERIVATIVES = DERIVATIVES + 1
+DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, first accepting flag
+N_DFAS = DFAS + 1
+DFA_POOL = N_DFAS + 1  # int32[...]: next states and accepting flags
+N_DFA_POOL = DFA_POOL + 1
+
+# --- lexer
+LEXEMES = N_DFA_POOL + 1  # int32[n_lexemes]: root node; lexeme 0 is the anonymous one
+N_LEXEMES = LEXEMES + 1
+LEXEME_OF_NODE = N_LEXEMES + 1  # map: root node -> lexeme
+LEXEME_SETS = LEXEME_OF_NODE + 2  # lists of lexemes; set 0 is empty
+SET_STARTS = LEXEME_SETS + 4  # int32[n_sets]: start state that expects the set, 0 = not made yet
+STATE_KEYS = SET_STARTS + 1  # lists: lexeme, node, lexeme, node, ...; an odd last item marks a start state
+STATES = STATE_KEYS + 4  # int32[n_states, STATE_FIELDS], see lexer_states.py
+TRANSITIONS = STATES + 1  # int32[...]: rows of next states by class
+N_TRANSITIONS = TRANSITIONS + 1
+HOT_ROWS = N_TRANSITIONS + 1  # int32[n_hot, 256]: expanded rows for wide walks, see trie_walk.py
+HOT_STATES = HOT_ROWS + 1  # int32[n_hot]
+N_HOT = HOT_STATES + 1
+
+# --- masks of lexer states
+MASKS = N_HOT + 1  # int64[n_masks]: addresses of blocks of n_words int32
+N_MASKS = MASKS + 1
+TOKEN_LISTS = N_MASKS + 1  # int32[...]: short masks as lists of tokens
+N_TOKEN_LISTS = TOKEN_LISTS + 1
+EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
+N_EXITS = EXITS + 1
+
+# --- vocabulary
+N_VOCAB = N_EXITS + 1
+N_WORDS = N_VOCAB + 1
+TRIE = N_WORDS + 1  # int64[n_trie_nodes], packed words
+N_TRIE = TRIE + 1
+CHILD_FIRST = N_TRIE + 1  # int32[n_trie_nodes + 1]
+CHILD_BYTE = CHILD_FIRST + 1  # uint8
+CHILD_NODE = CHILD_BYTE + 1  # int32
+TOKEN_OFFSETS = CHILD_NODE + 1  # int32[n_vocab + 1]
+TOKEN_DATA = TOKEN_OFFSETS + 1  # uint8
+DUPLICATES = TOKEN_DATA + 1  # int32[n_vocab]: next token with the same bytes, 0 = none (a duplicate is never token 0)
+N_DUPLICATES = DUPLICATES + 1
+EOS = N_DUPLICATES + 1  # int32[n_eos]
+N_EOS = EOS + 1
+
+# --- slices, see slices in trie_walk.py
+SLICES = N_EOS + 1  # int64[n_slices, SLICE_FIELDS]
+N_SLICES = SLICES + 1
+
+N_STORE_SLOTS = N_SLICES + 1
+
+# codes in EXCEEDED, beside memory.LIMIT_BYTES
+LIMIT_NODES = 2
+LIMIT_STATES = 3
+LIMIT_WALKED = 4
+LIMIT_EMPTINESS = 5
+LIMIT_ROWS = 6
+LIMIT_ITEMS = 7
+
+# what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
+_LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
+STORE_BLOCKS = (
+    *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_INDEX, LITERALS, MAP_CLASSES, MEETS, DERIVATIVES),
+    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
+    *(TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA, DUPLICATES, EOS, SLICES),
+    *(first + i for first in _LISTS for i in range(3)),
+)
+STORE_POOLS = (MASKS, N_MASKS)

@@ -1,0 +1,50 @@
+"""A table seen from Python: the one array that kernels take, and the memory behind it, freed with its owner.
+
+In: the number of slots and a limit in bytes. Out: `Table.array`. Cost: see memory.py.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import engine, memory
+from .jit import make_ready
+
+
+class Table:
+    """An `int64[n_slots]` array and the blocks whose addresses it holds.
+
+    Attributes
+    ----------
+    array : int64[n_slots]; what kernels take.
+    """
+
+    def __init__(self, n_slots: int, max_bytes: int, blocks: Sequence[int], pools: Sequence[int]) -> None:
+        make_ready("engine")
+        self.array: npt.NDArray[np.int64] = np.zeros(n_slots, np.int64)
+        self.array[memory.MAX_BYTES] = max_bytes
+        slots = np.array(blocks, np.int64), np.array(pools, np.int64)
+        free = weakref.finalize(self, engine.free_table, self.array, *slots)
+        free.atexit = False  # the process gives its memory back by itself
+
+    def put(self, slot: int, data: npt.NDArray[Any]) -> None:
+        """Copy an array into the block of `slot`."""
+        whole = np.ascontiguousarray(data)
+        engine.put_block(self.array, slot, whole.ctypes.data, whole.nbytes)
+
+    @property
+    def bytes_used(self) -> int:
+        """Memory behind the table, in bytes."""
+        return int(self.array[memory.BYTES_USED])
+
+    def take_exceeded(self) -> int:
+        """Code of the limit that the last call reached (0 = none), cleared."""
+        code = int(self.array[memory.EXCEEDED])
+        if code:
+            self.array[memory.EXCEEDED] = 0
+        return code

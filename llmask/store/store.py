@@ -1,0 +1,136 @@
+"""The store: everything that all grammars of one tokenizer share.
+
+    store    trie, slices, regex nodes, lexer states, their masks and exits       one lock for everything that writes
+    grammar  rules, rows, configurations and their masks (compiled.py)            written under the same lock
+
+One lock and not two: every operation that writes a grammar's table may also write the store's, and readers take none.
+
+In: a tokenizer and limits. Out: regex nodes for frontends; the table that kernels read. Memory: about 12 MB for 128,000
+tokens at the start.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..derivatives.nodes import RegexNodes
+from ..errors import LimitExceeded
+from ..kernels import engine, memory, store_slots
+from ..kernels.constants import MAX_TOKEN_BYTES
+from ..kernels.table import Table
+from ..limits import Limits
+from .slices import add_slices
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+
+_NO_DATA = np.zeros(0, np.int32)
+
+
+class Store:
+    """Shared tables of one tokenizer; safe to use from several threads.
+
+    Attributes
+    ----------
+    table : the table that kernels read, see kernels/store_slots.py.
+    nodes : regex nodes, what frontends build lexemes from.
+    lock : held by every operation that writes this store or a grammar over it.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, limits: Limits) -> None:
+        self.tokenizer = tokenizer
+        self.limits = limits
+        self.lock = threading.RLock()
+        self.n_words = (tokenizer.vocab_size + 31) // 32
+        self.slice_arrays: list[npt.NDArray[Any]] = []  # the table holds their addresses
+        self.table = Table(
+            store_slots.N_STORE_SLOTS, limits.max_store_bytes, store_slots.STORE_BLOCKS, store_slots.STORE_POOLS
+        )
+        slots = self.table.array
+        slots[store_slots.NODES_PER_CALL] = limits.max_regex_nodes
+        slots[store_slots.STATES_PER_CALL] = limits.max_lexer_states
+        slots[store_slots.MAX_WALKED] = limits.max_nodes_walked
+        slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
+        self._put_vocabulary()
+        self.run(engine.INIT_STORE)
+        self.nodes = RegexNodes(self.run)
+        add_slices(self)
+
+    def _put_vocabulary(self) -> None:
+        tokenizer, table = self.tokenizer, self.table
+        trie = tokenizer.trie
+        table.put(store_slots.TRIE, trie.node)
+        table.put(store_slots.CHILD_FIRST, trie.child_first)
+        table.put(store_slots.CHILD_BYTE, trie.child_byte)
+        table.put(store_slots.CHILD_NODE, trie.child_node)
+        table.put(store_slots.TOKEN_OFFSETS, tokenizer.token_offsets)
+        table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
+        table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
+        table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        if len(trie.duplicates):
+            following = np.zeros(tokenizer.vocab_size, np.int32)
+            last: dict[int, int] = {}
+            for token, other in trie.duplicates.tolist():
+                following[last.get(token, token)] = other
+                last[token] = other
+            table.put(store_slots.DUPLICATES, following)
+        table.array[store_slots.N_DUPLICATES] = len(trie.duplicates)
+        table.array[store_slots.N_TRIE] = len(trie.node)
+        table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
+        table.array[store_slots.N_WORDS] = self.n_words
+        table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
+
+    def run(
+        self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
+    ) -> int:
+        """Run one writing operation of `kernels.engine.build` under the lock.
+
+        Raises
+        ------
+        LimitExceeded : a budget was spent; what had been built before stays valid.
+        """
+        with self.lock:
+            table = self.table if grammar is None else grammar
+            result: int = engine.build(operation, self.table.array, table.array, a, b, c, data)
+            if self.table.array[memory.EXCEEDED] or table.array[memory.EXCEEDED]:
+                code = self.table.take_exceeded() or table.take_exceeded()
+                table.take_exceeded()
+                raise self._limit_error(code, grammar)
+        return result
+
+    def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
+        in_store = self.table.bytes_used > self.limits.max_store_bytes
+        name, what = {
+            memory.LIMIT_BYTES: ("max_store_bytes", "the tables shared by all grammars need")
+            if in_store
+            else ("max_grammar_bytes", "the tables of this grammar need"),
+            store_slots.LIMIT_NODES: ("max_regex_nodes", "one call needs"),
+            store_slots.LIMIT_STATES: ("max_lexer_states", "one call needs"),
+            store_slots.LIMIT_WALKED: ("max_nodes_walked", "one mask needs"),
+            store_slots.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
+            store_slots.LIMIT_ROWS: ("max_rows", "this grammar needs"),
+            store_slots.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
+        }[code]
+        unit = {
+            "max_store_bytes": "bytes",
+            "max_grammar_bytes": "bytes",
+            "max_regex_nodes": "new regex nodes",
+            "max_lexer_states": "new lexer states",
+            "max_nodes_walked": "trie nodes visited",
+            "max_emptiness_steps": "derivatives",
+            "max_rows": "rows",
+            "max_items": "items",
+        }[name]
+        return LimitExceeded(
+            f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",
+            help="simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit",
+        )
+
+    @property
+    def bytes_used(self) -> int:
+        """Memory of the shared tables, in bytes, slices included."""
+        return self.table.bytes_used + sum(array.nbytes for array in self.slice_arrays)
