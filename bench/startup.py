@@ -1,7 +1,7 @@
 """From nothing to the first mask: `python -m bench.startup`.
 
-Every figure is taken in fresh processes, the median of `--repeat`. The cache of compiled kernels is filled first, so that
-compiling them (once a machine and version) is not part of any figure; `--cold` measures that too, in an empty folder.
+Every figure is taken in fresh processes, the median of `--repeat`. The cache of compiled kernels is filled first, so
+that compiling them (once a machine and version) is in no figure; `--cold` measures that too, in an empty folder.
 
     import      `import llmask` alone, NumPy already imported
     first mask  from the start of the process to the first mask of a JSON schema on a 128k vocabulary read from GGUF

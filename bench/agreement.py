@@ -1,0 +1,185 @@
+"""Do llmask and llguidance allow the same tokens? `python -m bench.agreement`.
+
+The same schema, the same white space, the Llama-3 vocabulary: at every position of the valid documents of MaskBench the
+two masks are compared bit by bit. A bit that differs must fall under a cause of `CAUSES`: a predicate that decides from
+the token's bytes, the text so far and what the engines answer when asked directly, together with the side it is on.
+
+In: command line. Out: counts a cause, and examples of bits under none. Cost: about a minute for 500 schemas.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
+from bench.engines import CompileError, Llguidance, Llmask
+from bench.json_scan import Scan
+
+LLMASK, LLGUIDANCE = "llmask", "llguidance"  # the only one of the two that allows the token
+MAX_BLANKS = 64  # llmask's default limit on a run of white space
+
+
+class Position:
+    """One position of one document, with both engines standing there."""
+
+    def __init__(self, schema: Any, text: bytes, ours: Any, theirs: Any) -> None:
+        self.schema = schema
+        self.text = text
+        self.ours = ours
+        self.theirs = theirs
+
+    @cached_property
+    def scan(self) -> Scan:
+        return Scan().read(self.text)
+
+    @cached_property
+    def forced(self) -> bytes:
+        """The bytes that llguidance says must come next."""
+        forced: bytes = self.theirs.compute_ff_bytes()
+        return forced
+
+
+class Difference:
+    """One bit: a token that only one engine allows."""
+
+    def __init__(self, position: Position, token: int, data: bytes, side: str) -> None:
+        self.position = position
+        self.token = token
+        self.data = data
+        self.side = side
+
+    @cached_property
+    def after(self) -> Scan:
+        """The text scanned through the token's last byte."""
+        return self.position.scan.copy().read(self.data)
+
+    def __str__(self) -> str:
+        return f"only {self.side}: {self.data!r} after {self.position.text[-60:]!r}"
+
+
+def is_forced_but_not_canonical(difference: Difference) -> bool:
+    """When it knows the next bytes, llguidance lists only the tokenizer's own token, yet takes this one if asked."""
+    forced, data = difference.position.forced, difference.data
+    return (
+        difference.side == LLMASK
+        and forced != b""
+        and (forced.startswith(data) or data.startswith(forced))
+        and difference.position.theirs.validate_tokens([difference.token]) == 1
+    )
+
+
+def is_too_many_blanks(difference: Difference) -> bool:
+    """With this token a run of white space exceeds llmask's limit."""
+    return difference.side == LLGUIDANCE and difference.after.longest_blanks > MAX_BLANKS
+
+
+CAUSES: dict[str, Callable[[Difference], bool]] = {
+    "forced bytes, not the canonical token": is_forced_but_not_canonical,
+    "white space beyond the limit": is_too_many_blanks,
+}
+
+
+class Comparison:
+    """Both engines over the same documents."""
+
+    def __init__(self, whitespace: str = "flexible") -> None:
+        self.whitespace = whitespace
+        self.ours = Llmask(whitespace)
+        self.theirs = Llguidance(whitespace)
+        self.tokens = llama3_vocabulary().tokens
+        self.n_positions = 0
+        self.n_identical = 0
+        self.counts: Counter[str] = Counter()
+        self.unexplained: list[tuple[str, str]] = []  # (schema id, difference)
+
+    def compare_row(self, row: Row) -> bool:
+        """Compare all valid documents of a schema; False when one engine refuses the schema."""
+        try:
+            our_grammar, their_grammar = self.ours.compile(row.schema), self.theirs.compile(row.schema)
+        except CompileError:
+            return False
+        for instance in row.instances:
+            if instance.is_valid:
+                ours, theirs = self.ours.start(our_grammar), self.theirs.start(their_grammar)
+                self._compare_document(row, instance.token_ids, ours, theirs)
+        return True
+
+    def _compare_document(self, row: Row, token_ids: list[int], ours: Any, theirs: Any) -> None:
+        text = b""
+        for token in [*token_ids, LLAMA3_EOS]:
+            self.ours.fill(ours)
+            self.theirs.fill(theirs)
+            self.n_positions += 1
+            if np.array_equal(self.ours.words, self.theirs.words):
+                self.n_identical += 1
+            else:
+                position = Position(row.schema, text, ours, theirs)
+                for difference in self._differences(position):
+                    self._explain(row, difference)
+            both = self.ours.is_allowed(token) and self.theirs.is_allowed(token)
+            if token == LLAMA3_EOS or not both:
+                return
+            self.ours.accept(ours, token)
+            self.theirs.accept(theirs, token)
+            text += self.tokens[token]
+
+    def _differences(self, position: Position) -> Iterator[Difference]:
+        ours, theirs = self.ours.words[0].view(np.uint32), self.theirs.words[0].view(np.uint32)
+        for side, bits in ((LLMASK, ours & ~theirs), (LLGUIDANCE, theirs & ~ours)):
+            for word in np.flatnonzero(bits):
+                value = int(bits[word])
+                for bit in range(32):
+                    if value >> bit & 1:
+                        token = int(word) * 32 + bit
+                        yield Difference(position, token, self.tokens[token], side)
+
+    def _explain(self, row: Row, difference: Difference) -> None:
+        for cause, holds in CAUSES.items():
+            if holds(difference):
+                self.counts[cause] += 1
+                return
+        self.counts["no cause"] += 1
+        self.unexplained.append((row.id, str(difference)))
+
+
+def chosen_rows(seed: int = 1) -> list[Row]:
+    """All schemas that have a valid document, in an order drawn once."""
+    rows = [row for row in maskbench_rows() if any(instance.is_valid for instance in row.instances)]
+    random.Random(seed).shuffle(rows)
+    return rows
+
+
+def compare(n_schemas: int, whitespace: str = "flexible", seed: int = 1) -> tuple[Comparison, int]:
+    """Compare masks for `n_schemas` schemas that both engines accept; the comparison and how many were found."""
+    comparison = Comparison(whitespace)
+    n_compared = 0
+    for row in chosen_rows(seed):
+        n_compared += comparison.compare_row(row)
+        if n_compared == n_schemas:
+            break
+    return comparison, n_compared
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--schemas", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", type=int, default=20, help="so many bits under no cause")
+    options = parser.parse_args()
+    found, n_schemas = compare(options.schemas, seed=options.seed)
+    print(f"{n_schemas} schemas, {found.n_positions} positions, {found.n_identical} masks identical")
+    for cause, count in found.counts.most_common():
+        print(f"{count:>10}  {cause}")
+    for row_id, difference in found.unexplained[: options.show]:
+        print(f"{row_id}: {difference}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""Masks agree with llguidance, bit by bit, but for causes that are predicates in `bench/agreement.py`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import EFFORT
+
+
+@pytest.mark.contract
+def test_every_differing_bit_has_a_cause(shared_dir: Path, scaled: Callable[[int], int]) -> None:
+    pytest.importorskip("llguidance", reason="llguidance is the judge here: pip install '.[test]'")
+    pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
+    from bench.agreement import compare
+
+    n_wanted = scaled(500)
+    found, n_schemas = compare(n_wanted)
+    share = found.n_identical / found.n_positions
+    sys.stdout.write(f"{n_schemas} schemas, {found.n_positions} positions, {share:.1%} of the masks identical\n")
+    sys.stdout.write("\n".join(f"{count:>9}  {cause}" for cause, count in found.counts.most_common()) + "\n")
+    assert n_schemas == n_wanted or EFFORT > 1, "the corpus has too few schemas that both accept"
+    assert found.unexplained == []
+    assert share > 0.5
