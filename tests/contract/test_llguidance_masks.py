@@ -11,7 +11,6 @@ import pytest
 from tests.conftest import EFFORT
 
 
-@pytest.mark.contract
 def test_every_differing_bit_has_a_cause(shared_dir: Path, scaled: Callable[[int], int]) -> None:
     pytest.importorskip("llguidance", reason="llguidance is the judge here: pip install '.[test]'")
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
