@@ -1,0 +1,68 @@
+"""JSON Schema as a grammar: one file for each kind of keyword.
+
+    options        what the caller chooses, what he gets           objects, arrays   structures
+    keywords       every keyword and its draft                     strings, formats, names   strings and keys
+    pointers       places, for messages                            numbers           ranges and divisors
+    references     $ref, $id, $anchor                              values            const, enum
+    conjunction    schemas that hold together                      instances         values against schemas
+    alternatives   oneOf                                           unsupported       what is refused
+    translation    the work list: from places to states            ledger            what became of each keyword
+
+The mask allows a document exactly when the schema does, in one order of keys and one spelling of literals; a keyword that
+cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where `$schema` says so).
+
+In: a schema (`dict` or `bool`). Out: `SchemaGrammar`. Cost: 150 to 200 us for a schema of 1 to 2 KB.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import UnsatisfiableSchema
+from llmask.frontends.json_schema.ledger import ledger_of
+from llmask.frontends.json_schema.options import SchemaGrammar, SchemaOptions
+from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.translation import Translation
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+__all__ = ["SchemaGrammar", "SchemaOptions", "compile_schema"]
+
+
+def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None = None) -> SchemaGrammar:
+    """Rules of the documents that fulfil `schema`.
+
+    Parameters
+    ----------
+    nodes : the store's regular expressions, which gain those of the schema.
+    schema : a JSON Schema as `json.loads` gives it.
+    options : see `SchemaOptions`.
+
+    Raises
+    ------
+    GrammarError
+        When it is no valid schema, with the JSON pointer of the fault.
+    UnsupportedSchema
+        When a keyword cannot be enforced, with its JSON pointer.
+    UnsatisfiableSchema
+        When no document fulfils it.
+    LimitExceeded
+        When a limit of `options.limits` is reached.
+
+    Examples
+    --------
+    >>> compile_schema(nodes, {"type": "integer", "minimum": 1}).warnings
+    []
+    """
+    options = options or SchemaOptions()
+    translation = Translation(nodes, schema, options)
+    rules = translation.run()
+    if translation.reasons:
+        productive = productive_states(rules)
+        if rules.rule_starts[rules.start] not in productive:
+            reason, path = translation.reasons[0]
+            raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))
+    warnings = translation.warnings
+    return SchemaGrammar(rules, list(warnings.values()), lambda: ledger_of(schema, translation.draft, warnings))

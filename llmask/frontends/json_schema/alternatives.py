@@ -1,0 +1,129 @@
+"""`oneOf`: which alternatives exclude each other.
+
+The grammar writes a union of alternatives, which is `anyOf`. It is `oneOf` as well when no value fulfils two of them, and that is proved
+here: two schemas exclude each other when everything that must hold of a value that fulfils both leaves nothing. The proof follows
+types, constants, string languages (exact, by intersection of regular expressions), numeric ranges, counts, and
+properties that one of the two requires (the usual discriminator). Where it fails, the schema is refused.
+
+In: a conjunction and a choice. Out: the alternatives. Cost: quadratic in the alternatives, a few microseconds a pair with
+distinct types or constants.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.errors import UnsupportedSchema
+from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.conjunction import Choice, Conjunction, Part, SchemaAt, add_schema, conjunction_of
+from llmask.frontends.json_schema.instances import allowed_values, fulfils_parts
+from llmask.frontends.json_schema.names import strings_of
+from llmask.frontends.json_schema.numbers import number_node, number_range
+from llmask.frontends.json_schema.objects import key_schemas
+from llmask.frontends.json_schema.types import types_of
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.translation import Translation
+
+MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
+MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
+
+
+def exclusive_choice(translation: Translation, conjunction: Conjunction, choice: Choice) -> list[SchemaAt]:
+    """Alternatives of a `oneOf`, when no value that fulfils `conjunction` fulfils two of them.
+
+    Raises
+    ------
+    UnsupportedSchema
+        When that cannot be proved.
+    """
+    schemas = choice.schemas
+    cases = []
+    for schema, path in schemas:
+        case = conjunction.copy()
+        add_schema(translation, case, schema, path)
+        cases.append(case)
+    for at, case in enumerate(cases):
+        for schema, path in schemas[at + 1 :]:
+            both = case.copy()
+            add_schema(translation, both, schema, path)
+            if not is_void(translation, both):
+                translation.refuse_keyword(
+                    "oneOf",
+                    choice.path,
+                    '"oneOf" is supported only where its schemas exclude each other, '
+                    f"and number {at + 1} and number {schemas.index((schema, path)) + 1} were not proved to",
+                )
+                return schemas
+    return schemas
+
+
+def is_void(translation: Translation, conjunction: Conjunction, depth: int = 0) -> bool:
+    """Whether it is proved that no value fulfils all of it."""
+    translation.count_work()
+    if conjunction.false_at is not None:
+        return True
+    if conjunction.parts and _parts_are_void(translation, conjunction.parts, depth):
+        return True
+    if not conjunction.choices:
+        return False
+    n_cases = 1
+    for choice in conjunction.choices:
+        n_cases *= len(choice.schemas)
+    if n_cases > MAX_CASES:
+        return False
+    choice = conjunction.choices[-1]
+    for schema, path in choice.schemas:
+        case = conjunction.copy()
+        case.choices.pop()
+        add_schema(translation, case, schema, path)
+        if not is_void(translation, case, depth):
+            return False
+    return True
+
+
+def _parts_are_void(translation: Translation, parts: list[Part], depth: int) -> bool:
+    for part in parts:
+        values = allowed_values(part)
+        if values is not None:
+            try:
+                return not any(fulfils_parts(translation, value, parts) for value in values)
+            except UnsupportedSchema:
+                return False
+    return all(_type_is_void(translation, kind, parts, depth) for kind in types_of(parts))
+
+
+def _type_is_void(translation: Translation, kind: str, parts: list[Part], depth: int) -> bool:
+    nodes = translation.nodes
+    if kind == "string":
+        case = Conjunction()
+        case.parts = parts
+        return strings_of(translation, case) == nodes.EMPTY
+    if kind in ("number", "integer"):
+        subjects = [schema for schema, _, shape in parts if shape.has_number]
+        return bool(subjects) and number_node(nodes, number_range(subjects, kind == "integer")) == nodes.EMPTY
+    if depth >= MAX_PROOF_DEPTH:
+        return False
+    if kind == "array":
+        layout = ArrayLayout(translation, parts)
+        if layout.high is not None and layout.low > layout.high:
+            return True
+        first = range(min(layout.low, layout.n_prefix + 1))
+        return any(_schemas_are_void(translation, layout.schemas_at(index), depth + 1) for index in first)
+    if kind == "object":
+        required = dict.fromkeys(
+            name for schema, _, shape in parts if shape.has_object for name in schema.get("required", ())
+        )
+        high = min((schema["maxProperties"] for schema, _, _ in parts if "maxProperties" in schema), default=None)
+        if high is not None and len(required) > high:
+            return True
+        return any(
+            _schemas_are_void(translation, key_schemas(translation, parts, name), depth + 1) for name in required
+        )
+    return False
+
+
+def _schemas_are_void(translation: Translation, schemas: list[SchemaAt], depth: int) -> bool:
+    if len(schemas) == 1 and type(schemas[0][0]) is dict:
+        return False  # one schema alone is taken to allow something
+    return bool(schemas) and is_void(translation, conjunction_of(translation, schemas), depth)

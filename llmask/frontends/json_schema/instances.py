@@ -1,0 +1,131 @@
+"""Whether a value fulfils schemas: a small validator for the values of `const` and `enum`, which may meet other keywords.
+
+It reads the same parts and choices as the grammar does, and asks the same nodes for strings, so both agree. Numbers are compared as
+written; true is not 1, and 1 is 1.0. Source: JSON Schema 2020-12 core, section 4.2.2 (instance equality).
+
+In: a value, schemas. Out: yes or no. Cost: linear in the value for each schema that looks at it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import GrammarError
+from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of
+from llmask.frontends.json_schema.keywords import is_number
+from llmask.frontends.json_schema.numbers import exact_decimal, number_range
+from llmask.frontends.json_schema.objects import key_schemas
+from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.strings import matches_pattern, string_node
+from llmask.frontends.json_schema.types import types_of
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.translation import Translation
+
+MAX_VALUE_DEPTH = 100
+
+
+def type_of(value: Any, path: Path) -> str:
+    """JSON type of a value; "integer" for a number without a fraction."""
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "boolean"
+    if type(value) is str:
+        return "string"
+    if type(value) is list:
+        return "array"
+    if type(value) is dict:
+        return "object"
+    if is_number(value):
+        return "integer" if value == value // 1 else "number"
+    raise GrammarError(f"{value!r} is not a JSON value", pointer(path))
+
+
+def equality_key(value: Any, path: Path, depth: int = 0) -> Any:
+    """Something that two values share exactly when they are equal as JSON."""
+    if depth > MAX_VALUE_DEPTH:
+        raise GrammarError(f"the value is nested deeper than {MAX_VALUE_DEPTH}", pointer(path))
+    kind = type_of(value, path)
+    if kind == "array":
+        return kind, tuple(equality_key(member, path, depth + 1) for member in value)
+    if kind == "object":
+        return kind, frozenset((name, equality_key(member, path, depth + 1)) for name, member in value.items())
+    if type(value) in (int, float, Decimal):
+        return "number", exact_decimal(value).normalize() if value else Decimal(0)
+    return kind, value
+
+
+def allowed_values(part: Part) -> list[Any] | None:
+    """Values that a part's own `enum` and `const` leave, or None when it has neither."""
+    schema, path, shape = part
+    if not shape.has_values:
+        return None
+    values = list(schema["enum"]) if "enum" in schema else [schema["const"]]
+    if shape.has_const and "enum" in schema:
+        constant = equality_key(schema["const"], path)
+        values = [value for value in values if equality_key(value, path) == constant]
+    return values
+
+
+def fulfils(translation: Translation, value: Any, schemas: list[SchemaAt]) -> bool:
+    """Whether `value` fulfils all of `schemas`."""
+    return fulfils_all(translation, value, conjunction_of(translation, schemas))
+
+
+def fulfils_all(translation: Translation, value: Any, conjunction: Conjunction) -> bool:
+    """Whether `value` fulfils every part and choice."""
+    translation.count_work()
+    if conjunction.false_at is not None or not fulfils_parts(translation, value, conjunction.parts):
+        return False
+    for keyword, _, schemas in conjunction.choices:
+        n_valid = sum(fulfils(translation, value, [schema]) for schema in schemas)
+        if n_valid == 0 or (keyword == "oneOf" and n_valid != 1):
+            return False
+    return True
+
+
+def fulfils_parts(translation: Translation, value: Any, parts: list[Part]) -> bool:
+    """Whether `value` fulfils the own keywords of all `parts`."""
+    if not parts:
+        return True
+    path = parts[0][1]
+    kind = type_of(value, path)
+    types = types_of(parts)
+    if kind not in types and not (kind == "integer" and "number" in types):
+        return False
+    for part in parts:
+        values = allowed_values(part)
+        if values is not None:
+            key = equality_key(value, path)
+            if all(equality_key(other, path) != key for other in values):
+                return False
+    if kind == "string":
+        return matches_pattern(translation, string_node(translation, parts), value)
+    if kind in ("integer", "number"):
+        return number_range((schema for schema, _, shape in parts if shape.has_number), False).holds(value)
+    if kind == "array":
+        layout = ArrayLayout(translation, parts)
+        return layout.low <= len(value) and (layout.high is None or len(value) <= layout.high) and all(
+            fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value)
+        )
+    return kind != "object" or _object_fulfils(translation, value, parts)
+
+
+def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list[Part]) -> bool:
+    for schema, path, shape in parts:
+        if shape.unenforced_object:
+            translation.refuse_unenforced(shape.unenforced_object, schema, path)
+        if not all(name in value for name in schema.get("required", ())):
+            return False
+        if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
+            return False
+        if "propertyNames" in schema:
+            names = [(schema["propertyNames"], (path, "propertyNames"))]
+            if not all(fulfils(translation, name, names) for name in value):
+                return False
+    return all(
+        fulfils(translation, member, key_schemas(translation, parts, name)) for name, member in value.items()
+    )

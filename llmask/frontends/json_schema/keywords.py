@@ -1,0 +1,204 @@
+"""Every keyword: what its value must look like, which type of instance it speaks about, which drafts know it.
+
+A schema is looked up by its tuple of keys: all schemas with the same keys share one `Shape`, which says what to check
+and where to dispatch, so that the common `{"type": ..., "description": ...}` costs one dictionary access. Source: JSON
+Schema drafts 4, 6, 7, 2019-09 and 2020-12. A keyword that the declared draft does not know is an annotation, as the
+specification says; a schema that declares no draft may use the keywords of all of them.
+
+In: the keys of a schema object. Out: its `Shape`. Cost: a microsecond a keyword for each new tuple of keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020 = 4, 6, 7, 2019, 2020
+ANY_DRAFT = 0  # nothing declared: 2020-12, and what earlier drafts add to it
+
+TYPE_NAMES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
+
+
+def is_count(value: Any) -> bool:
+    """A non-negative integer; drafts from 6 on also write it 2.0."""
+    return (type(value) is int or (type(value) is float and value.is_integer())) and value >= 0
+
+
+def is_number(value: Any) -> bool:
+    return type(value) is int or (type(value) is float and isfinite(value)) or (type(value) is Decimal and value.is_finite())
+
+
+def _is_type(value: Any) -> bool:
+    if type(value) is str:
+        return value in TYPE_NAMES
+    return type(value) is list and bool(value) and all(type(name) is str and name in TYPE_NAMES for name in value)
+
+
+def _is_schema(value: Any) -> bool:
+    return type(value) is dict or type(value) is bool
+
+
+def _is_schemas(value: Any) -> bool:
+    return type(value) is list and bool(value)
+
+
+def _is_mapping(value: Any) -> bool:
+    return type(value) is dict and all(type(name) is str for name in value)
+
+
+def _is_names(value: Any) -> bool:
+    return type(value) is list and all(type(name) is str for name in value)
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+Check = tuple[Callable[[Any], bool], str]
+TEXT: Check = (_is_text, "a string")
+COUNT: Check = (is_count, "a non-negative integer")
+NUMBER: Check = (is_number, "a number")
+SCHEMA: Check = (_is_schema, "a schema (an object or a boolean)")
+SCHEMAS: Check = (_is_schemas, "a list of schemas with at least one member")
+MAPPING: Check = (_is_mapping, "an object whose values are schemas")
+NAMES: Check = (_is_names, "a list of names")
+BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
+
+# Which instances a keyword speaks about; IN_PLACE ones apply other schemas to the same instance.
+ALL, STRING, NUMERIC, ARRAY, OBJECT, IN_PLACE, NOTHING = "all", "string", "number", "array", "object", "in place", "none"
+
+KEYWORDS: dict[str, tuple[str, Check]] = {
+    "type": (ALL, (_is_type, "the name of a JSON type or a list of such names")),
+    "enum": (ALL, (lambda value: type(value) is list, "a list of values")),
+    "const": (ALL, (lambda value: True, "")),
+    "$ref": (IN_PLACE, TEXT),
+    "allOf": (IN_PLACE, SCHEMAS),
+    "anyOf": (IN_PLACE, SCHEMAS),
+    "oneOf": (IN_PLACE, SCHEMAS),
+    "minLength": (STRING, COUNT),
+    "maxLength": (STRING, COUNT),
+    "pattern": (STRING, TEXT),
+    "format": (STRING, TEXT),
+    "minimum": (NUMERIC, NUMBER),
+    "maximum": (NUMERIC, NUMBER),
+    "exclusiveMinimum": (NUMERIC, (lambda value: type(value) is bool or is_number(value), "a number or a boolean")),
+    "exclusiveMaximum": (NUMERIC, (lambda value: type(value) is bool or is_number(value), "a number or a boolean")),
+    "multipleOf": (NUMERIC, (lambda value: is_number(value) and value > 0, "a number above 0")),
+    "items": (ARRAY, (lambda value: _is_schema(value) or type(value) is list, "a schema or a list of schemas")),
+    "additionalItems": (ARRAY, SCHEMA),
+    "prefixItems": (ARRAY, SCHEMAS),
+    "minItems": (ARRAY, COUNT),
+    "maxItems": (ARRAY, COUNT),
+    "properties": (OBJECT, MAPPING),
+    "patternProperties": (OBJECT, MAPPING),
+    "additionalProperties": (OBJECT, SCHEMA),
+    "propertyNames": (OBJECT, SCHEMA),
+    "required": (OBJECT, NAMES),
+    "minProperties": (OBJECT, COUNT),
+    "maxProperties": (OBJECT, COUNT),
+    "$defs": (NOTHING, MAPPING),
+    "definitions": (NOTHING, MAPPING),
+}
+
+# Known, and not enforced yet: accepted only where they demand nothing (see `unsupported.py`).
+UNENFORCED: dict[str, tuple[str, Check]] = {
+    "not": (ALL, SCHEMA),
+    "if": (ALL, SCHEMA),
+    "dependentSchemas": (OBJECT, MAPPING),
+    "dependentRequired": (OBJECT, (_is_mapping, "an object whose values are lists of names")),
+    "dependencies": (OBJECT, (_is_mapping, "an object whose values are schemas or lists of names")),
+    "unevaluatedProperties": (OBJECT, SCHEMA),
+    "unevaluatedItems": (ARRAY, SCHEMA),
+    "contains": (ARRAY, SCHEMA),
+    "uniqueItems": (ARRAY, BOOLEAN),
+    "$dynamicRef": (ALL, TEXT),
+    "$recursiveRef": (ALL, TEXT),
+}
+
+SINCE = {
+    "const": DRAFT_6, "contains": DRAFT_6, "propertyNames": DRAFT_6, "if": DRAFT_7, "$defs": DRAFT_2019,
+    "dependentRequired": DRAFT_2019, "dependentSchemas": DRAFT_2019, "unevaluatedItems": DRAFT_2019,
+    "unevaluatedProperties": DRAFT_2019, "prefixItems": DRAFT_2020, "$dynamicRef": DRAFT_2020,
+    "$recursiveRef": DRAFT_2019,
+}  # fmt: skip
+UNTIL = {"dependencies": DRAFT_7, "additionalItems": DRAFT_2019, "$recursiveRef": DRAFT_2019}
+
+DRAFTS = {
+    "json-schema.org/draft-04/schema": DRAFT_4,
+    "json-schema.org/draft-06/schema": DRAFT_6,
+    "json-schema.org/draft-07/schema": DRAFT_7,
+    "json-schema.org/draft/2019-09/schema": DRAFT_2019,
+    "json-schema.org/draft/2020-12/schema": DRAFT_2020,
+}
+
+
+def draft_of(schema: Any) -> int:
+    """The draft that the root declares in `$schema`; ANY_DRAFT when it declares none that is known."""
+    declared = schema.get("$schema") if type(schema) is dict else None
+    if type(declared) is not str:
+        return ANY_DRAFT
+    return DRAFTS.get(declared.split("://")[-1].rstrip("#"), ANY_DRAFT)
+
+
+class Shape:
+    """What the keys of a schema say before its values are looked at.
+
+    Attributes
+    ----------
+    checks : (keyword, test of its value, what the value must be), for every keyword with a meaning.
+    in_place : keywords that apply other schemas to the same instance, "" standing for all others, in the order written.
+    is_plain : nothing applies in place.
+    is_open : nothing but annotations: every instance is valid as far as this object's own keywords go.
+    has_values, has_const, has_string, has_number, has_array, has_object : some keyword speaks about such instances.
+    unenforced : keywords that `unsupported.py` must look at, those of all types.
+    unenforced_array, unenforced_object : the same for keywords of these types.
+    of_other_drafts : keywords that the declared draft does not know.
+    """
+
+    __slots__ = (
+        "checks", "has_array", "has_const", "has_number", "has_object", "has_string", "has_values", "in_place", "is_open", "is_plain",
+        "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
+    )  # fmt: skip
+
+    def __init__(self, keys: tuple[str, ...], draft: int) -> None:
+        checks: list[tuple[str, Callable[[Any], bool], str]] = []
+        in_place: list[str] = []
+        unenforced: list[tuple[str, str]] = []
+        other_drafts: list[str] = []
+        subjects = set()
+        if "$ref" in keys and draft in (DRAFT_4, DRAFT_6, DRAFT_7):
+            keys = ("$ref",)  # "all other properties in a $ref object MUST be ignored"
+        for key in keys:
+            if draft != ANY_DRAFT and not SINCE.get(key, 0) <= draft <= UNTIL.get(key, DRAFT_2020):
+                other_drafts.append(key)
+                continue
+            known = KEYWORDS.get(key)
+            if known is None:
+                known = UNENFORCED.get(key)
+                if known is None:
+                    continue
+                unenforced.append((key, known[0]))
+            subject, (check, expected) = known
+            checks.append((key, check, expected))
+            if subject == IN_PLACE:
+                in_place.append(key)
+            elif subject != NOTHING:
+                subjects.add(subject)
+                if "" not in in_place:
+                    in_place.append("")
+        self.checks = tuple(checks)
+        self.is_plain = in_place in ([], [""])
+        self.in_place = tuple(in_place)
+        self.is_open = not in_place
+        self.has_const = "const" in keys and "const" not in other_drafts
+        self.has_values = "enum" in keys or self.has_const
+        self.has_string = STRING in subjects
+        self.has_number = NUMERIC in subjects
+        self.has_array = ARRAY in subjects
+        self.has_object = OBJECT in subjects
+        self.unenforced = tuple(key for key, subject in unenforced if subject == ALL)
+        self.unenforced_array = tuple(key for key, subject in unenforced if subject == ARRAY)
+        self.unenforced_object = tuple(key for key, subject in unenforced if subject == OBJECT)
+        self.of_other_drafts = tuple(other_drafts)

@@ -1,0 +1,61 @@
+"""The language of the strings that fulfil schemas, in every spelling: for `propertyNames`, and to tell strings apart.
+
+Unlike the lexeme of a string value, in which `const` and `enum` have one spelling, the node holds all spellings of each
+string, so that complements and intersections speak about texts.
+
+In: schemas. Out: a node. Cost: that of their patterns; a microsecond a value of `enum`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.frontends.json_schema.conjunction import Conjunction, conjunction_of
+from llmask.frontends.json_schema.strings import any_spelling, matches_pattern, string_node
+from llmask.frontends.json_schema.types import types_of
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import SchemaAt
+    from llmask.frontends.json_schema.translation import Translation
+
+
+def name_language(translation: Translation, schemas: list[SchemaAt]) -> int:
+    """Node of every spelling of every string that fulfils `schemas`."""
+    return strings_of(translation, conjunction_of(translation, schemas))
+
+
+def strings_of(translation: Translation, conjunction: Conjunction) -> int:
+    """Node of every spelling of every string that fulfils all parts and choices."""
+    nodes = translation.nodes
+    parts = conjunction.parts
+    if conjunction.false_at is not None or "string" not in types_of(parts):
+        return nodes.EMPTY
+    translation.count_work()
+    members = [string_node(translation, parts)]
+    for schema, _, shape in parts:
+        if "enum" in schema:
+            texts = [value for value in schema["enum"] if type(value) is str]
+            members.append(nodes.union([any_spelling(nodes, text) for text in texts]))
+        if shape.has_const:
+            constant = schema["const"]
+            members.append(any_spelling(nodes, constant) if type(constant) is str else nodes.EMPTY)
+    for keyword, _, schemas in conjunction.choices:
+        languages = [name_language(translation, [schema]) for schema in schemas]
+        members.append(nodes.union(languages) if keyword == "anyOf" else exactly_one(translation, languages))
+    node = nodes.intersect(members)
+    return nodes.EMPTY if nodes.is_empty(node) else node
+
+
+def exactly_one(translation: Translation, languages: list[int]) -> int:
+    """Node of the strings that belong to one of `languages` and to no other."""
+    nodes = translation.nodes
+    alone = []
+    for at, language in enumerate(languages):
+        others = nodes.union([*languages[:at], *languages[at + 1 :]])
+        alone.append(nodes.intersect([language, nodes.complement(others)]))
+    return nodes.union(alone)
+
+
+def has_string(translation: Translation, language: int, text: str) -> bool:
+    """Whether `text` belongs to a language made here."""
+    return matches_pattern(translation, language, text)

@@ -1,0 +1,174 @@
+"""Strings: from lengths, patterns and formats to the regular expression of a whole string with its quotes.
+
+Free strings may use every JSON escape; lengths count code points and patterns search the unescaped text, both by working on
+nodes whose letters are the spellings of one code point (`llmask.frontends.regex.json_strings`). What holds together is
+intersected; a string language that became empty is `nodes.EMPTY`, decided exactly, so that no such string is ever begun.
+
+In: the string keywords of all schemas that hold at one place; names. Out: nodes. Cost: one look-up for what was seen before;
+a new pattern costs its compilation, a new set of names about a microsecond a name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from llmask.derivatives.code_points import CodePointSet
+from llmask.errors import GrammarError, LlmaskError
+from llmask.frontends.json_schema.formats import FORMATS, REFUSED_FORMATS
+from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.unsupported import refuse
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import json_char, json_string_body
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.frontends.json_schema.conjunction import Part
+    from llmask.frontends.json_schema.translation import Translation
+
+QUOTE = b'"'
+
+
+def free_string(nodes: RegexNodes) -> int:
+    """Node of every JSON string."""
+    key = (__name__, "free")
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = _quoted(nodes, json_string_body(nodes))
+    return int(found)
+
+
+def _quoted(nodes: RegexNodes, body: int) -> int:
+    quote = nodes.literal(QUOTE)
+    return nodes.concat([quote, body, quote])
+
+
+def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
+    """Node of the one spelling of `text` that models write, with its quotes: that of `json.dumps(ensure_ascii=False)`.
+
+    DEL is escaped, as no raw DEL is ever written.
+
+    Raises
+    ------
+    GrammarError
+        When `text` holds a lone surrogate, which no UTF-8 text can.
+    """
+    spelled = json.dumps(text, ensure_ascii=False)
+    if "\x7f" in spelled:
+        spelled = spelled.replace("\x7f", "\\u007f")
+    try:
+        return nodes.literal(spelled.encode())
+    except UnicodeEncodeError:
+        raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
+
+
+def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
+    """Node of every JSON string but `names`, in whatever spelling."""
+    key = (__name__, "other", *names)
+    found = nodes.memo.get(key)
+    if found is None:
+        named = nodes.union([any_spelling(nodes, name) for name in names])
+        found = nodes.memo[key] = nodes.intersect([free_string(nodes), nodes.complement(named)])
+    return int(found)
+
+
+def any_spelling(nodes: RegexNodes, text: str) -> int:
+    """Node of every spelling of `text`, with its quotes."""
+    spellings: dict[str, int] | None = nodes.memo.get(__name__)
+    if spellings is None:
+        spellings = nodes.memo[__name__] = {'"': nodes.literal(QUOTE)}
+    parts = [spellings['"']]
+    for character in text:
+        letter = character if character != '"' else "quote"  # the key '"' is the delimiter
+        node = spellings.get(letter)
+        if node is None:
+            node = spellings[letter] = json_char(nodes, CodePointSet.of(character))
+        parts.append(node)
+    parts.append(spellings['"'])
+    return nodes.concat(parts)
+
+
+def pattern_string(translation: Translation, pattern: str, where: Path, keyword: str) -> int:
+    """Node of every JSON string whose text `pattern` is found in.
+
+    Raises
+    ------
+    GrammarError
+        When the pattern is malformed or cannot be supported, with the place of the keyword.
+    """
+    nodes = translation.nodes
+    key = (__name__, "pattern", pattern)
+    found = nodes.memo.get(key)
+    if found is None:
+        try:
+            body = compile_pattern(nodes, pattern, dialect="ecma", json_string=True)
+        except LlmaskError as error:
+            at = pointer(where, keyword) + (f", {error.where}" if error.where else "")
+            raise type(error)(f'"{keyword}": {error.message}', at, error.help) from None
+        found = nodes.memo[key] = _quoted(nodes, body)
+    return int(found)
+
+
+def matches_pattern(translation: Translation, pattern: int, text: str) -> bool:
+    """Whether `text` is one of the strings of a node made here."""
+    return translation.nodes.matches(pattern, json.dumps(text).encode())
+
+
+def string_node(translation: Translation, parts: list[Part]) -> int:
+    """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none."""
+    nodes = translation.nodes
+    asked = tuple(
+        (schema.get("minLength"), schema.get("maxLength"), schema.get("pattern"), translation.format_of(schema, path))
+        for schema, path, shape in parts
+        if shape.has_string
+    )
+    if not asked:
+        return free_string(nodes)
+    key = (__name__, asked, translation.format_key)
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = _string_node(translation, parts)
+    return int(found)
+
+
+def _string_node(translation: Translation, parts: list[Part]) -> int:
+    nodes = translation.nodes
+    low, high = 0, None
+    required = set()
+    for schema, path, shape in parts:
+        if not shape.has_string:
+            continue
+        low = max(low, int(schema.get("minLength", 0)))
+        if "maxLength" in schema:
+            high = int(schema["maxLength"]) if high is None else min(high, int(schema["maxLength"]))
+        if "pattern" in schema:
+            required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
+        name = translation.format_of(schema, path)
+        if name is not None:
+            required.add(pattern_string(translation, translation.format_patterns[name], path, "format"))
+    if high is not None and low > high:
+        return nodes.EMPTY
+    if low > 0 or high is not None:
+        required.add(_quoted(nodes, json_string_body(nodes, low, high)))
+    node = nodes.intersect(sorted(required)) if required else free_string(nodes)
+    return nodes.EMPTY if nodes.is_empty(node) else node
+
+
+def format_of(translation: Translation, schema: dict[str, object], path: Path) -> str | None:
+    """Name of the format that a schema asserts; None when there is none, or it is an annotation."""
+    name = schema.get("format")
+    if name is None:
+        return None
+    if name in translation.options.formats:
+        return str(name)
+    if translation.options.format == "annotate":
+        return None
+    if name in FORMATS:
+        return str(name)
+    if name in REFUSED_FORMATS:
+        refuse(translation, "format", path, f'the format "{name}" is not supported; the mask would be too permissive')
+    else:
+        where = pointer(path, "format")
+        translation.ignore("format", where, f'the format "{name}" is unknown, so it is an annotation')
+    return None

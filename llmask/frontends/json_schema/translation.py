@@ -1,0 +1,330 @@
+"""From a schema to rules: the work list, and how one place is dispatched to the files that know its keywords.
+
+A place is a list of schemas that hold there, a start state and an end state of some rule. Places wait in a list, so no schema
+is too deep for the interpreter. What stands once in the schema is written in place, which leaves the parser fewer rules to
+predict and complete; what is referred to, and what several schemas describe together, becomes a rule of its own, known by the
+identities of its schemas, so recursion ends in a call of a rule that exists already.
+
+In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which `limits.max_schema_keywords` bounds: a
+product of many `anyOf` lists is the way to reach it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.alternatives import exclusive_choice
+from llmask.frontends.json_schema.arrays import emit_array
+from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, add_schema, conjunction_of
+from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.keywords import Shape, draft_of
+from llmask.frontends.json_schema.numbers import NumberRange, number_node, number_range
+from llmask.frontends.json_schema.objects import emit_object
+from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.references import References
+from llmask.frontends.json_schema.strings import format_of, free_string, literal_string, string_node
+from llmask.frontends.json_schema.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
+from llmask.frontends.json_schema.values import emit_values
+from llmask.grammar.rules import RuleId, Rules, StateId
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.frontends.json_schema.options import SchemaOptions
+
+SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
+WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
+MAX_SHAPES = 100_000
+
+
+class Punctuation(NamedTuple):
+    """Nodes of the lexemes that every JSON grammar uses."""
+
+    open_object: int
+    close_object: int
+    open_array: int
+    close_array: int
+    comma: int
+    colon: int
+    boolean: int
+    null: int
+    string: int
+    number: int
+    integer: int
+
+
+def punctuation_of(nodes: RegexNodes) -> Punctuation:
+    found = nodes.memo.get(__name__)
+    if found is None:
+        single = [nodes.literal(bytes((byte,))) for byte in b"{}[],:"]
+        boolean = nodes.union([nodes.literal(b"true"), nodes.literal(b"false")])
+        numbers = [number_node(nodes, NumberRange(is_integer=is_integer)) for is_integer in (False, True)]
+        found = nodes.memo[__name__] = Punctuation(
+            *single, boolean, nodes.literal(b"null"), free_string(nodes), numbers[0], numbers[1]
+        )
+    return found  # type: ignore[no-any-return]
+
+
+class Translation:
+    """One schema on its way to rules."""
+
+    def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
+        self.nodes = nodes
+        self.options = options
+        self.schema = schema
+        self.draft = draft_of(schema)
+        self.references = References(schema, self.draft)
+        self.rules = Rules()
+        self.warnings: dict[str, str] = {}  # JSON pointer of the keyword -> sentence
+        self.reasons: list[tuple[str, Path]] = []  # places that allow nothing
+        self.punctuation = punctuation_of(nodes)
+        self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
+        self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self._shapes: dict[tuple[str, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
+        self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
+        self._rule_of: dict[Any, RuleId] = {}
+        self._any: RuleId | None = None
+        self._work = 0
+        self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
+
+    def run(self) -> Rules:
+        """Write all rules.
+
+        Raises
+        ------
+        GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
+            As `compile_schema` says.
+        """
+        rules, nodes = self.rules, self.nodes
+        if self.options.whitespace == "flexible" and self.options.max_whitespace:
+            rules.ignored = nodes.repeat(nodes.byte_set(WHITE_SPACE), 1, self.options.max_whitespace)
+        schemas = self._followed([(self.schema, ())])
+        rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        waiting = self._waiting
+        while waiting:
+            self._write(*waiting.pop())
+        return rules
+
+    # --- bookkeeping
+
+    def shape(self, schema: Any, path: Path) -> Shape:
+        """What the keys of a schema say; its values are checked.
+
+        Raises
+        ------
+        GrammarError
+            When it is no schema, or the value of a keyword is malformed.
+        """
+        if type(schema) is not dict:
+            raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
+        keys = tuple(schema)
+        shape = self._shapes.get(keys)
+        if shape is None:
+            if not all(type(key) is str for key in keys):
+                raise GrammarError("the keys of a schema must be strings", pointer(path))
+            if len(self._shapes) >= MAX_SHAPES:
+                self._shapes.clear()
+            shape = self._shapes[keys] = Shape(keys, self.draft)
+        for keyword, check, expected in shape.checks:
+            if not check(schema[keyword]):
+                raise GrammarError(
+                    f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
+                )
+        if shape.of_other_drafts:
+            for keyword in shape.of_other_drafts:
+                where = pointer(path, keyword)
+                self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        return shape
+
+    def count_work(self, path: Path = ()) -> None:
+        """Count one schema visited."""
+        self._work += 1
+        if self._work > self.options.limits.max_schema_keywords:
+            raise LimitExceeded(
+                f"compiling the schema visits more than {self.options.limits.max_schema_keywords} subschemas "
+                "(limits.max_schema_keywords)",
+                pointer(path),
+                "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+            )
+
+    def check_depth(self, depth: int, path: Path) -> None:
+        if depth > self.options.limits.max_schema_depth:
+            raise LimitExceeded(
+                f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
+                pointer(path),
+                "Use references for recursive structures, or raise the limit.",
+            )
+
+    def ignore(self, keyword: str, where: str, reason: str) -> None:
+        self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
+
+    def nothing(self, reason: str, path: Path) -> None:
+        """Note why no edge is written for a place."""
+        self.reasons.append((reason, path))
+
+    def refuse_unenforced(self, keywords: tuple[str, ...], schema: dict[str, Any], path: Path) -> None:
+        refuse_unenforced(self, keywords, schema, path)
+
+    def refuse_keyword(self, keyword: str, path: Path, reason: str) -> None:
+        refuse(self, keyword, path, reason)
+
+    def format_of(self, schema: dict[str, Any], path: Path) -> str | None:
+        return format_of(self, schema, path) if "format" in schema else None
+
+    def is_false(self, schemas: list[SchemaAt]) -> bool:
+        return any(schema is False for schema, _ in schemas)
+
+    def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
+        """Lexeme of a declared key."""
+        node = self._keys.get(name)
+        if node is None:
+            node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
+        return node
+
+    def new_rule(self, name: str) -> RuleId:
+        return self.rules.rule(name)
+
+    # --- places
+
+    def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Let everything that fulfils `schemas` stand between two states, now or later."""
+        if not schemas:
+            self.rules.call(start, self.any_rule(), end)
+            return
+        if len(schemas) == 1:
+            schema, path = schemas[0]
+            if type(schema) is dict:
+                shape = self.shape(schema, path)
+                if shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
+                    self.count_work(path)
+                    self._write_parts([(schema, path, shape)], rule, start, end, depth)
+                    return
+        self._waiting.append((schemas, rule, start, end, depth + 1, False))
+
+    def _write(
+        self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int, is_body: bool
+    ) -> None:
+        """Write the edges of a place that waited; the body of a rule is written out, other shared places are called."""
+        path = schemas[0][1]
+        self.count_work(path)
+        self.check_depth(depth, path)
+        if not is_body:
+            schemas = self._followed(schemas)
+            if not schemas:
+                return self.rules.call(start, self.any_rule(), end)
+            if len(schemas) > 1 or (schemas[0][1] is not path and not self._is_scalar(*schemas[0])):
+                return self.rules.call(start, self.rule_of(schemas), end)
+        return self._write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
+
+    def _is_scalar(self, schema: Any, path: Path) -> bool:
+        return type(schema) is dict and self.shape(schema, path).is_plain and schema.get("type") in SCALARS
+
+    def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The same schemas with bare references followed, each once, `true` left out."""
+        found: dict[int, SchemaAt] = {}
+        for schema, path in schemas:
+            seen = []
+            while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
+                if any(schema is other for other in seen):
+                    raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+                seen.append(schema)
+                schema, path = self.references.resolve(schema["$ref"], path)
+            if schema is not True:
+                found.setdefault(id(schema), (schema, path))
+        return list(found.values())
+
+    def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
+        """Rule of everything that fulfils `schemas`."""
+        key = frozenset(id(schema) for schema, _ in schemas)
+        rule = self._rule_of.get(key)
+        if rule is None:
+            rules = self.rules
+            rule = self._rule_of[key] = rules.rule(pointer(schemas[0][1]))
+            end = rules.state(rule)
+            rules.final(end)
+            self._waiting.append((schemas, rule, rules.start_state(rule), end, 0, True))
+        return rule
+
+    def any_rule(self) -> RuleId:
+        """Rule of every JSON value."""
+        if self._any is None:
+            rules = self.rules
+            rule = self._any = rules.rule("any value")
+            start, end = rules.start_state(rule), rules.state(rule)
+            rules.final(end)
+            for kind in ALL_TYPES:
+                self._write_type(kind, [], rule, start, end, 0)
+        return self._any
+
+    def _write_conjunction(
+        self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    ) -> None:
+        """Write the alternatives of a place, one choice after the other."""
+        if conjunction.false_at is not None:
+            return self.nothing("the schema is false", conjunction.false_at)
+        if not conjunction.choices:
+            if not conjunction.parts:
+                return self.rules.call(start, self.any_rule(), end)
+            return self._write_parts(conjunction.parts, rule, start, end, depth)
+        choice = conjunction.choices.pop()
+        alternatives = exclusive_choice(self, conjunction, choice) if choice.keyword == "oneOf" else choice.schemas
+        self.check_depth(len(conjunction.choices), path)
+        is_bare = not conjunction.parts and not conjunction.choices
+        for schema, at in alternatives:
+            self.count_work(at)
+            if is_bare:
+                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+                continue
+            other = conjunction.copy()
+            add_schema(self, other, schema, at)
+            self._write_conjunction(other, at, rule, start, end, depth)
+        return None
+
+    def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Write what the own keywords of all `parts` leave."""
+        for _, _, shape in parts:
+            if shape.has_values:
+                return emit_values(self, parts, rule, start, end)
+        types = types_of(parts)
+        if not types:
+            return self.nothing("no type fulfils all of the schemas that hold here", parts[0][1])
+        for kind in types:
+            self._write_type(kind, parts, rule, start, end, depth)
+        return None
+
+    def _write_type(
+        self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
+    ) -> None:
+        lexemes = self.punctuation
+        if kind == "object":
+            return emit_object(self, parts, rule, start, end, depth)
+        if kind == "array":
+            return emit_array(self, parts, rule, start, end, depth)
+        if kind == "string":
+            node = string_node(self, parts)
+        elif kind == "boolean" or kind == "null":
+            node = lexemes.boolean if kind == "boolean" else lexemes.null
+        elif any(shape.has_number for _, _, shape in parts):
+            node = self._number(parts, kind == "integer")
+        else:
+            node = lexemes.integer if kind == "integer" else lexemes.number
+        if node == self.nodes.EMPTY:
+            return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
+        return self.rules.scan(start, node, end)
+
+    def _number(self, parts: list[Part], is_integer: bool) -> int:
+        subjects = [schema for schema, _, shape in parts if shape.has_number]
+        try:
+            return number_node(self.nodes, number_range(subjects, is_integer))
+        except LimitExceeded as error:
+            raise LimitExceeded(error.message, pointer(parts[0][1]), error.help) from None
+
+
+
+def _shown(value: Any) -> str:
+    """A short spelling of a value for messages."""
+    if type(value) is dict or type(value) is list:
+        return "an object" if type(value) is dict else "a list"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

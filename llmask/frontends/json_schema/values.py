@@ -1,0 +1,103 @@
+"""`const` and `enum`: each value in one spelling, that of `json.dumps(ensure_ascii=False)`.
+
+Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are structures, with white space
+where JSON has it, keys in the order given.
+
+In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfils_parts
+from llmask.frontends.json_schema.pointers import Path
+from llmask.frontends.json_schema.strings import literal_string
+from llmask.grammar.rules import RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import Part
+    from llmask.frontends.json_schema.translation import Translation
+
+
+def emit_values(translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId) -> None:
+    """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
+    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end)
+
+
+def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
+    """Values that the `const` and `enum` of the parts name and that fulfil all parts."""
+    values: list[Any] = []
+    for part in parts:
+        found = allowed_values(part)
+        if found is not None:
+            values = found
+            break
+    schema, _, shape = parts[0]
+    has_others = shape.has_string or shape.has_number or shape.has_array or shape.has_object
+    if len(parts) == 1 and not has_others:
+        if "type" not in schema:
+            return values
+        if schema["type"] == "string":
+            return [value for value in values if type(value) is str]
+    return [value for value in values if fulfils_parts(translation, value, parts)]
+
+
+def emit_listed(
+    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId
+) -> None:
+    """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
+    if not values:
+        return translation.nothing("no value of const or enum fulfils the other keywords", path)
+    seen = set()
+    scalars = []
+    for value in values:
+        key = value if type(value) is str else (equality_key(value, path),)
+        if key in seen:
+            continue
+        seen.add(key)
+        if type(value) is dict or type(value) is list:
+            _emit_structure(translation, value, path, rule, start, end)
+        else:
+            scalars.append(_scalar(translation, value, path))
+    if scalars:
+        translation.rules.scan(start, translation.nodes.union(scalars), end)
+    return None
+
+
+def _scalar(translation: Translation, value: Any, path: Path) -> int:
+    if type(value) is str:
+        return literal_string(translation.nodes, value, path)
+    text = format(value, "f") if type(value) is Decimal else json.dumps(value)
+    return translation.nodes.literal(text.encode())
+
+
+def _emit_structure(
+    translation: Translation, value: Any, path: Path, rule: RuleId, start: StateId, end: StateId
+) -> None:
+    rules = translation.rules
+    lexemes = list(_lexemes(translation, value, path))
+    for lexeme in lexemes[:-1]:
+        following = rules.state(rule)
+        rules.scan(start, lexeme, following)
+        start = following
+    rules.scan(start, lexemes[-1], end)
+
+
+def _lexemes(translation: Translation, value: Any, path: Path) -> list[int]:
+    """The lexemes of a value in order; its depth was checked by `equality_key`."""
+    punctuation = translation.punctuation
+    if type(value) is dict:
+        lexemes = [punctuation.open_object]
+        for name, member in value.items():
+            lexemes += [literal_string(translation.nodes, name, path), punctuation.colon]
+            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
+        return [*(lexemes[:-1] if value else lexemes), punctuation.close_object]
+    if type(value) is list:
+        lexemes = [punctuation.open_array]
+        for member in value:
+            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
+        return [*(lexemes[:-1] if value else lexemes), punctuation.close_array]
+    return [_scalar(translation, value, path)]

@@ -1,0 +1,205 @@
+"""Recognition of documents by a grammar's rules: the plain-Python twin of the parser, the lexer and the matcher.
+
+Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of items
+(state, count, origin), closed under predict, skip and complete until nothing is new; the lexer follows all lexemes that
+are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy lexing). Rules and
+states from which nothing can be derived are left out first, guards not looked at.
+Source: J. Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted rules.
+
+In: rules, nodes, bytes. Out: yes or no, or the bytes that may follow. Cost: no care is taken; it is an oracle.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, Rules
+
+Item = tuple[int, int, int]
+
+
+class Place(NamedTuple):
+    """Where a document stands: what the parser and the lexer know after some bytes.
+
+    rows           the Earley sets so far, the last one is the current one
+    lexemes        what is left of each lexeme in hand, by the lexeme's node; empty before its first byte
+    after_ignored  whether the lexeme before was the ignored one
+    """
+
+    rows: tuple[frozenset[Item], ...]
+    lexemes: tuple[tuple[int, int], ...] = ()
+    after_ignored: bool = False
+
+
+class EarleyTwin:
+    """Recogniser of one grammar.
+
+    Parameters
+    ----------
+    rules : the grammar.
+    nodes : the regular expressions that its lexemes name; compiled or twin.
+    """
+
+    def __init__(self, rules: Rules, nodes: Any) -> None:
+        self.rules = rules
+        self.nodes = nodes
+        self.edges: dict[int, list[tuple[int, int, int, int]]] = {}
+        self.finals: dict[int, list[int]] = {}
+        for at in range(0, len(rules.finals), 2):
+            self.finals.setdefault(rules.finals[at], []).append(rules.finals[at + 1])
+        edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
+        productive = self._productive_states(edges)
+        for state, kind, symbol, next_state, guard in edges:
+            is_useful = kind != CALL or rules.rule_starts[symbol] in productive
+            is_useful &= kind != SCAN or not nodes.is_empty(symbol)
+            if is_useful and next_state in productive:
+                self.edges.setdefault(state, []).append((kind, symbol, next_state, guard))
+        self.is_empty = rules.rule_starts[rules.start] not in productive
+
+    def _productive_states(self, edges: list[Any]) -> set[int]:
+        """States from which a final state of their rule can be reached."""
+        productive = set(self.finals)
+        size = -1
+        while size != len(productive):
+            size = len(productive)
+            for state, kind, symbol, next_state, _ in edges:
+                derives = kind != CALL or self.rules.rule_starts[symbol] in productive
+                derives &= kind != SCAN or not self.nodes.is_empty(symbol)
+                if derives and next_state in productive:
+                    productive.add(state)
+        return productive
+
+    # --- Earley sets
+
+    def _pass(self, guard: int, count: int) -> int | None:
+        """The count after the guard, or None where it does not let through."""
+        low, high, add, cap = self.rules.guards[4 * guard : 4 * guard + 4]
+        return min(count + add, cap) if low <= count <= high else None
+
+    def _closed(self, rows: tuple[frozenset[Item], ...], kernel: set[Item]) -> frozenset[Item]:
+        here = len(rows)
+        items = set(kernel)
+        size = -1
+        while size != len(items):
+            size = len(items)
+            for state, count, origin in sorted(items):
+                for kind, symbol, next_state, guard in self.edges.get(state, ()):
+                    after = self._pass(guard, count)
+                    if after is None or kind == SCAN:
+                        continue
+                    if kind == CALL:
+                        items.add((self.rules.rule_starts[symbol], 0, here))
+                    else:
+                        items.add((next_state, after, origin))
+                if any(self._pass(guard, count) is not None for guard in self.finals.get(state, ())):
+                    rule = self.rules.state_rules[state]
+                    for other, other_count, other_origin in sorted(items if origin == here else rows[origin]):
+                        for kind, symbol, next_state, guard in self.edges.get(other, ()):
+                            after = self._pass(guard, other_count)
+                            if kind == CALL and symbol == rule and after is not None:
+                                items.add((next_state, after, other_origin))
+        return frozenset(items)
+
+    def _scanned(self, rows: tuple[frozenset[Item], ...], lexemes: set[int]) -> tuple[frozenset[Item], ...]:
+        kernel = set()
+        for state, count, origin in rows[-1]:
+            for kind, symbol, next_state, guard in self.edges.get(state, ()):
+                after = self._pass(guard, count)
+                if kind == SCAN and symbol in lexemes and after is not None:
+                    kernel.add((next_state, after, origin))
+        return (*rows, self._closed(rows, kernel))
+
+    def _expected(self, row: frozenset[Item]) -> set[int]:
+        return {
+            symbol
+            for state, count, _ in row
+            for kind, symbol, _, guard in self.edges.get(state, ())
+            if kind == SCAN and self._pass(guard, count) is not None
+        }
+
+    def _is_document(self, row: frozenset[Item]) -> bool:
+        return any(
+            origin == 0
+            and self.rules.state_rules[state] == self.rules.start
+            and any(self._pass(guard, count) is not None for guard in self.finals.get(state, ()))
+            for state, count, origin in row
+        )
+
+    # --- bytes
+
+    def start(self) -> list[Place]:
+        """Places before the first byte."""
+        if self.is_empty:
+            return []
+        return [Place((self._closed((), {(self.rules.rule_starts[self.rules.start], 0, 0)}),))]
+
+    def _first_byte(self, place: Place, byte: int) -> tuple[tuple[int, int], ...]:
+        """The lexemes of the current row that begin with `byte`."""
+        lexemes = self._expected(place.rows[-1])
+        ignored = self.rules.ignored
+        is_end = len(place.rows) == 1 or not lexemes
+        if ignored is not None and not place.after_ignored and (self.rules.ignored_at_ends or not is_end):
+            lexemes.add(ignored)
+        return self._alive([(lexeme, lexeme) for lexeme in sorted(lexemes)], byte)
+
+    def _alive(self, lexemes: Any, byte: int) -> tuple[tuple[int, int], ...]:
+        left = [(lexeme, self.nodes.derivative(rest, byte)) for lexeme, rest in lexemes]
+        return tuple((lexeme, rest) for lexeme, rest in left if not self.nodes.is_empty(rest))
+
+    def _ended(self, place: Place) -> list[Place]:
+        """Places after the lexeme in hand, if it may end here."""
+        whole = {lexeme for lexeme, rest in place.lexemes if self.nodes.is_nullable(rest)}
+        ended = []
+        if self.rules.ignored in whole:
+            ended.append(Place(place.rows, (), True))
+        if whole - {self.rules.ignored}:
+            ended.append(Place(self._scanned(place.rows, whole - {self.rules.ignored})))
+        return ended
+
+    def step(self, places: list[Place], byte: int) -> list[Place]:
+        """Places after one more byte; none when it cannot follow."""
+        following = []
+        for place in places:
+            longer = self._alive(place.lexemes, byte)
+            if longer:
+                following.append(place._replace(lexemes=longer))
+                continue
+            for fresh in self._ended(place) if place.lexemes else [place]:
+                lexemes = self._first_byte(fresh, byte)
+                if lexemes:
+                    following.append(fresh._replace(lexemes=lexemes))
+        return following
+
+    def read(self, data: bytes) -> list[Place]:
+        """Places after `data`."""
+        places = self.start()
+        for byte in data:
+            places = self.step(places, byte)
+        return places
+
+    def may_end(self, places: list[Place]) -> bool:
+        """Whether the document may end at one of the places."""
+        ends = [end for place in places for end in (self._ended(place) if place.lexemes else [place])]
+        return any(
+            self._is_document(end.rows[-1]) and (self.rules.ignored_at_ends or not end.after_ignored) for end in ends
+        )
+
+
+def accepts(rules: Rules, nodes: Any, data: bytes) -> bool:
+    """Whether `data` is a whole document of the grammar."""
+    twin = EarleyTwin(rules, nodes)
+    return twin.may_end(twin.read(data))
+
+
+def is_live_prefix(rules: Rules, nodes: Any, data: bytes) -> bool:
+    """Whether the lexer and the parser can take `data`, so that a document may go on or end there."""
+    twin = EarleyTwin(rules, nodes)
+    places = twin.read(data)
+    return twin.may_end(places) or any(place.lexemes or twin._expected(place.rows[-1]) for place in places)
+
+
+def next_bytes(rules: Rules, nodes: Any, data: bytes) -> set[int]:
+    """Bytes that may follow `data`."""
+    twin = EarleyTwin(rules, nodes)
+    places = twin.read(data)
+    return {byte for byte in range(256) if twin.step(places, byte)}
