@@ -1,0 +1,87 @@
+"""llmask: which tokens may a language model write next, given a grammar, its tokenizer and the tokens so far.
+
+    tokenizer file --> vocabulary --> trie ----------------+
+    schema, regex  --> rules --> lexer --> Earley rows --> bitmask --> logits
+
+The public names are imported on first use: `import llmask` compiles nothing and loads no framework.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .batch import fill_bitmasks
+    from .compiled import CompiledGrammar
+    from .compiler import Compiler
+    from .errors import (
+        GrammarError,
+        LimitExceeded,
+        LlmaskError,
+        TokenRejected,
+        UnsatisfiableSchema,
+        UnsupportedSchema,
+        VocabularyError,
+    )
+    from .limits import Limits
+    from .mask.apply import allocate_bitmask, apply_bitmask
+    from .matcher import Matcher
+    from .tokenizer import Tokenizer
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CompiledGrammar",
+    "Compiler",
+    "GrammarError",
+    "LimitExceeded",
+    "Limits",
+    "LlmaskError",
+    "Matcher",
+    "TokenRejected",
+    "Tokenizer",
+    "UnsatisfiableSchema",
+    "UnsupportedSchema",
+    "VocabularyError",
+    "allocate_bitmask",
+    "apply_bitmask",
+    "fill_bitmasks",
+    "warm_up",
+]
+
+_ERRORS = __all__[2:4] + ["LlmaskError", "TokenRejected", "UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError"]
+_MODULES = {
+    **dict.fromkeys(_ERRORS, "errors"),
+    "CompiledGrammar": "compiled",
+    "Compiler": "compiler",
+    "Limits": "limits",
+    "Matcher": "matcher",
+    "Tokenizer": "tokenizer",
+    "allocate_bitmask": "mask.apply",
+    "apply_bitmask": "mask.apply",
+    "fill_bitmasks": "batch",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'llmask' has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def warm_up() -> None:
+    """Compile every kernel now and keep it in the cache folder, so that no later start has to.
+
+    Takes about a minute once; shows a progress bar on standard error when there is something to compile.
+    """
+    from .kernels.jit import make_everything_ready
+
+    make_everything_ready()

@@ -8,7 +8,8 @@ In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edg
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,15 +33,14 @@ class CompiledGrammar:
     Attributes
     ----------
     warnings : what the author of the grammar should know, such as formats taken as annotations.
-    ledger : for JSON schemas, (JSON pointer, keyword, "enforced" or why not) for every keyword.
     """
 
     def __init__(
-        self, store: Store, rules: Rules, warnings: Sequence[str] = (), ledger: Sequence[Any] = ()
+        self, store: Store, rules: Rules, warnings: Sequence[str] = (), ledger: Callable[[], list[Any]] = list
     ) -> None:
         self.store = store
         self.warnings = list(warnings)
-        self.ledger = list(ledger)
+        self._make_ledger = ledger
         self.table = Table(
             grammar_slots.N_GRAMMAR_SLOTS,
             store.limits.max_grammar_bytes,
@@ -68,6 +68,11 @@ class CompiledGrammar:
             )
         assert start != REFUSED
         self.start_configuration = start
+
+    @cached_property
+    def ledger(self) -> list[Any]:
+        """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
+        return self._make_ledger()
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -15,6 +15,7 @@ process for each door.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 import time
@@ -150,6 +151,15 @@ def is_cached(group: str) -> bool:
         return False
     present = "\n".join(entry.name for entry in folder.glob("*.nbi"))
     return all(f".{dispatcher.py_func.__name__}-" in present for dispatcher, _ in _doors.get(group, []))
+
+
+def make_everything_ready() -> None:
+    """Compile all kernels, or load them from the cache folder."""
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.stem not in ("__init__", "jit"):
+            importlib.import_module(f"{__package__}.{path.stem}")
+    for group in _doors:
+        make_ready(group)
 
 
 def make_ready(group: str, announce: bool | None = None) -> None:
