@@ -54,7 +54,7 @@ _ATEXT = r"[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]"
 _QUOTED_LOCAL = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
 _EMAIL = rf"(?:{_ATEXT}+(?:\.{_ATEXT}+)*|{_QUOTED_LOCAL})@(?:{_HOSTNAME}|\[(?:{_IPV4}|IPv6:{_IPV6})\])"
 
-_UNRESERVED = "0-9A-Za-z._~-"
+_UNRESERVED = r"0-9A-Za-z._~\-"
 _SUB_DELIMS = "!$&'()*+,;="
 _ESCAPED = "%[0-9A-Fa-f]{2}"
 _PCHAR = f"(?:[{_UNRESERVED}{_SUB_DELIMS}:@]|{_ESCAPED})"

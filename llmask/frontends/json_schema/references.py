@@ -119,6 +119,8 @@ class References:
             if type(here) is list:
                 waiting += [(member, (at, index), base) for index, member in enumerate(here)]
                 continue
+            if type(here) is not dict:
+                continue
             is_schema = not at or at[-1] not in ("properties", "patternProperties", "definitions", "$defs")
             if is_schema and at:
                 named = here.get(self.id_key)
