@@ -1,7 +1,7 @@
-"""Sets of Unicode code points, the alphabet of patterns before they become bytes.
+r"""Sets of Unicode code points, the alphabet of patterns before they become bytes.
 
 A set is kept as the sorted places where membership changes: (97, 123, 128, 129) holds a-z and U+0080. That form is
-canonical, so equal sets compare and hash equal, complement is one step, and a whole-Unicode class such as `\\w` takes
+canonical, so equal sets compare and hash equal, complement is one step, and a whole-Unicode class such as `\w` takes
 about 1,500 numbers. Surrogates U+D800-U+DFFF are never members: they are no text and have no UTF-8.
 
 In: ranges of code points. Out: immutable sets. Cost: O(ranges log ranges) for a union, O(ranges) otherwise.
@@ -60,9 +60,11 @@ class CodePointSet:
         return [(low, end - 1) for low, end in zip(self.bounds[::2], self.bounds[1::2], strict=True)]
 
     def union(self, *others: CodePointSet) -> CodePointSet:
+        """Members of any."""
         return CodePointSet.from_ranges(pair for one in (self, *others) for pair in one.ranges())
 
     def intersect(self, other: CodePointSet) -> CodePointSet:
+        """Members of both."""
         bounds: list[int] = []
         mine, theirs = self.bounds, other.bounds
         i = j = 0
@@ -84,6 +86,7 @@ class CodePointSet:
         return CodePointSet(bounds).intersect(TEXT)
 
     def subtract(self, other: CodePointSet) -> CodePointSet:
+        """Members that `other` does not have."""
         return self.intersect(other.complement())
 
     def __contains__(self, code_point: int) -> bool:

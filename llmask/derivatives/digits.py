@@ -1,7 +1,7 @@
-"""Sets of numbers as nodes over their digits, most significant first.
+r"""Sets of numbers as nodes over their digits, most significant first.
 
-UTF-8 writes a code point in digits of six bits, `\\uXXXX` in hexadecimal, a surrogate pair in digits of 2, 4, 4, 2, 4, 4
-bits with fixed bytes between. All three are one job: given ranges of numbers and the digits' spellings, make the node
+UTF-8 writes a code point in digits of six bits, `\uXXXX` in hexadecimal, a surrogate pair in digits of 2, 4, 4, 2, 4,
+4 bits with fixed bytes between. All three are one job: given ranges of numbers and the digits' spellings, make the node
 of exactly those spellings. Digits after which the same may follow share one node, so the result is deterministic
 (each byte leads to one place) and as small as the ranges allow: a block that is covered whole is never opened.
 

@@ -1,12 +1,14 @@
 r"""The classes of characters that patterns name: `\d \w \s`, general categories, letters without regard to case.
 
-Which code points belong depends on the Unicode version of the running Python, so nothing is shipped: what `re` matches is
-asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with `str.isalnum` it took 90).
-The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold` (U+0130 matches "i", "ß" does not match
-"ẞ" before Python 3.11), so the engine is run over the few thousand code points that have case.
-ECMA-262 (15th edition, 22.2.2.9 CharacterClassEscape, 12.2 White Space, 12.3 Line Terminators) fixes its sets.
+Which code points belong depends on the Unicode version of the running Python, so nothing is shipped: what `re`
+matches is asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with
+`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold` (U+0130
+matches "i", "ß" does not match "ẞ" before Python 3.11), so the engine is run over the few thousand code points that
+have case. ECMA-262 (15th edition, 22.2.2.9 CharacterClassEscape, 12.2 White Space, 12.3 Line Terminators) fixes its
+sets.
 
-In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most once.
+In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most
+once.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def spaces() -> CodePointSet:
 
 
 def category(name: str) -> CodePointSet | None:
-    """Code points of a general category, by short or long name ("Lu", "Uppercase_Letter", "L"); None if there is none."""
+    """Code points of a general category, by short or long name ("Lu", "Uppercase_Letter", "L"), or None."""
     short = CATEGORY_NAMES.get(name, name)
     members = {"LC": ("Lu", "Ll", "Lt")}.get(short, (short,))
     found = [pair for key, ranges in _categories().items() if key.startswith(members) for pair in ranges]

@@ -1,7 +1,7 @@
 """Sets of code points as nodes over UTF-8 bytes.
 
-Only well-formed sequences exist in the node: the shortest form of each code point and no surrogates (they are no members
-of a `CodePointSet`). Source: The Unicode Standard 16.0, section 3.9, table 3-7.
+Only well-formed sequences exist in the node: the shortest form of each code point and no surrogates (they are no
+members of a `CodePointSet`). Source: The Unicode Standard 16.0, section 3.9, table 3-7.
 
 In: a `CodePointSet`. Out: a node. Cost: about a microsecond a range and byte; remembered in `nodes.memo`.
 """

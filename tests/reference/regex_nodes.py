@@ -89,7 +89,7 @@ class RegexNodes:
 
     def repeat(self, node: int, low: int, high: int | None = None) -> int:
         """`low` to `high` times; None means without end."""
-        if not 0 <= low or (high is not None and high < low):
+        if low < 0 or (high is not None and high < low):
             raise ValueError(f"cannot repeat {low} to {high} times")
         if high == 0 or node == self.EPSILON or (node == self.EMPTY and low == 0):
             return self.EPSILON

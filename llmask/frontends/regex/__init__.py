@@ -2,8 +2,9 @@ r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "
 
     text -- python_syntax | ecma_syntax --> tree -- meaning (left_context, equations) --> node
 
-Two dialects: Python's `re` with the meaning of `re.fullmatch`, and "ecma", the pattern language of JSON Schema, which searches.
-Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its spellings.
+Two dialects: Python's `re` with the meaning of `re.fullmatch`, and "ecma", the pattern language of JSON Schema, which
+searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its
+spellings.
 
 In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remembered in `nodes.memo`.
 """
@@ -38,7 +39,7 @@ def compile_pattern(
     ----------
     nodes : where the node is made.
     pattern : the pattern.
-    dialect : "python": the texts for which `re.fullmatch` finds a match; "ecma": those in which ECMA-262 (flag u) finds one.
+    dialect : "python": the texts that `re.fullmatch` matches; "ecma": those in which ECMA-262 (flag u) finds one.
     json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
     max_length : characters allowed in a pattern.
 
@@ -63,8 +64,8 @@ def compile_pattern(
 
 
 def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int) -> int:
-    from llmask.frontends.regex.ecma_syntax import EcmaParser
     from llmask.frontends.regex.alphabet import Spelling
+    from llmask.frontends.regex.ecma_syntax import EcmaParser
     from llmask.frontends.regex.meaning import ANY_TEXT, tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
     from llmask.frontends.regex.tree import Sequence
@@ -90,4 +91,5 @@ def spell_json(text: str) -> bytes:
 
 
 def shorten(pattern: str) -> str:
+    """A pattern as it stands in an error."""
     return pattern if len(pattern) <= 80 else pattern[:77] + "..."

@@ -2,7 +2,8 @@ r"""Characters that a pattern does not tell apart, and automata over them as nod
 
 A pattern names a few sets of characters; what it does depends on a character only through the sets it belongs to. So
 automata of patterns read *classes*, the parts into which those sets cut all text: `\bfoo` has seven bytes' worth of
-letters in its UTF-8 but four classes: "f", "o", other word characters, all others. Only at the end are classes opened into bytes.
+letters in its UTF-8 but four classes: "f", "o", other word characters, all others. Only at the end are classes opened
+into bytes.
 Source: M. Veanes, P. de Halleux, N. Tillmann, "Rex: Symbolic Regular Expression Explorer", ICST 2010 (minterms).
 
 In: sets of code points; transition tables over classes. Out: classes; nodes. Cost: derivatives of every class by every
@@ -17,11 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.errors import LimitExceeded
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 DEAD = -1
+MAX_CLASSES = 250
+MAX_ROWS = 30_000  # 10 MB of transitions
 
 
 class Spelling(NamedTuple):
@@ -51,6 +55,11 @@ class Alphabet:
         for members in dict.fromkeys(told_apart):
             halves = [half for c in self.classes for half in (c.intersect(members), c.subtract(members))]
             self.classes = [half for half in halves if half.bounds]
+            if len(self.classes) > MAX_CLASSES:
+                raise LimitExceeded(
+                    f"the pattern tells more than {MAX_CLASSES} classes of characters apart beside its look-arounds",
+                    help="Split the pattern, or move look-arounds out of repetitions.",
+                )
         self.examples = [spelling.spell(chr(members.bounds[0])) for members in self.classes]
         self._parts: list[list[int]] = []
 
@@ -71,26 +80,28 @@ class Alphabet:
         """
         if not self._parts:
             self._parts = self._open_classes()
-        # State s before a character is row s; after bytes of a character that lead to part k it is row k * n_states + s.
+        # State s before a character is row s; after bytes that lead to part k of one, row k * n_states + s.
         n_states, n_parts = len(next_state), len(self._parts)
-        parts = np.array(self._parts, dtype=np.int32)
-        after_character = np.array(next_state, dtype=np.int32)
-        table = np.full((n_parts, n_states, 256), DEAD, dtype=np.int32)
-        inside = np.where(parts > DEAD, parts, 0)[:, None, :] * n_states + np.arange(n_states)[None, :, None]
-        table = np.where((parts > DEAD)[:, None, :], inside, table)
-        whole = after_character.T[np.where(parts < DEAD, DEAD - 1 - parts, 0)].transpose(0, 2, 1)
-        table = np.where((parts < DEAD)[:, None, :], whole, table).reshape(n_parts * n_states, 256)
-        swap = np.arange(len(table) + 1, dtype=np.int32)
+        if n_states * n_parts > MAX_ROWS:
+            raise LimitExceeded(
+                f"the pattern's look-arounds need an automaton of more than {MAX_ROWS} states",
+                help="Use ranges of ASCII instead of Unicode classes beside them, or shorten the repetitions.",
+            )
+        parts, class_of_byte = np.unique(np.array(self._parts, dtype=np.int32), axis=1, return_inverse=True)
+        inside = parts[:, None, :] * n_states + np.arange(n_states)[None, :, None]
+        whole = np.array(next_state, dtype=np.int64).T[np.maximum(DEAD - 1 - parts, 0)].transpose(0, 2, 1)
+        dead_or_whole = np.where((parts < DEAD)[:, None, :], whole, DEAD)
+        table = np.where((parts > DEAD)[:, None, :], inside, dead_or_whole).reshape(n_parts * n_states, -1)
+        swap = np.arange(len(table) + 1)
         swap[[0, start]] = swap[[start, 0]]
         swap[DEAD] = DEAD
-        table = swap[table[swap[:-1]]]
+        table = np.ascontiguousarray(swap[table[swap[:-1]]], dtype=np.int32)
         ends = np.zeros(len(table), dtype=np.bool_)
         ends[swap[:n_states]] = accepting
-        columns, class_of_byte = np.unique(table, axis=1, return_inverse=True)
-        return self.nodes.dfa(class_of_byte.reshape(-1).astype(np.uint8), np.ascontiguousarray(columns), ends)
+        return self.nodes.dfa(class_of_byte.reshape(-1).astype(np.uint8), table, ends)
 
     def _open_classes(self) -> list[list[int]]:
-        """A row for each state inside a character: by byte the next such state, DEAD, or DEAD - 1 - c: class c is whole."""
+        """A row a state inside a character: by byte the next such state, DEAD, or DEAD - 1 - c: class c is whole."""
         start = tuple(self.spelling.char(self.nodes, members) for members in self.classes)
         parts = [start]
         numbers = {start: 0}

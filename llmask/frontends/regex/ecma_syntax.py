@@ -1,10 +1,10 @@
 r"""ECMA-262 patterns as JSON Schema uses them: the flag u, and what real schemas write besides.
 
-Read as the standard says under the flag u: `\d` and `\w` are ASCII, `$` holds at the very end only, `.` excludes four line
-ends, `[]` matches nothing, a surrogate pair of escapes is one code point. Read although the flag u forbids it, because
-only one meaning is possible: a lone `{`, `}` or `]`, a needless backslash before punctuation, `[\w-.]`; and from other
-languages `(?P<name>...)`, `(?i)` at the start, `\A`, `\Z`, `\z`. Refused because readers differ: `{,3}`, a needless
-backslash before a letter or digit, possessive quantifiers.
+Read as the standard says under the flag u: `\d` and `\w` are ASCII, `$` holds at the very end only, `.` excludes four
+line ends, `[]` matches nothing, a surrogate pair of escapes is one code point. Read although the flag u forbids it,
+because only one meaning is possible: a lone `{`, `}` or `]`, a needless backslash before punctuation, `[\w-.]`; and
+from other languages `(?P<name>...)`, `(?i)` at the start, `\A`, `\Z`, `\z`. Refused because readers differ: `{,3}`, a
+needless backslash before a letter or digit, possessive quantifiers.
 Source: ECMA-262, 15th edition, section 22.2 (RegExp) and annex B.1.2; JSON Schema 2020-12 core, section 6.4.
 
 In: the text of a pattern. Out: a `Tree`. Cost: about 2 us a character.
@@ -16,7 +16,8 @@ import re
 
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
-from llmask.frontends.regex.python_syntax import DIGITS, PythonParser
+from llmask.frontends.regex.characters import DIGITS
+from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Boundary, Edge, Tree
 
 CONTROLS = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
@@ -58,7 +59,7 @@ class EcmaParser(PythonParser):
         named: list[CodePointSet],
         at: int,
     ) -> None:
-        """`[\\w-.]`: the minus stands for itself (annex B.1.2.5)."""
+        r"""`[\w-.]`: the minus stands for itself (annex B.1.2.5)."""
         for item in (low, ord("-"), high):
             self._add(item, ranges, named)
 

@@ -1,9 +1,9 @@
 r"""Languages defined by equations: loops around anchors and look-arounds.
 
-`(?:(?!ab).)*c` is the smallest X with  X = c | (not(ab ALL) & . X).  A *tail*, what may follow at a place of the pattern, is
-a node where it is known, and where it still depends on such an X a formula: a union of intersections of atoms
-(node, X), read "node, then X". Unions and intersections of derivatives of atoms are finitely many, so the equations are
-solved by making the automaton of all formulas that characters lead to.
+`(?:(?!ab).)*c` is the smallest X with  X = c | (not(ab ALL) & . X).  A *tail*, what may follow at a place of the
+pattern, is a node where it is known, and where it still depends on such an X a formula: a union of intersections of
+atoms (node, X), read "node, then X". Unions and intersections of derivatives of atoms are finitely many, so the
+equations are solved by making the automaton of all formulas that characters lead to.
 Source: J. A. Brzozowski, E. Leiss, "On equations for regular languages, finite automata, and sequential networks",
 Theoretical Computer Science 10 (1980).
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING, Union
+from math import prod
+from typing import TYPE_CHECKING, NoReturn, Union
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import DEAD, Alphabet
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
 MAX_STATES = 2_000
-MAX_CHOICES = 64  # members of one formula's union
+MAX_STEPS = 100_000  # derivatives of atoms in one pattern
 
 Atom = tuple[int, int]
 Formula = frozenset[frozenset[Atom]]
@@ -37,11 +38,13 @@ class Equations:
     Attributes
     ----------
     definitions : what each variable equals; set once by `define`.
+    n_steps : derivatives of atoms taken so far.
     """
 
     def __init__(self, nodes: RegexNodes) -> None:
         self.nodes = nodes
         self.definitions: list[Formula] = []
+        self.n_steps = 0
 
     # --- building
 
@@ -51,10 +54,12 @@ class Equations:
         return frozenset({frozenset({(self.nodes.EPSILON, len(self.definitions) - 1)})})
 
     def define(self, variable: Formula, tail: Tail) -> None:
+        """Say what a variable equals."""
         ((_, number),) = next(iter(variable))
         self.definitions[number] = self._formula(tail)
 
     def concat(self, node: int, tail: Tail) -> Tail:
+        """`node`, then what may follow."""
         if isinstance(tail, int):
             return self.nodes.concat([node, tail])
         if node == self.nodes.EPSILON:
@@ -67,12 +72,14 @@ class Equations:
         return self._normal([frozenset({(self.nodes.concat([node, follow]), variable)})])
 
     def union(self, tails: list[Tail]) -> Tail:
+        """What any of the tails allows."""
         closed = [tail for tail in tails if isinstance(tail, int)]
         if len(closed) == len(tails):
             return self.nodes.union(closed)
         return self._normal(choice for tail in tails for choice in self._formula(tail))
 
     def intersect(self, node: int, tail: Tail) -> Tail:
+        """What both allow."""
         if isinstance(tail, int):
             return self.nodes.intersect([node, tail])
         return self._normal(choice | {(node, CLOSED)} for choice in tail)
@@ -110,7 +117,7 @@ class Equations:
         Raises
         ------
         LimitExceeded
-            When the automaton needs more than MAX_STATES states.
+            When the automaton needs more than MAX_STATES states or MAX_STEPS steps.
         """
         numbers = {formula: 0}
         states = [formula]
@@ -124,26 +131,25 @@ class Equations:
                     states.append(after)
                 row.append(numbers[after] if after else DEAD)
             table.append(row)
-            if len(states) > MAX_STATES or len(state) > MAX_CHOICES:
-                raise LimitExceeded(
-                    f"a repetition around an anchor or look-around needs more than {MAX_STATES} states",
-                    help="Move the look-around out of the repetition, or shorten the repetitions beside it.",
-                )
+            if len(states) > MAX_STATES:
+                self._refuse(f"{MAX_STATES} states")
         return alphabet.automaton(table, [self._is_nullable(state, frozenset()) for state in states])
 
     def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
         """Derivative of a formula.
 
-        A variable met again before any character is taken adds nothing: X = A | (B & X) has the smallest solution A, and in a
-        distributive lattice every equation has this form.
+        A variable met again before any character is taken adds nothing: X = A | (B & X) has the smallest solution A,
+        and in a distributive lattice every equation has this form.
         """
         choices: list[frozenset[Atom]] = []
         for choice in formula:
             factors = [self._derive_atom(atom, alphabet, character, busy) for atom in choice]
+            self._spend(prod(map(len, factors)))
             choices += [frozenset().union(*picked) for picked in product(*factors)]
         return self._normal(choices)
 
     def _derive_atom(self, atom: Atom, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
+        self._spend(1)
         node, variable = atom
         after: set[frozenset[Atom]] = {frozenset({(alphabet.derivative(node, character), variable)})}
         if variable != CLOSED and variable not in busy and self.nodes.is_nullable(node):
@@ -158,3 +164,15 @@ class Equations:
         if not self.nodes.is_nullable(node) or variable in busy:
             return False
         return variable == CLOSED or self._is_nullable(self.definitions[variable], busy | {variable})
+
+    def _spend(self, n_steps: int) -> None:
+        self.n_steps += n_steps
+        if self.n_steps > MAX_STEPS:
+            self._refuse(f"{MAX_STEPS} steps")
+
+    @staticmethod
+    def _refuse(spent: str) -> NoReturn:
+        raise LimitExceeded(
+            f"a repetition around an anchor or look-around needs more than {spent}",
+            help="Move the look-around out of the repetition, or shorten the repetitions beside it.",
+        )

@@ -1,10 +1,10 @@
-"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
+r"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
 
 A code point may be written raw, unless JSON forbids it (controls below U+0020, quote, backslash) or we do (DEL, as
-llguidance: design.md, section 5), or as any escape: the short ones, `\\uXXXX` with hexadecimal digits of either case, and a
-pair of them for code points beyond U+FFFF. Lone surrogates are refused. No spelling of one code point is the start of
-another's spelling and none belongs to two code points, so a node over these spellings speaks about code points: lengths,
-patterns and complements act on the unescaped text. Source: RFC 8259, section 7.
+llguidance: design.md, section 5), or as any escape: the short ones, `\uXXXX` with hexadecimal digits of either case,
+and a pair of them for code points beyond U+FFFF. Lone surrogates are refused. No spelling of one code point is the
+start of another's and none belongs to two code points, so a node over these spellings speaks about code points:
+lengths, patterns and complements act on the unescaped text. Source: RFC 8259, section 7.
 
 In: sets of code points or text. Out: nodes. Cost: that of `digits_node`; remembered in `nodes.memo`.
 """
@@ -40,11 +40,11 @@ PAIR = (HIGH_TOP, HEX, HEX, LOW_TOP, HEX, HEX)
 
 
 def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
-    """Node of every JSON spelling of one code point of `members`.
+    r"""Node of every JSON spelling of one code point of `members`.
 
     Examples
     --------
-    >>> nodes.matches(json_char(nodes, CodePointSet.of("é")), b"\\\\u00E9")
+    >>> nodes.matches(json_char(nodes, CodePointSet.of("é")), b"\\u00E9")
     True
     """
     key = (__name__, members)
@@ -85,7 +85,7 @@ def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
 
 
 def json_literal(nodes: RegexNodes, text: str) -> int:
-    """Node of the one spelling of `text` that models write: that of `json.dumps(ensure_ascii=False)`, without the quotes.
+    """Node of the one spelling of `text` that models write: that of `json.dumps(ensure_ascii=False)`, no quotes.
 
     DEL is escaped all the same, so that no raw DEL is ever written.
 

@@ -1,9 +1,9 @@
 r"""What a pattern must remember of the text on the left of a position.
 
-`^`, `\b` and lookbehind ask whether the text so far belongs to some language ("is empty", "ends in a word character", "ends
-in foo"). Derivatives of these languages by whole characters are finitely many, so the text so far matters only through
-a *state*, the tuple of the derivatives. Patterns have one or two languages and two to four states; a pattern that never
-looks left has one state.
+`^`, `\b` and lookbehind ask whether the text so far belongs to some language ("is empty", "ends in a word character",
+"ends in foo"). Derivatives of these languages by whole characters are finitely many, so the text so far matters only
+through a *state*, the tuple of the derivatives. Patterns have one or two languages and two to four states; a pattern
+that never looks left has one state.
 Source: J. A. Brzozowski, "Derivatives of Regular Expressions", JACM 11 (1964), section 5.
 
     \bfoo    state 0: nothing or a non-word character on the left    state 1: a word character on the left

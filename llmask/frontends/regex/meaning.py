@@ -1,14 +1,14 @@
 r"""From the tree of a pattern to a node.
 
-Without anchors and look-arounds a tree is its node, part by part. A tree that looks around is built from its end, with
-what follows at hand (the *tails*, one a state of the text on the left): x(?=y)z is x . ((y ALL) & z) once z is known, and
-(?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are exact, in any place
-and any nesting; only loops around them need more (`equations`).
+Without anchors and look-arounds a tree is its node, part by part. A tree that looks around is built from its end,
+with what follows at hand (the *tails*, one a state of the text on the left): x(?=y)z is x . ((y ALL) & z) once z is
+known, and (?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are
+exact, in any place and any nesting; only loops around them need more (`equations`).
 
-Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of texts
-holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
+Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
+texts holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
 
-In: a tree. Out: a node. Cost: a few calls on `nodes` a part; loops around look-arounds are copied up to MAX_COPIES times.
+In: a tree. Out: a node. Cost: a few calls on `nodes` a part; MAX_STEPS bounds it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Loo
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
-MAX_COPIES = 2_000  # of bodies of bounded loops that look around
+MAX_STEPS = 30_000  # visits of a part in a state; loops that look around are visited as often as they repeat
 ANY_TEXT = Repeated(Chars(TEXT), 0, None)
 START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
 
 
 def tree_node(nodes: RegexNodes, spelling: Spelling, tree: Tree) -> int:
     """Node of the texts that `tree` matches as a whole."""
-    return Meaning(nodes, spelling, tree).tails_before(tree, None)[0]
+    found = Meaning(nodes, spelling, tree).tails_before(tree, None)[0]
+    assert isinstance(found, int)
+    return found
 
 
 class Meaning:
@@ -43,7 +45,7 @@ class Meaning:
     ----------
     left : states of the text on the left.
     languages : number of each left language in `left`, by key: START, a set of characters, or a lookbehind's id.
-    copies : bodies of loops copied so far.
+    n_steps : visits so far.
     alphabet : classes of all characters in the tree, once a loop needs them.
     """
 
@@ -52,8 +54,11 @@ class Meaning:
         self.spelling = spelling
         self.equations = Equations(nodes)
         self.any_text = nodes.repeat(spelling.char(nodes, TEXT), 0, None)
-        self.copies = 0
+        self.n_steps = 0
         self._looks_memo: dict[int, bool] = {}
+        self._looks_ahead: dict[int, list[Tail]] = {}
+        self._nodes: dict[int, int] = {}
+        self._words: dict[tuple[int, frozenset[int]], int] = {}
         self.languages: dict[object, int] = {}
         left_languages: list[int] = []
         told_apart: list[CodePointSet] = []
@@ -109,6 +114,12 @@ class Meaning:
     def _node(self, tree: Tree) -> int:
         if isinstance(tree, Chars):
             return self.spelling.char(self.nodes, tree.members)
+        found = self._nodes.get(id(tree))
+        if found is None:
+            found = self._nodes[id(tree)] = self._compound_node(tree)
+        return found
+
+    def _compound_node(self, tree: Alternatives | Sequence | Repeated) -> int:
         if isinstance(tree, Repeated):
             return self.nodes.repeat(self._node(tree.base), tree.min, tree.max)
         if isinstance(tree, Sequence):
@@ -116,6 +127,7 @@ class Meaning:
         single = _single_character(tree)
         if single is not None:
             return self.spelling.char(self.nodes, single)
+        assert isinstance(tree, Alternatives)
         return self.nodes.union([self._node(option) for option in tree.options])
 
     # --- trees that do, from the end
@@ -124,6 +136,12 @@ class Meaning:
         """What may follow before `tree`, a state each, when `tails` may follow behind it (None: the end)."""
         if tails is None:
             tails = [self.nodes.EPSILON for _ in self.states]
+        self.n_steps += len(tails)
+        if self.n_steps > MAX_STEPS:
+            raise LimitExceeded(
+                f"the pattern's anchors and look-arounds take more than {MAX_STEPS} steps",
+                help="Shorten the repetitions around them, or move them out of repetitions.",
+            )
         if not self._looks(tree):
             return [self._plain_before(tree, state, tails) for state in self.states]
         if isinstance(tree, Sequence):
@@ -149,34 +167,31 @@ class Meaning:
         for tail in dict.fromkeys(tails):
             if tail == self.nodes.EMPTY:
                 continue
-            words = self.left.words(state, frozenset(goal for goal in self.states if tails[goal] == tail))
+            words = self._words_to(state, frozenset(goal for goal in self.states if tails[goal] == tail))
             node_to_goals = words if node == self.any_text else self.nodes.intersect([node, words])
             choices.append(self.equations.concat(node_to_goals, tail))
         return self.equations.union(choices)
+
+    def _words_to(self, state: int, goals: frozenset[int]) -> int:
+        found = self._words.get((state, goals))
+        if found is None:
+            found = self._words[state, goals] = self.left.words(state, goals)
+        return found
 
     def _loop_before(self, tree: Repeated, tails: Items[Tail]) -> list[Tail]:
         ahead = list(tails)
         if tree.max is None:
             ahead = self._endless_loop_before(tree.base, tails)
         for _ in range(0 if tree.max is None else tree.max - tree.min):
-            longer = self._copy_before(tree.base, ahead)
+            longer = self.tails_before(tree.base, ahead)
             ahead = [self.equations.union([tails[state], longer[state]]) for state in self.states]
         for _ in range(tree.min):
-            ahead = self._copy_before(tree.base, ahead)
+            ahead = self.tails_before(tree.base, ahead)
         return ahead
-
-    def _copy_before(self, body: Tree, tails: Items[Tail]) -> list[Tail]:
-        self.copies += 1
-        if self.copies > MAX_COPIES:
-            raise LimitExceeded(
-                f"repetitions around anchors or look-arounds would be copied more than {MAX_COPIES} times",
-                help="Shorten the repetition, or move the anchor or look-around out of it.",
-            )
-        return self.tails_before(body, tails)
 
     def _endless_loop_before(self, body: Tree, tails: Items[Tail]) -> list[Tail]:
         variables = [self.equations.variable() for _ in self.states]
-        again = self._copy_before(body, variables)
+        again = self.tails_before(body, variables)
         for state in self.states:
             self.equations.define(variables[state], self.equations.union([tails[state], again[state]]))
         if all(isinstance(tail, int) for tail in tails):
@@ -214,7 +229,11 @@ class Meaning:
             is_end_allowed = not tree.is_negated or tree.on_empty_text or not self._holds(START, state)
             return self.nodes.union([self.nodes.EPSILON, others]) if is_end_allowed else others
         assert isinstance(tree, Look)
-        body = self.tails_before(tree.inner, [self.any_text for _ in self.states])[state]
+        bodies = self._looks_ahead.get(id(tree))
+        if bodies is None:
+            bodies = self.tails_before(tree.inner, [self.any_text for _ in self.states])
+            self._looks_ahead[id(tree)] = bodies
+        body = bodies[state]
         assert isinstance(body, int)
         return self.nodes.complement(body) if tree.is_negated else body
 
@@ -232,13 +251,16 @@ class Meaning:
 
 
 def _parts(tree: Tree) -> Items[Tree]:
+    parts: Items[Tree] = ()
     if isinstance(tree, Alternatives):
-        return tree.options
+        parts = tree.options
     if isinstance(tree, Sequence):
-        return tree.parts
+        parts = tree.parts
     if isinstance(tree, Repeated):
-        return (tree.base,)
-    return (tree.inner,) if isinstance(tree, Look) else ()
+        parts = (tree.base,)
+    if isinstance(tree, Look):
+        parts = (tree.inner,)
+    return parts
 
 
 def _single_character(tree: Tree) -> CodePointSet | None:

@@ -1,8 +1,8 @@
 """What a parsed pattern is made of.
 
-interegular's parser gives the frame: `Pattern` (alternatives), `_Concatenation` (parts in a row) and `_Repeated`. Its leaves
-are sets of `str` that cannot hold Unicode classes, and it has no anchors, so the leaves are our own: they are resolved
-against the flags while parsing, and the tree carries none.
+interegular's parser gives the frame: `Pattern` (alternatives), `_Concatenation` (parts in a row) and `_Repeated`. Its
+leaves are sets of `str` that cannot hold Unicode classes, and it has no anchors, so the leaves are our own: they are
+resolved against the flags while parsing, and the tree carries none.
 
 In: nothing. Out: the classes of a tree. Cost: none.
 """
