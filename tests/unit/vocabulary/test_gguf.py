@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
-import struct
 from pathlib import Path
 
-import gguf
 import pytest
 
 from llmask.errors import VocabularyError
@@ -168,87 +164,6 @@ def test_bad_fields_are_named(tmp_path, fields, message, distance):
     assert message_of(path) == message
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    path = tmp_path / "a.gguf"
-    path.write_bytes(b"")
-    assert message_of(path) == "FILE: the file is empty\n  at byte 0 (magic)"
-    path.write_bytes(b"PK\3\4" + bytes(100))
-    assert message_of(path) == "FILE: not a GGUF file: it does not begin with GGUF\n  at byte 0 (magic)"
-    path.write_bytes(b"GGUF\3\0\0\0")
-    assert message_of(path) == "FILE: the file ends inside the header\n  at byte 8 (header)"
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 1, 0, 0))
-    assert message_of(path) == "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)"
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
-    assert message_of(path) == (
-        "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"
-        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)"
-    )
-
-
-def test_a_big_endian_file_is_refused(tmp_path):
-    path = write_gguf(tmp_path / "a.gguf", "gpt2", [b"a"], endianess=gguf.GGUFEndian.BIG, eos_token_id=0)
-    assert message_of(path) == (
-        "FILE: the file is big-endian, only little-endian GGUF is read\n  at byte 4 (version)\n"
-        "  convert it with gguf-py/gguf/scripts/gguf_convert_endian.py"
-    )
-
-
 def test_a_missing_file_is_the_usual_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_gguf(tmp_path / "missing.gguf")
-
-
-@pytest.fixture
-def sample(tmp_path) -> bytes:
-    tokens = [b"<unk>", b"</s>", b"<0x0A>", "▁the".encode(), b"ing", b"<tool>"]
-    types = [UNKNOWN, CONTROL, BYTE, NORMAL, NORMAL, USER_DEFINED]
-    path = write_gguf(
-        tmp_path / "sample.gguf", "llama", tokens, types,
-        eos_token_id=1, scores=[0.0, 0.5, 1.0, -1.0, -2.0, 0.0], pre="default", add_space_prefix=True,
-    )  # fmt: skip
-    return path.read_bytes()
-
-
-def load(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
-    vocabulary = read_gguf(path)
-    assert vocabulary.tokens.n_strings >= 1
-    assert len(vocabulary.tokens.data) <= len(data)
-
-
-def test_every_truncation_is_an_error(sample, tmp_path):
-    for length in range(len(sample)):
-        with pytest.raises(VocabularyError):
-            load(sample[:length], tmp_path / "a.gguf")
-
-
-def test_huge_counts_are_refused_without_allocating(sample, tmp_path):
-    for position in range(8, len(sample) - 8):
-        for number in (2**60, 2**63 - 1, 2**63, 2**64 - 1, 2**40, len(sample)):
-            data = bytearray(sample)
-            data[position : position + 8] = struct.pack("<Q", number)
-            with contextlib.suppress(VocabularyError):
-                load(bytes(data), tmp_path / "a.gguf")
-
-
-def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path):
-    rng = random.Random(20240501)
-    n_errors = 0
-    for _ in range(3000):
-        data = bytearray(sample)
-        for _ in range(rng.randint(1, 4)):
-            kind = rng.random()
-            position = rng.randrange(4, len(data))
-            if kind < 0.5:
-                data[position] = rng.choice([0, 1, 255, rng.randrange(256)])
-            elif kind < 0.7:
-                del data[position : position + rng.randint(1, 9)]
-            elif kind < 0.9:
-                data[position:position] = rng.randbytes(rng.randint(1, 9))
-            else:
-                data[position : position + 4] = struct.pack("<I", rng.choice([0, 7, 8, 9, 12, 13, 2**31, 2**32 - 1]))
-        try:
-            load(bytes(data), tmp_path / "a.gguf")
-        except VocabularyError:
-            n_errors += 1
-    assert n_errors > 1000

@@ -1,0 +1,198 @@
+"""Corrupt, truncated and foreign files end in a `VocabularyError` with byte and field; nothing large is allocated."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import struct
+import tracemalloc
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+
+from llmask.errors import VocabularyError
+from llmask.vocabulary.gguf import read_gguf
+from llmask.vocabulary.gguf_section import Section, read_section
+
+from .gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, write_gguf
+
+
+def message_of(path: Path) -> str:
+    with pytest.raises(VocabularyError) as error:
+        read_gguf(path)
+    return str(error.value).replace(str(path), "FILE")
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    path = tmp_path / "a.gguf"
+    path.write_bytes(b"")
+    assert message_of(path) == "FILE: the file is empty\n  at byte 0 (magic)"
+    path.write_bytes(b"PK\3\4" + bytes(100))
+    assert message_of(path) == "FILE: not a GGUF file: it does not begin with GGUF\n  at byte 0 (magic)"
+    path.write_bytes(b"GGUF\3\0\0\0")
+    assert message_of(path) == "FILE: the file ends inside the header\n  at byte 8 (header)"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 1, 0, 0))
+    assert message_of(path) == "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
+    assert message_of(path) == (
+        "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"
+        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)"
+    )
+
+
+def test_a_big_endian_file_is_refused(tmp_path):
+    path = write_gguf(tmp_path / "a.gguf", "gpt2", [b"a"], endianess=gguf.GGUFEndian.BIG, eos_token_id=0)
+    assert message_of(path) == (
+        "FILE: the file is big-endian, only little-endian GGUF is read\n  at byte 4 (version)\n"
+        "  convert it with gguf-py/gguf/scripts/gguf_convert_endian.py"
+    )
+
+
+@pytest.fixture
+def sample(tmp_path) -> bytes:
+    tokens = [b"<unk>", b"</s>", b"<0x0A>", "▁the".encode(), b"ing", b"<tool>"]
+    types = [UNKNOWN, CONTROL, BYTE, NORMAL, NORMAL, USER_DEFINED]
+    path = write_gguf(
+        tmp_path / "sample.gguf", "llama", tokens, types,
+        eos_token_id=1, scores=[0.0, 0.5, 1.0, -1.0, -2.0, 0.0], pre="default", add_space_prefix=True,
+    )  # fmt: skip
+    return path.read_bytes()
+
+
+def load(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+    vocabulary = read_gguf(path)
+    assert vocabulary.tokens.n_strings >= 1
+    assert len(vocabulary.tokens.data) <= len(data)
+
+
+def test_every_truncation_is_an_error(sample, tmp_path):
+    for length in range(len(sample)):
+        with pytest.raises(VocabularyError):
+            load(sample[:length], tmp_path / "a.gguf")
+
+
+def test_huge_counts_are_refused_without_allocating(sample, tmp_path):
+    tracemalloc.start()
+    for position in range(8, len(sample) - 8):
+        for number in (2**60, 2**63 - 1, 2**63, 2**64 - 1, 2**40, len(sample)):
+            data = bytearray(sample)
+            data[position : position + 8] = struct.pack("<Q", number)
+            with contextlib.suppress(VocabularyError):
+                load(bytes(data), tmp_path / "a.gguf")
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 2**20
+
+
+def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path):
+    rng = random.Random(20240501)
+    n_errors = 0
+    for _ in range(3000):
+        data = bytearray(sample)
+        for _ in range(rng.randint(1, 4)):
+            kind = rng.random()
+            position = rng.randrange(4, len(data))
+            if kind < 0.5:
+                data[position] = rng.choice([0, 1, 255, rng.randrange(256)])
+            elif kind < 0.7:
+                del data[position : position + rng.randint(1, 9)]
+            elif kind < 0.9:
+                data[position:position] = rng.randbytes(rng.randint(1, 9))
+            else:
+                data[position : position + 4] = struct.pack("<I", rng.choice([0, 7, 8, 9, 12, 13, 2**31, 2**32 - 1]))
+        try:
+            load(bytes(data), tmp_path / "a.gguf")
+        except VocabularyError:
+            n_errors += 1
+    assert n_errors > 1000
+
+
+def field(key: bytes, kind: int, value: bytes) -> bytes:
+    return struct.pack("<Q", len(key)) + key + struct.pack("<I", kind) + value
+
+
+def section_of(*fields: bytes, n_fields: int | None = None) -> bytes:
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(fields) if n_fields is None else n_fields) + b"".join(fields)
+
+
+U32, STRING, ARRAY = 4, 8, 9
+BAD_SECTIONS = [
+    (section_of(n_fields=2**60), f"{2**60} fields do not fit into 24 bytes\n  at byte 16 (number of fields)"),
+    (section_of(n_fields=1), "1 fields do not fit into 24 bytes\n  at byte 16 (number of fields)"),
+    (
+        section_of(struct.pack("<Q", 70_000) + bytes(99)),
+        "a key of 70000 bytes is too long\n  at byte 24 (key of field 0)",
+    ),
+    (
+        section_of(struct.pack("<Q", 60_000) + bytes(99)),
+        "the file ends after 131 bytes, inside a value of 60000 bytes\n  at byte 32 (key of field 0)",
+    ),
+    (section_of(field(b"\xff", U32, bytes(4))), "a key is not UTF-8\n  at byte 32 (key of field 0)"),
+    (
+        section_of(field(b"a", U32, bytes(4)), field(b"a", U32, bytes(4))),
+        "the field occurs twice\n  at byte 41 (a)",
+    ),
+    (section_of(field(b"a", 13, bytes(4))), "13 is not a value type\n  at byte 33 (a)"),
+    (
+        section_of(field(b"a", U32, bytes(2))),
+        "the file ends after 39 bytes, inside a value of 4 bytes\n  at byte 37 (a)",
+    ),
+    (
+        section_of(field(b"a", STRING, struct.pack("<Q", 2**63))),
+        "a string does not fit into the rest of the file\n  at byte 37 (a)",
+    ),
+    (
+        section_of(field(b"a", ARRAY, struct.pack("<IQ", ARRAY, 1) + bytes(20))),
+        "arrays inside arrays are not supported\n  at byte 37 (a)",
+    ),
+    (
+        section_of(field(b"a", ARRAY, struct.pack("<IQ", STRING, 2**61) + bytes(20))),
+        f"{2**61} strings do not fit into the rest of the file\n  at byte 41 (a)",
+    ),
+    (
+        section_of(field(b"a", ARRAY, struct.pack("<IQ", U32, 2**62) + bytes(20))),
+        f"the file ends after 69 bytes, inside a value of {2**64} bytes\n  at byte 49 (a)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_SECTIONS, ids=range(len(BAD_SECTIONS)))
+def test_bad_sections_are_named(data, message):
+    with pytest.raises(VocabularyError) as error:
+        Section(np.frombuffer(bytearray(data), np.uint8), "FILE")
+    assert str(error.value) == f"FILE: {message}"
+
+
+def test_values_of_all_types_agree_with_the_writer(tmp_path):
+    writer = gguf.GGUFWriter(tmp_path / "a.gguf", "test")
+    writer.add_uint8("u8", 200)
+    writer.add_int8("i8", -3)
+    writer.add_uint16("u16", 60_000)
+    writer.add_int16("i16", -300)
+    writer.add_int32("i32", -70_000)
+    writer.add_uint64("u64", 2**63)
+    writer.add_int64("i64", -(2**40))
+    writer.add_float32("f32", 0.5)
+    writer.add_float64("f64", 0.25)
+    writer.add_bool("yes", True)
+    writer.add_string("text", "Zoë")
+    writer.add_array("numbers", [1, 2, 3])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    section = read_section(tmp_path / "a.gguf")
+    assert [section.get_integer(key) for key in ("u8", "i8", "u16", "i16", "i32", "u64", "i64")] == [
+        200, -3, 60_000, -300, -70_000, 2**63, -(2**40),
+    ]  # fmt: skip
+    assert section.get_flag("yes", False) is True
+    assert section.get_flag("missing", True) is True
+    assert section.get_text("text", "") == "Zoë"
+    assert section.get_numbers("numbers", ("INT32",), np.int64).tolist() == [1, 2, 3]
+    assert section.get_integer("missing") is None
+    assert "f32" in section
+    for key in ("f32", "yes", "text"):
+        with pytest.raises(VocabularyError, match="an integer is expected"):
+            section.get_integer(key)

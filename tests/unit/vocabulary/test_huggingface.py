@@ -1,0 +1,245 @@
+"""tokenizer.json files of all kinds; ids compared with the tokenizers library where an exact encoder is claimed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from llmask.errors import VocabularyError
+from llmask.tokenizer import Tokenizer
+from llmask.vocabulary.huggingface import read_huggingface
+from llmask.vocabulary.patterns import LLAMA3
+
+tokenizers = pytest.importorskip("tokenizers", reason="the judge of token ids is not installed")
+
+TEXTS = (
+    "Hello world",
+    "  two blanks, 12345 numbers!\n\n\tit's JOSÉ's", '{"name": "Zoë", "age": 42, "list": [1.5e-3, null]}',
+    "日本語 😀 e\u0301", "", " ", "def f(x):\n    return x  # why?\n", "<tool>inside</tool> <|endoftext|>",
+)  # fmt: skip
+
+
+def added(token: int, content: str, special: bool) -> dict[str, object]:
+    return {
+        "id": token, "content": content, "special": special,
+        "single_word": False, "lstrip": False, "rstrip": False, "normalized": False,
+    }  # fmt: skip
+
+
+def byte_level_document(tok: Tokenizer, pre_tokenizer: dict) -> dict:
+    """The default tokenizer as tokenizer.json, with two more tokens and a hole before them."""
+    texts = [tok.token_name(token) for token in range(tok.vocab_size)]
+    merges = [merge.decode() for merge in tok.vocabulary.encoder.merges.strings()]
+    end = tok.vocab_size - 1
+    return {
+        "version": "1.0",
+        "added_tokens": [added(end, "<|endoftext|>", True), added(end + 3, "<tool>", False)],
+        "normalizer": None,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": None,
+        "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+        "model": {
+            "type": "BPE", "merges": merges,
+            "vocab": {**{text: token for token, text in enumerate(texts)}, "<tool>": end + 3},
+            "ignore_merges": True, "fuse_unk": False, "byte_fallback": False,
+            "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
+        },
+    }  # fmt: skip
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+SPLITS = {
+    "llama-3": {
+        "type": "Sequence",
+        "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": LLAMA3}, "behavior": "Isolated", "invert": False},
+            BYTE_LEVEL,
+        ],
+    },
+    "gpt-2": {**BYTE_LEVEL, "use_regex": True},
+    "digits": {
+        "type": "Sequence",
+        "pretokenizers": [{"type": "Digits", "individual_digits": True}, {**BYTE_LEVEL, "use_regex": True}],
+    },
+    "prefix": {**BYTE_LEVEL, "use_regex": True, "add_prefix_space": True},
+}
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_byte_level_ids_equal_those_of_tokenizers(default_tokenizer, tmp_path, split):
+    document = byte_level_document(default_tokenizer, SPLITS[split])
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document), "utf-8")
+    judge = tokenizers.Tokenizer.from_file(str(path))
+    tok = Tokenizer.from_huggingface(tmp_path)
+    assert tok.encoder_name == "bpe"
+    assert tok.vocab_size == default_tokenizer.vocab_size + 3
+    end = default_tokenizer.vocab_size - 1
+    assert tok.eos_ids == [end]
+    assert tok.special_ids == [end, end + 1, end + 2]  # the hole is never produced
+    assert tok.token_bytes(end + 3) == b"<tool>"
+    assert tok.token_bytes(300) == default_tokenizer.token_bytes(300)
+    for text in TEXTS:
+        if split == "prefix" and (not text or text[0] in " <"):
+            continue  # tokenizers adds no blank before one, nor to the text after an added token
+        expected = judge.encode(text, add_special_tokens=False).ids
+        assert tok.encode(text, parse_special=True) == expected, text
+    assert Tokenizer.from_huggingface(judge).encode(TEXTS[1]) == tok.encode(TEXTS[1])
+
+
+def test_an_unknown_split_falls_back_to_longest_match(default_tokenizer):
+    split = {"type": "Split", "pattern": {"Regex": r"\p{Han}+"}, "behavior": "Isolated", "invert": False}
+    document = byte_level_document(default_tokenizer, {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]})
+    tok = Tokenizer(read_huggingface(Wrapped(document)))
+    assert tok.encoder_name == "greedy"
+    assert tok.decode(tok.encode(TEXTS[1])) == TEXTS[1]
+
+
+class Wrapped:
+    """Looks like a fast tokenizer."""
+
+    def __init__(self, document: dict, eos_token_id: int | None = None) -> None:
+        self._document = document
+        self.eos_token_id = eos_token_id
+
+    def to_str(self) -> str:
+        return json.dumps(self._document)
+
+
+SPM_MODEL = {
+    "type": "BPE", "unk_token": "<unk>", "byte_fallback": True, "fuse_unk": True, "dropout": None,
+    "continuing_subword_prefix": None, "end_of_word_suffix": None,
+    "vocab": {"<unk>": 0, "</s>": 1, **{f"<0x{byte:02X}>": 2 + byte for byte in range(256)},
+              "▁": 258, "a": 259, "b": 260, "▁a": 261, "ab": 262, "▁ab": 263, "▁▁": 264, "é": 265},
+    "merges": ["▁ a", "a b", "▁a b", "▁ ▁", "▁ ab"],
+}  # fmt: skip
+
+
+def test_byte_fallback_is_sentencepiece():
+    document = {
+        "added_tokens": [added(0, "<unk>", True), added(1, "</s>", True)],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [
+                {"type": "Prepend", "prepend": "▁"},
+                {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+            ],
+        },
+        "pre_tokenizer": None,
+        "post_processor": None,
+        "decoder": None,
+        "model": SPM_MODEL,
+    }
+    judge = tokenizers.Tokenizer.from_str(json.dumps(document))
+    tok = Tokenizer.from_huggingface(judge)
+    assert tok.encoder_name == "spm"
+    assert tok.special_ids == [0, 1]
+    assert [tok.token_bytes(t) for t in (2, 259, 263, 264, 265)] == [b"\0", b"a", b" ab", b"  ", "é".encode()]
+    assert tok.eos_ids == [1]
+    for text in ("ab", "aab ab  b", "é~日 a", "   a", "abababab bb"):
+        assert tok.encode(text) == judge.encode(text, add_special_tokens=False).ids, text
+        assert tok.decode(tok.encode(text)) == text
+
+
+def test_unigram_is_read_and_encoded_by_longest_match():
+    vocab = [["<unk>", 0.0], ["</s>", 0.0], ["▁", -1.0], ["▁ab", -2.0], ["a", -1.5], ["b", -1.0]]
+    model = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}
+    document = {"added_tokens": [added(1, "</s>", True)], "pre_tokenizer": {"type": "Metaspace"}, "model": model}
+    tok = Tokenizer.from_huggingface(Wrapped(document))
+    assert tok.encoder_name == "greedy"
+    assert tok.token_bytes(3) == b" ab"
+    assert tok.special_ids == [0, 1]
+    assert tok.encode("ab b") == [3, 2, 5]
+
+
+def test_wordpiece_ids_equal_those_of_tokenizers():
+    pieces = ["[PAD]", "[UNK]", "[SEP]", "the", "##s", "cat", "un", "##able", ",", "##e", "z", "##o", "日"]
+    document = {
+        "added_tokens": [added(i, pieces[i], True) for i in range(3)],
+        "normalizer": {
+            "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": None,
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": {piece: i for i, piece in enumerate(pieces)},
+        },
+    }  # fmt: skip
+    judge = tokenizers.Tokenizer.from_str(json.dumps(document))
+    tok = Tokenizer.from_huggingface(Wrapped(document, eos_token_id=2))
+    assert tok.encoder_name == "wpm"
+    assert tok.token_bytes(3) == b" the"
+    assert tok.token_bytes(4) == b"s"
+    for text in ("The cats, unable", "Zoë", "dog the", "日the日", ""):
+        assert tok.encode(text) == judge.encode(text, add_special_tokens=False).ids, text
+
+
+def small_document(**changes: object) -> dict:
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "</s>": 2}, "merges": []}
+    return {"added_tokens": [added(2, "</s>", True)], "model": {**model, **changes}}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, [2]),
+        ({"tokenizer_config.json": {"eos_token": "b"}}, [1, 2]),
+        ({"tokenizer_config.json": {"eos_token": {"content": "b"}}}, [1, 2]),
+        ({"generation_config.json": {"eos_token_id": [1, 2]}}, [1, 2]),
+        ({"config.json": {"eos_token_id": 0}, "generation_config.json": {"eos_token_id": 1}}, [1, 0, 2]),
+        ({"tokenizer_config.json": {"eos_token": "missing"}, "config.json": "not an object"}, [2]),
+    ],
+)
+def test_end_tokens_are_declared_beside_the_file(tmp_path: Path, files, expected):
+    (tmp_path / "tokenizer.json").write_text(json.dumps(small_document()), "utf-8")
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    assert Tokenizer.from_huggingface(tmp_path).eos_ids == expected
+    assert Tokenizer.from_huggingface(tmp_path / "tokenizer.json").eos_ids == expected
+    assert Tokenizer.from_huggingface(str(tmp_path), eos=0).eos_ids == [0]
+
+
+BAD_SOURCES = [
+    (3, "int is neither a path nor a fast tokenizer\n"
+        "  pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)"),
+    (Wrapped([]), 'tokenizer object is not a tokenizer.json: it has no object "model"'),
+    (Wrapped(small_document(type="WordLevel")),
+     'the tokenizer model "WordLevel" is not supported\n  supported: BPE, Unigram, WordPiece'),
+    (Wrapped(small_document(end_of_word_suffix="</w>")), 'tokens end words with "</w>", which is not supported'),
+    (Wrapped(small_document(vocab={"a": -1})), "the tokenizer contains -1, but token ids are 0 to 2097149"),
+    (Wrapped(small_document(vocab={"a": 2**40})),
+     "the tokenizer contains 1099511627776, but token ids are 0 to 2097149"),
+    (Wrapped(small_document(vocab={"a": 0.5})), "the tokenizer contains 0.5, which is not a token id"),
+    (Wrapped({**small_document(), "added_tokens": []}, eos_token_id=9),
+     "eos_token_id contains 9, but token ids are 0 to 2"),
+    (Wrapped({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}),
+     "the tokenizer names no end-of-sequence token\n  pass eos=ID or eos=[ID, ...]"),
+    (Wrapped({"model": {"type": "BPE", "vocab": {}, "merges": []}}), "the tokenizer has no tokens"),
+    (Wrapped({"model": {"type": "BPE"}}),
+     "the tokenizer file has an unexpected form (KeyError: 'vocab')\n"
+     "  save it again with a recent version of the tokenizers library"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "message"), BAD_SOURCES, ids=range(len(BAD_SOURCES)))
+def test_bad_sources_are_named(source, message):
+    with pytest.raises(VocabularyError) as error:
+        read_huggingface(source)
+    assert str(error.value) == message
+
+
+def test_a_file_that_is_not_json_is_named(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    path.write_text("{", "utf-8")
+    with pytest.raises(VocabularyError) as error:
+        read_huggingface(path)
+    assert str(error.value) == (
+        f"{path} is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+    )
+    with pytest.raises(FileNotFoundError):
+        read_huggingface(tmp_path / "missing")

@@ -1,0 +1,30 @@
+"""Every pattern that a vocabulary may name can be run, and splits as its model does."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmask.encoders.pretokenize import split_words
+from llmask.vocabulary.patterns import PATTERNS
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_words_joined_are_the_text(name):
+    text = "it's 12345 Zoë's\n\n\t x  ﷽ \u3000日本語!? \x1c\x85 e\u0301 ½ 😀\n"
+    words = split_words(PATTERNS[name], text)
+    assert "".join(words) == text
+    assert all(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("llama-bpe", ["I", "'LL", " take", " ", "123", "45", "$,\n", "  ", " ok"]),
+        ("qwen2", ["I", "'LL", " take", " ", "1", "2", "3", "4", "5", "$,\n", "  ", " ok"]),
+        ("gpt-2", ["I", "'", "LL", " take", " 12345", "$,", "\n  ", " ok"]),
+        ("starcoder", ["I", "'", "LL", " take", " ", "1", "2", "3", "4", "5", "$,", "\n  ", " ok"]),
+        ("falcon", ["I", "'", "LL", " take", " ", "123", "45", "$,", "\n  ", " ok"]),
+    ],
+)
+def test_samples(name, expected):
+    assert split_words(PATTERNS[name], "I'LL take 12345$,\n   ok") == expected
