@@ -239,7 +239,7 @@ class Tokenizer:
         return b"".join(tokens.get(token) for token in self._check_all(ids))
 
     def _check_all(self, ids: Iterable[int]) -> list[int]:
-        listed = list(ids)
+        listed = list(ids) if isinstance(ids, Iterable) else ids
         check_ids(listed, self.vocab_size, "ids")
         return listed
 

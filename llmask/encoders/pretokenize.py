@@ -1,10 +1,11 @@
 r"""Splitting text into words before byte-pair merges: the patterns that come with a BPE vocabulary.
 
-The patterns come from `llmask/vocabulary/patterns.py` or from a tokenizer.json; `\p{L}`, `\p{N}` and `\p{P}` become explicit ranges
-taken from `unicodedata`, and `\s` the Unicode White_Space set (Python's own `\s` also has U+001C to U+001F), so
-Python's `re` runs them and no further package is needed. A hand-written scanner was considered; `re` splits 5 MB/s
-and has no second grammar to keep right. Categories are those of the running Python's Unicode version (3.10: 13, 3.13:
-15.1); a letter that a later version added is split differently, which no token of an older vocabulary contains.
+The patterns come from `llmask/vocabulary/patterns.py` or from a tokenizer.json; `\p{L}`, `\p{N}` and `\p{P}` become
+explicit ranges taken from `unicodedata`, and `\s` the Unicode White_Space set (Python's own `\s` also has U+001C to
+U+001F), so Python's `re` runs them and no further package is needed. A hand-written scanner was considered; `re`
+splits 5 MB/s and has no second grammar to keep right. Categories are those of the running Python's Unicode version
+(3.10: 13, 3.13: 15.1); a letter that a later version added is split differently, which no token of an older
+vocabulary contains.
 
 Several patterns are applied one after the other, each to the pieces of the one before; what lies between matches is a
 piece, too (llama.cpp `unicode_regex_split`; "isolated" in Hugging Face tokenizers).
@@ -21,28 +22,30 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
+import numpy as np
+
 _CATEGORIES = ("L", "N", "P", "M", "S", "Z", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
-_LAST_ASSIGNED = 0x40000  # planes 4 to 13 are empty, plane 14 has marks, planes 15 and 16 are for private use
+# planes 4 to 13 are empty, plane 14 has marks, planes 15 and 16 are for private use
+_ASSIGNED = (*range(0x40000), *range(0xE0000, 0xE0200))
 _WHITE_SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-
-
 _PIECE = re.compile(r"\\[pP]\{\w+\}|\\.|&&|.", re.DOTALL)
 
 
 @cache
-def _category_ranges() -> dict[str, str]:
-    """Contents of a character class for each category, as `re` reads them."""
-    pieces: dict[str, list[str]] = {name: [] for name in _CATEGORIES}
-    for names in (("L", "N", "P", "M", "S", "Z"), ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")):
-        width = len(names[0])
-        start, open_name = 0, ""
-        for code_point in range(_LAST_ASSIGNED + 1):
-            name = unicodedata.category(chr(code_point))[:width] if code_point < _LAST_ASSIGNED else ""
-            if name != open_name:
-                if open_name in pieces:
-                    pieces[open_name].append(f"\\U{start:08x}-\\U{code_point - 1:08x}")
-                start, open_name = code_point, name
-    return {name: "".join(found) for name, found in pieces.items()}
+def _categories() -> np.ndarray:
+    """Category of every entry of _ASSIGNED."""
+    return np.array([unicodedata.category(chr(code_point)) for code_point in _ASSIGNED])
+
+
+@cache
+def _category_ranges(name: str) -> str:
+    """Contents of a character class for a category, as `re` reads them."""
+    is_member = _categories().astype(f"U{len(name)}") == name
+    bounds = np.flatnonzero(np.diff(is_member, prepend=False, append=False)).tolist()
+    return "".join(
+        f"\\U{_ASSIGNED[first]:08x}-\\U{_ASSIGNED[end - 1]:08x}"
+        for first, end in zip(bounds[::2], bounds[1::2], strict=True)
+    )
 
 
 def translate(pattern: str) -> str:
@@ -69,7 +72,7 @@ def _translate_class(piece: str, in_class: bool) -> str:
     if piece[-1] in "sS":
         contents = _WHITE_SPACE
     elif piece[3:-1] in _CATEGORIES:
-        contents = _category_ranges()[piece[3:-1]]
+        contents = _category_ranges(piece[3:-1])
     else:
         raise ValueError(f"category {piece[3:-1]} is not known")
     is_negated = piece[1] in "PS"

@@ -1,0 +1,60 @@
+"""Which encoder a vocabulary gets, and how names of special tokens are cut out of a text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from llmask.encoders.select import SpecialTokens, select_encoder
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary, from_bytes
+
+MERGES = make_table([b"a b"])
+SCORES = np.zeros(2, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (EncoderData(), "greedy"),
+        (EncoderData(kind="bpe", pretokenizer="llama-bpe", merges=MERGES), "bpe"),
+        (EncoderData(kind="bpe", pretokenizer="never heard of", merges=MERGES), "greedy"),
+        (EncoderData(kind="bpe", pretokenizer="llama-bpe"), "greedy"),
+        (EncoderData(kind="bpe", patterns=(r"\p{L}+",), merges=MERGES), "bpe"),
+        (EncoderData(kind="bpe", patterns=(r"\p{Han}+",), merges=MERGES), "greedy"),
+        (EncoderData(kind="ranks", patterns=(r"\p{L}+",)), "bpe"),
+        (EncoderData(kind="spm", scores=SCORES), "spm"),
+        (EncoderData(kind="spm", merges=MERGES), "spm"),
+        (EncoderData(kind="spm"), "greedy"),
+        (EncoderData(kind="ugm", scores=SCORES), "greedy"),
+        (EncoderData(kind="wpm"), "wpm"),
+    ],
+)
+def test_encoders_by_kind(data, name):
+    assert select_encoder(from_bytes([b"a", b"<end>"], eos=1, encoder=data)).name == name
+
+
+@pytest.fixture
+def special() -> SpecialTokens:
+    texts = [b"a", b"<s>", b"<s>>", b"<tool>", b"<unused>", b"", b"<unk>"]
+    types = np.array([1, 3, 3, 4, 5, 3, 2], np.uint8)
+    is_special = np.isin(types, [TokenType.CONTROL, TokenType.UNUSED, TokenType.UNKNOWN])
+    return SpecialTokens(
+        freeze_vocabulary(make_table(texts), make_table(texts), types, is_special, (1,), EncoderData())
+    )
+
+
+def test_user_defined_tokens_are_always_cut_out_and_special_ones_on_demand(special):
+    text = "x<s><tool><unused><unk>"
+    assert special.cut(text, parse_special=False) == ["x<s>", 3, "<unused><unk>"]
+    assert special.cut(text, parse_special=True) == ["x", 1, 3, "<unused>", 6]
+
+
+def test_longer_names_go_first(special):
+    assert special.cut("<s>><s>", parse_special=True) == [2, 1]
+    assert special.cut("<s><s>>>", parse_special=True) == [1, 2, ">"]
+
+
+def test_texts_without_names_stay_whole(special):
+    assert special.cut("plain", parse_special=True) == ["plain"]
+    assert special.cut("", parse_special=True) == []

@@ -1,0 +1,105 @@
+"""The public tokenizer: properties, encoding, decoding, and the messages of wrong arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from llmask.errors import VocabularyError
+from llmask.tokenizer import Tokenizer
+from llmask.trie.layout import check
+
+
+@pytest.fixture
+def tok() -> Tokenizer:
+    return Tokenizer.from_bytes([b"<end>", b"a", b"ab", b"b", b"<s>", b"", b"\xc3", b"a"], eos=[0], special=[4])
+
+
+def test_properties(tok):
+    assert tok.vocab_size == 8
+    assert tok.eos_ids == [0]
+    assert tok.special_ids == [0, 4]
+    assert [tok.token_bytes(t) for t in range(8)] == [b"", b"a", b"ab", b"b", b"", b"", b"\xc3", b"a"]
+    assert tok.token_name(4) == "<s>"
+    assert tok.encoder_name == "greedy"
+    assert repr(tok) == "Tokenizer(8 tokens, eos_ids=[0], encoder='greedy')"
+    assert tok.token_offsets.dtype == np.int32
+    assert tok.token_offsets.tolist() == [0, 0, 1, 3, 4, 4, 4, 5, 6]
+    assert tok.token_data.tobytes() == b"aabb\xc3a"
+    assert not tok.token_data.flags.writeable
+    assert not tok.token_offsets.flags.writeable
+
+
+def test_the_trie_is_built_once(tok):
+    assert tok.trie is tok.trie
+    check(tok.trie)
+    assert tok.trie.duplicates.tolist() == [[1, 7]]
+
+
+def test_lists_are_copies(tok):
+    tok.eos_ids.append(3)
+    tok.special_ids.clear()
+    assert tok.eos_ids == [0]
+    assert tok.special_ids == [0, 4]
+
+
+def test_encode_and_decode(tok):
+    assert tok.encode("abba<s>".removesuffix("<s>")) == [2, 3, 1]
+    assert tok.encode("ab<s>", parse_special=True) == [2, 4]
+    assert tok.encode("aba", method="greedy") == [2, 1]
+    assert tok.count("abba") == 3
+    assert tok.decode([2, 4, 3, 0]) == "abb"
+    assert tok.decode_bytes(np.array([2, 6])) == b"ab\xc3"
+    assert tok.decode([1, 6]) == "a\ufffd"
+    assert tok.decode([]) == ""
+
+
+def test_the_two_methods_differ_where_merges_say_so(default_tokenizer):
+    text = "unbelievable tokenization"
+    exact, greedy = default_tokenizer.encode(text), default_tokenizer.encode(text, method="greedy")
+    assert default_tokenizer.decode(exact) == default_tokenizer.decode(greedy) == text
+
+
+def test_the_blank_that_encoding_adds_is_dropped_by_decode_only(llama_spm_tokenizer):
+    ids = llama_spm_tokenizer.encode("hi there")
+    assert llama_spm_tokenizer.decode_bytes(ids) == b" hi there"
+    assert llama_spm_tokenizer.decode(ids) == "hi there"
+    assert llama_spm_tokenizer.decode(llama_spm_tokenizer.encode("  hi")) == "  hi"
+
+
+BAD_CALLS = [
+    (lambda tok: tok.token_bytes(8), "the argument contains 8, but token ids are 0 to 7"),
+    (lambda tok: tok.token_bytes(-1), "the argument contains -1, but token ids are 0 to 7"),
+    (lambda tok: tok.token_name("a"), "the argument contains 'a', which is not a token id"),
+    (lambda tok: tok.decode([1, 9]), "ids contains 9, but token ids are 0 to 7"),
+    (lambda tok: tok.decode_bytes([1.0]), "ids contains 1.0, which is not a token id"),
+    (lambda tok: tok.decode(5), "ids is int, not an id or a list of ids"),
+    (lambda tok: tok.encode(b"a"), "only strings can be encoded, not bytes"),
+    (lambda tok: tok.encode("a", method="fast"), 'method "fast" is not known\n  use "exact" or "greedy"'),
+    (
+        lambda tok: tok.encode("a\ud83d"),
+        "the text contains the lone surrogate U+D83D\n"
+        '  replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+    ),
+    (
+        lambda tok: tok.encode("abc"),
+        "no token spells byte 0x63, so the text cannot be encoded\n  at byte 2 of the text",
+    ),
+    (lambda tok: Tokenizer.from_gguf(3), "int is not a path"),
+    (lambda tok: Tokenizer.from_bytes([], eos=0), "the vocabulary has no tokens"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD_CALLS, ids=range(len(BAD_CALLS)))
+def test_bad_arguments_are_named(tok, call, message):
+    with pytest.raises(VocabularyError) as error:
+        call(tok)
+    assert str(error.value) == message
+
+
+def test_every_gguf_vocabulary_encodes_its_own_tokens(shared_dir):
+    for name in ("deepseek-llm", "nomic-bert-moe"):
+        tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
+        assert tok.encoder_name == "greedy"
+        text = 'a plain text, {"with": [1, 2]} numbers'
+        assert tok.decode(tok.encode(text)) == text
