@@ -1,0 +1,149 @@
+"""llama-cpp-python with the grammar's processor, on a GGUF file with random weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+
+from llmask import Compiler, Tokenizer
+from llmask.cli import main
+from llmask.errors import LimitExceeded, LlmaskError
+from llmask.samplers.llama_cpp import GrammarLogitsProcessor
+from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
+
+
+@pytest.fixture(scope="module")
+def llama(model_path: Path) -> Any:
+    return llama_cpp.Llama(str(model_path), n_ctx=512, verbose=False)
+
+
+@pytest.fixture(scope="module")
+def compiler(model_path: Path) -> Compiler:
+    return Compiler(Tokenizer.from_gguf(str(model_path)))
+
+
+def complete(llama: Any, processor: GrammarLogitsProcessor, prompt: str = "write", **options: Any) -> dict[str, Any]:
+    """One completion: its text and why it finished."""
+    processors = llama_cpp.LogitsProcessorList([processor])
+    choice = llama(prompt, max_tokens=MAX_TOKENS, logits_processor=processors, **options)["choices"][0]
+    return {"text": choice["text"], "finish_reason": choice["finish_reason"]}
+
+
+def test_every_document_is_valid(llama: Any, compiler: Compiler) -> None:
+    grammar = compiler.json_schema(SCHEMA, whitespace="compact")
+    texts = []
+    for seed in range(20):
+        processor = GrammarLogitsProcessor(grammar)
+        result = complete(llama, processor, seed=seed, top_k=0, top_p=1.0, min_p=0.0, temperature=1.5)
+        processor.raise_if_failed()
+        assert result["finish_reason"] == "stop"
+        texts.append(result["text"])
+    assert [text for text in texts if not is_valid(text)] == []
+    assert len(set(texts)) > 10
+
+
+def test_a_processor_serves_the_same_prompt_again(llama: Any, compiler: Compiler) -> None:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes", "no"]))
+    assert complete(llama, processor)["text"] in ("yes", "no")
+    assert complete(llama, processor)["text"] in ("yes", "no")
+    processor.raise_if_failed()
+
+
+def fail_at_the_fourth_mask(processor: GrammarLogitsProcessor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the processor fail in the middle of a text, as a limit would."""
+    fill, calls = processor._masks.fill, []
+
+    def fill_or_fail(ids: Any) -> Any:
+        calls.append(ids)
+        if len(calls) > 3:
+            raise LimitExceeded("the grammar needs more than 2 rows (limits.max_rows)")
+        return fill(ids)
+
+    monkeypatch.setattr(processor._masks, "fill", fill_or_fail)
+
+
+def test_a_failure_ends_the_text_and_is_not_lost(
+    llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """llama-cpp-python drops exceptions of a processor and goes on unconstrained."""
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"))
+    fail_at_the_fourth_mask(processor, monkeypatch)
+    result = complete(llama, processor)
+    assert result == {"text": "aaa", "finish_reason": "stop"}
+    reason = "the grammar needs more than 2 rows (limits.max_rows)"
+    message = f"llmask: the grammar can no longer be followed and the text ends here: {reason}\n"
+    assert capfd.readouterr().err == message
+    assert isinstance(processor.error, LimitExceeded)
+    with pytest.raises(LimitExceeded, match="max_rows"):
+        processor.raise_if_failed()
+    processor.reset()
+    processor.raise_if_failed()
+
+
+def test_the_stopping_criterion_raises_the_failure_at_once(
+    llama: Any, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"))
+    fail_at_the_fourth_mask(processor, monkeypatch)
+    criteria = llama_cpp.StoppingCriteriaList([processor.stop_if_failed])
+    with pytest.raises(LimitExceeded, match="max_rows"):
+        complete(llama, processor, stopping_criteria=criteria)
+
+
+def test_another_prompt_is_a_failure(llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str]) -> None:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes", "no"]))
+    complete(llama, processor)
+    assert complete(llama, processor, prompt="another")["text"] == ""
+    with pytest.raises(LlmaskError, match="do not start with the prompt of this processor's first call"):
+        processor.raise_if_failed()
+    assert "the text ends here" in capfd.readouterr().err
+
+
+def test_drafts_are_a_failure(model_path: Path, compiler: Compiler, capfd: pytest.CaptureFixture[str]) -> None:
+    """With a draft model the processor is shown the whole draft at every position, not the prefix of that position."""
+    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+    llama = llama_cpp.Llama(
+        str(model_path), n_ctx=512, verbose=False, draft_model=LlamaPromptLookupDecoding(num_pred_tokens=4)
+    )
+    processor = GrammarLogitsProcessor(compiler.regex("(name){8}"))
+    text = complete(llama, processor, prompt="namenamename")["text"]
+    assert ("name" * 8).startswith(text)
+    with pytest.raises(LlmaskError, match="the rows grew from"):
+        processor.raise_if_failed()
+    assert "draft_model cannot be used" in capfd.readouterr().err
+
+
+def test_the_grammar_wins_against_a_processor_that_leaves_nothing(llama: Any, compiler: Compiler) -> None:
+    def refuse_all(ids: Any, scores: Any) -> Any:
+        scores[:] = -np.inf
+        return scores
+
+    processor = GrammarLogitsProcessor(compiler.choice(["no"]))
+    processors = llama_cpp.LogitsProcessorList([refuse_all, processor])
+    result = llama("write", max_tokens=9, logits_processor=processors)
+    processor.raise_if_failed()
+    assert result["choices"][0]["text"] == "no"
+
+
+def test_the_command_line_runs_a_model_file(
+    model_path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps(SCHEMA))
+    arguments = ["generate", "--model", str(model_path), "--schema", str(schema), "--prompt", "write"]
+    assert main([*arguments, "--n", "5", "--seed", "1", "--max-tokens", str(MAX_TOKENS)]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert len(set(lines)) == 5
+    assert [line for line in lines if not is_valid(line)] == []

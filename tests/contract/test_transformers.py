@@ -1,0 +1,178 @@
+"""transformers' generate with the grammar's processor: every way of decoding gives valid documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+
+from llmask import Compiler, Tokenizer
+from llmask.cli import main
+from llmask.errors import LlmaskError, VocabularyError
+from llmask.samplers.transformers import GrammarLogitsProcessor
+from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
+
+PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
+
+
+@pytest.fixture(scope="module")
+def hf_tokenizer() -> Any:
+    return make_hf_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def model(hf_tokenizer: Any) -> Any:
+    return make_hf_model(hf_tokenizer)
+
+
+@pytest.fixture(scope="module")
+def compiler(hf_tokenizer: Any) -> Compiler:
+    return Compiler(Tokenizer.from_huggingface(hf_tokenizer))
+
+
+@pytest.fixture(scope="module")
+def grammar(compiler: Compiler) -> Any:
+    return compiler.json_schema(SCHEMA, whitespace="compact")
+
+
+def encode(hf_tokenizer: Any, prompts: list[str]) -> dict[str, Any]:
+    """Prompts of different lengths as a batch, padded on the left; the empty one is the start of sequence."""
+    batch = hf_tokenizer([prompt or hf_tokenizer.bos_token for prompt in prompts], return_tensors="pt", padding=True)
+    return {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+
+
+def generate(model: Any, hf_tokenizer: Any, prompts: list[str], grammar: Any, **options: Any) -> list[str]:
+    """The constrained texts; every one must end within MAX_TOKENS, since all documents of the grammar do."""
+    inputs = encode(hf_tokenizer, prompts)
+    start = inputs["input_ids"].shape[1]
+    output = model.generate(
+        **inputs, max_new_tokens=MAX_TOKENS, logits_processor=[GrammarLogitsProcessor(grammar)], **options
+    )
+    return [hf_tokenizer.decode(row[start:], skip_special_tokens=True) for row in output]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_row_of_a_sampled_batch_of_eight_is_valid(model: Any, hf_tokenizer: Any, grammar: Any, seed: int) -> None:
+    torch.manual_seed(seed)
+    texts = generate(model, hf_tokenizer, PROMPTS, grammar, do_sample=True, top_k=0)
+    assert len(texts) == 8
+    assert [text for text in texts if not is_valid(text)] == []
+    assert len(set(texts)) > 1
+
+
+def test_every_returned_beam_is_valid(model: Any, hf_tokenizer: Any, grammar: Any) -> None:
+    texts = generate(model, hf_tokenizer, PROMPTS[:3], grammar, do_sample=False, num_beams=4, num_return_sequences=4)
+    assert len(texts) == 12
+    assert [text for text in texts if not is_valid(text)] == []
+
+
+def test_beams_that_outnumber_the_continuations_do_not_disturb_the_others(
+    model: Any, hf_tokenizer: Any, compiler: Compiler
+) -> None:
+    """After the first character only one continuation is left, so three of four beams carry refused tokens."""
+    text = generate(model, hf_tokenizer, ["a"], compiler.regex("[ab]xyz"), do_sample=False, num_beams=4)
+    assert text[0] in ("axyz", "bxyz")
+
+
+@pytest.mark.parametrize("do_sample", [False, True])
+def test_assisted_decoding_is_valid(model: Any, hf_tokenizer: Any, grammar: Any, do_sample: bool) -> None:
+    assistant = make_hf_model(hf_tokenizer, seed=1)
+    torch.manual_seed(0)
+    texts = generate(model, hf_tokenizer, ["write"], grammar, do_sample=do_sample, assistant_model=assistant)
+    assert is_valid(texts[0])
+    if not do_sample:
+        assert texts == generate(model, hf_tokenizer, ["write"], grammar, do_sample=False)
+
+
+def test_prompt_lookup_gives_what_greedy_search_gives(model: Any, hf_tokenizer: Any, grammar: Any) -> None:
+    """It hands the same score tensor to the processor several times, so masks must not be written into it."""
+    prompt = '{"name":"ann","age":12,"tags":["red","red"]} {"name":"ann","age":12,'
+    texts = generate(model, hf_tokenizer, [prompt], grammar, do_sample=False, prompt_lookup_num_tokens=4)
+    assert is_valid(texts[0])
+    assert texts == generate(model, hf_tokenizer, [prompt], grammar, do_sample=False)
+
+
+def test_each_prompt_may_have_its_own_grammar(model: Any, hf_tokenizer: Any, compiler: Compiler, grammar: Any) -> None:
+    torch.manual_seed(0)
+    grammars = [compiler.choice(["yes", "no"]), grammar]
+    texts = generate(model, hf_tokenizer, ["a", "b"], grammars, do_sample=True, num_return_sequences=3)
+    assert set(texts[:3]) <= {"yes", "no"}
+    assert all(is_valid(text) for text in texts[3:])
+
+
+def test_the_grammar_wins_against_processors_that_leave_nothing(
+    model: Any, hf_tokenizer: Any, compiler: Compiler
+) -> None:
+    """min_new_tokens refuses the end of sequence, and after "no" the grammar refuses everything else."""
+    texts = generate(model, hf_tokenizer, ["a"], compiler.choice(["no"]), do_sample=True, min_new_tokens=20)
+    assert texts == ["no"]
+
+
+def test_a_text_that_was_begun_is_continued(model: Any, hf_tokenizer: Any, compiler: Compiler) -> None:
+    inputs = encode(hf_tokenizer, ["a"])
+    start = inputs["input_ids"].shape[1]
+    begun = torch.tensor([hf_tokenizer("yes, in", add_special_tokens=False).input_ids])
+    ids = torch.cat([inputs["input_ids"], begun], dim=1)
+    processor = GrammarLogitsProcessor(compiler.choice(["yes, indeed", "no"]), prompt_length=start)
+    output = model.generate(
+        input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=20, logits_processor=[processor]
+    )
+    assert hf_tokenizer.decode(output[0, start:], skip_special_tokens=True) == "yes, indeed"
+
+
+def test_a_processor_of_another_generation_is_refused(model: Any, hf_tokenizer: Any, compiler: Compiler) -> None:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
+    options = {"max_new_tokens": 5, "logits_processor": [processor], "do_sample": False}
+    first = model.generate(**encode(hf_tokenizer, ["a"]), **options)
+    assert model.generate(**encode(hf_tokenizer, ["a"]), **options).tolist() == first.tolist()
+    with pytest.raises(LlmaskError, match="do not start with the prompt of this processor's first call"):
+        model.generate(**encode(hf_tokenizer, ["b"]), **options)
+    longer = {"input_ids": torch.cat([first, first], 1), "attention_mask": torch.ones(1, 2 * first.shape[1])}
+    with pytest.raises(LlmaskError, match="the rows grew from"):
+        model.generate(**longer, **options)
+    processor.reset()
+    model.generate(**encode(hf_tokenizer, ["b"]), **options)
+
+
+def test_scores_are_copied_and_those_beyond_the_vocabulary_refused(hf_tokenizer: Any, compiler: Compiler) -> None:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
+    scores = torch.zeros(1, len(hf_tokenizer) + 13, dtype=torch.bfloat16)
+    masked = processor(torch.tensor([[5, 6]]), scores)
+    assert not scores.any()
+    assert masked.dtype == torch.bfloat16
+    assert masked[0, len(hf_tokenizer) :].isneginf().all()
+    spelled = [hf_tokenizer.decode([token]) for token in masked[0].isfinite().nonzero().flatten().tolist()]
+    assert all("yes".startswith(text) for text in spelled)
+    assert "y" in spelled
+
+
+def test_a_model_with_too_few_logits_is_an_error(hf_tokenizer: Any, compiler: Compiler) -> None:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
+    with pytest.raises(VocabularyError) as caught:
+        processor(torch.tensor([[5, 6]]), torch.zeros(1, 10))
+    assert str(caught.value) == (
+        "every token that the grammar allows lies beyond the model's 10 logits\n"
+        "  at row 0, token 2\n"
+        "  compile the grammar for the tokenizer of this model"
+    )
+
+
+def test_the_command_line_runs_a_model_folder(
+    model: Any, hf_tokenizer: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for part in (model, hf_tokenizer):
+        part.save_pretrained(tmp_path / "model")
+    schema = tmp_path / "schema.json"
+    schema.write_text(json.dumps(SCHEMA))
+    capfd.readouterr()
+    arguments = ["generate", "--model", str(tmp_path / "model"), "--schema", str(schema)]
+    for prompt in ("", "write"):
+        assert main([*arguments, "--prompt", prompt, "--n", "5", "--seed", "1", "--max-tokens", str(MAX_TOKENS)]) == 0
+        lines = capfd.readouterr().out.splitlines()
+        assert len(set(lines)) == 5
+        assert [line for line in lines if not is_valid(line)] == []

@@ -1,0 +1,114 @@
+"""`llmask generate`: valid documents, the same for the same seed, and clear failures."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from llmask.cli import main
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "age": {"type": "integer"}, "likes": {"type": "array"}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def schema_file(tmp_path: Path) -> str:
+    path = tmp_path / "schema.json"
+    schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "likes": {"type": "array", "items": {"type": "string"}}}}
+    path.write_text(json.dumps(schema))
+    return str(path)
+
+
+def generate(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str], str]:
+    code = main(["generate", *arguments])
+    captured = capfd.readouterr()
+    return code, captured.out.splitlines(), captured.err
+
+
+def test_documents_are_valid_one_a_line_and_follow_the_seed(
+    capfd: pytest.CaptureFixture[str], schema_file: str
+) -> None:
+    code, lines, _ = generate(capfd, "--schema", schema_file, "--n", "10", "--seed", "3")
+    assert code == 0
+    assert len(lines) == 10
+    for line in lines:
+        jsonschema.validate(json.loads(line), SCHEMA)
+    assert len(set(lines)) == 10
+    assert generate(capfd, "--schema", schema_file, "--n", "10", "--seed", "3")[1] == lines
+    assert generate(capfd, "--schema", schema_file, "--n", "1", "--seed", "4")[1][0] not in lines
+
+
+def test_temperature_0_does_not_depend_on_the_seed(capfd: pytest.CaptureFixture[str], schema_file: str) -> None:
+    runs = [generate(capfd, "--schema", schema_file, "--temperature", "0", "--seed", seed)[1] for seed in "12"]
+    assert runs[0] == runs[1]
+
+
+def test_a_regex_is_matched(capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines, _ = generate(capfd, "--regex", r"\d{4}-[a-f]+!", "--n", "5", "--seed", "0")
+    assert code == 0
+    assert all(re.fullmatch(r"\d{4}-[a-f]+!", line) for line in lines)
+
+
+def test_show_draws_the_tokens_on_standard_error(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    _, lines, errors = generate(capfd, "--regex", "no", "--show", "--seed", "0")
+    assert lines == ["no"]
+    drawn = errors.splitlines()[-1]
+    assert drawn in ("[no]2 [<end>]1", "[n]2 [o]1 [<end>]1")
+
+
+def test_a_document_without_end_fails_and_the_others_are_written(capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines, errors = generate(capfd, "--regex", "x|(ab){500}", "--n", "9", "--seed", "0", "--max-tokens", "30")
+    assert code == 1
+    assert 0 < len(lines) < 9
+    assert set(lines) == {"x"}
+    assert "(seed 0): the document is not finished after 30 tokens" in errors
+    assert "allow more with --max-tokens" in errors
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--n", "0"), "argument --n: must be at least 1, not 0"),
+        (("--seed", "-1"), "argument --seed: must be at least 0, not -1"),
+        (("--seed", "x"), "argument --seed: invalid integer value: 'x'"),
+        (("--temperature", "-1"), "argument --temperature: must be a number that is not negative, not -1"),
+        (("--temperature", "nan"), "argument --temperature: must be a number that is not negative, not nan"),
+        (("--model", "a", "--tokenizer", "b"), "--model brings its own tokenizer; leave --tokenizer out"),
+    ],
+)
+def test_wrong_arguments_are_explained(
+    capfd: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["generate", "--regex", "a", *arguments])
+    assert caught.value.code == 2
+    assert capfd.readouterr().err.splitlines()[-1] == f"llmask generate: error: {message}"
+
+
+@pytest.mark.parametrize("name", [None, "llama-bpe.gguf", "llama-spm.gguf"])
+def test_the_person_of_the_readme_is_valid_for_200_seeds(
+    capfd: pytest.CaptureFixture[str], project_root: Path, request: pytest.FixtureRequest, name: str | None
+) -> None:
+    tokenizer = []
+    if name is not None:
+        tokenizer = ["--tokenizer", str(request.getfixturevalue("shared_dir") / "data" / "vocab" / name)]
+    path = project_root / "grammars" / "person.schema.json"
+    validator = jsonschema.Draft202012Validator(json.loads(path.read_text()))
+    code, lines, errors = generate(capfd, "--schema", str(path), "--n", "200", "--seed", "0", *tokenizer)
+    assert (code, len(lines)) == (0, 200), errors
+    for line in lines:
+        validator.validate(json.loads(line))
+    assert len(set(lines)) > 100

@@ -1,0 +1,56 @@
+"""Grammar and tokenizer from arguments; an error in a schema names the file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer
+from llmask.errors import GrammarError, UnsatisfiableSchema
+
+
+def parse(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_grammar_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--schema", "a.json", "--regex", "a")])
+def test_exactly_one_grammar_must_be_given(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(*arguments)
+    assert "--schema" in capsys.readouterr().err
+
+
+def test_a_regex_is_compiled(byte_tokenizer: Any) -> None:
+    matcher = compile_grammar(byte_tokenizer, parse("--regex", "ab?")).matcher()
+    matcher.accept_bytes(b"ab")
+    assert matcher.is_accepting()
+
+
+@pytest.mark.parametrize(("whitespace", "text"), [("compact", b'{"a":1}'), ("flexible", b'{ "a" : 1 }')])
+def test_a_schema_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, whitespace: str, text: bytes) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"properties": {"a": {"const": 1}}, "required": ["a"], "type": "object"}')
+    matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), "--whitespace", whitespace)).matcher()
+    matcher.accept_bytes(text)
+    assert matcher.is_accepting()
+
+
+def test_an_error_in_a_schema_names_the_file_and_the_place(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"properties": {"a": false}, "required": ["a"], "type": "object"}')
+    with pytest.raises(UnsatisfiableSchema) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert str(caught.value.where).startswith(str(path))
+    path.write_text("{")
+    with pytest.raises(GrammarError) as malformed:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert str(malformed.value.where).startswith(str(path))
+
+
+def test_the_tokenizer_of_the_package_is_the_default(default_tokenizer: Any) -> None:
+    assert load_tokenizer(None).vocab_size == default_tokenizer.vocab_size

@@ -1,0 +1,56 @@
+"""The command line as a whole: help, exit codes, errors without a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from llmask.cli import SUBCOMMANDS, main, make_parser
+
+
+def test_help_fits_on_one_screen_and_shows_an_example_of_each_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = make_parser().format_help()
+    assert len(text.splitlines()) <= 24
+    for command in ("generate", "mask", "warm-up"):
+        assert f"\n  llmask {command}" in text
+
+
+@pytest.mark.parametrize("subcommand", SUBCOMMANDS, ids=lambda module: module.__name__)
+def test_every_command_explains_itself_with_an_example(subcommand: object, capsys: pytest.CaptureFixture[str]) -> None:
+    name = str(subcommand.__name__).rpartition(".")[2].replace("_", "-")  # type: ignore[attr-defined]
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"])
+    assert caught.value.code == 0
+    assert f"example: llmask {name}" in capsys.readouterr().out
+
+
+def test_help_imports_neither_numba_nor_numpy() -> None:
+    script = (
+        "import sys; from llmask.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: sys.exit(bool({'numba', 'numpy', 'torch'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_the_module_can_be_run() -> None:
+    answer = subprocess.run([sys.executable, "-m", "llmask", "--help"], capture_output=True, text=True, check=False)
+    assert answer.returncode == 0
+    assert answer.stdout.startswith("usage: llmask")
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "absent.json"
+    assert main(["generate", "--schema", str(missing)]) == 1
+    assert capsys.readouterr().err == f"llmask: error: No such file or directory: {missing}\n"
+
+
+def test_no_command_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 2
+    assert "the following arguments are required: COMMAND" in capsys.readouterr().err
