@@ -40,7 +40,7 @@ class Matcher:
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
         self._store = grammar.store
-        self._tables = (grammar.store.table.array, grammar.table.array)
+        self._tables = (grammar.store.table.address, grammar.table.address)
         self._history = History()
         self._pieces: list[tuple[int, bytes]] = []  # (position in the history, bytes) of accept_bytes
         self._configuration = grammar.start_configuration
@@ -158,11 +158,10 @@ class Matcher:
         ------
         TokenRejected : the grammar does not allow them here; the state is unchanged.
         """
-        store, _ = self._tables
         items = np.frombuffer(bytes(data), np.uint8).astype(np.int32)
         with self._store.lock:
             reached = self._store.run(engine.ADVANCE, self._configuration, data=items, grammar=self.grammar.table)
-            position = int(store[store_slots.REPORT])
+            position = int(self._store.table.array[store_slots.REPORT])
         if reached == REFUSED:
             raise TokenRejected(
                 f"byte {position} of {_shown(data)} cannot come next; {self._expectation(data[:position])}",

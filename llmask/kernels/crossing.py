@@ -23,11 +23,9 @@ from .configurations import (
     C_TOTAL,
     CONFIGURATION_FIELDS,
     ENDED,
-    REFUSED,
     configuration_field,
     put_configuration_field,
     start_after,
-    step,
 )
 from .constants import TRIE_TOKEN_SHIFT
 from .earley_rows import goto
@@ -44,7 +42,6 @@ from .lexer_states import (
     S_N_TOKENS,
     S_SINGLE,
     S_TWIN,
-    next_state,
     state_field,
 )
 from .memory import (
@@ -80,10 +77,32 @@ from .store_slots import (
     TRIE,
     WALKED,
 )
-from .trie_walk import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, set_bit
+from .trie_walk import (
+    HOT_DEAD,
+    HOT_FIRST,
+    MASK_LIST,
+    MASK_NONE,
+    MASK_WORDS,
+    build_state_mask,
+    hot_row,
+    hot_state,
+    hot_step,
+    set_bit,
+)
 
 OWN_AT_LEAST = 2048  # more crossing tokens than this are kept as a bitmask: 16 KB against 4 bytes a token
-FRAME = 5  # node, next child, end of children, row, state
+NO_EXIT = -1
+NOT_TAKEN = -2
+
+# a frame of the walk
+F_CHILD = 0  # next child
+F_END = 1  # end of the children
+F_ROW = 2
+F_HOT = 3  # hot row of the lexer state
+F_EXIT_ROW = 4  # row after the lexemes that may end here, NO_EXIT, or NOT_TAKEN as long as nobody asked
+F_EXIT_HOT = 5  # hot row of its start state
+F_INSIDE = 6  # 1: children that stay inside the lexeme are left out (the lexer state's mask has them)
+FRAME_FIELDS = 7
 
 
 @kernel
@@ -106,48 +125,101 @@ def _allow(store, grammar, node):
 
 
 @kernel
-def _push_frame(store, grammar, depth, node, row, state):
+def _push_frame(store, grammar, depth, node, row, state, inside):
     never_inline()
     first = block(store, CHILD_FIRST)
-    frames = ensure(grammar, WALK_FRAMES, (depth + 1) * FRAME * 4)
-    put_i32(frames, depth * FRAME, node)
-    put_i32(frames, depth * FRAME + 1, get_i32(first, node))
-    put_i32(frames, depth * FRAME + 2, get_i32(first, node + 1))
-    put_i32(frames, depth * FRAME + 3, row)
-    put_i32(frames, depth * FRAME + 4, state)
+    frames = ensure(grammar, WALK_FRAMES, (depth + 1) * FRAME_FIELDS * 4)
+    at = depth * FRAME_FIELDS
+    put_i32(frames, at + F_CHILD, get_i32(first, node))
+    put_i32(frames, at + F_END, get_i32(first, node + 1))
+    put_i32(frames, at + F_ROW, row)
+    put_i32(frames, at + F_HOT, hot_row(store, state))
+    put_i32(frames, at + F_EXIT_ROW, NO_EXIT if state_field(store, state, S_ACCEPTS) == 0 else NOT_TAKEN)
+    put_i32(frames, at + F_INSIDE, inside)
 
 
 @kernel
-def _walk(store, grammar, root, root_row, root_state, inside):
+def _take_exit(store, grammar, at, scanned):
+    """Fill in where a frame's lexer state leads when its lexeme ends."""
+    never_inline()
+    row = goto(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_ROW), scanned)
+    start = start_after(store, grammar, row, scanned)
+    frames = block(grammar, WALK_FRAMES)
+    if start == DEAD:
+        put_i32(frames, at + F_EXIT_ROW, NO_EXIT)
+    else:
+        put_i32(frames, at + F_EXIT_ROW, row)
+        put_i32(frames, at + F_EXIT_HOT, hot_row(store, start))
+
+
+@kernel
+def _walk(store, grammar, root, root_row, root_state, scanned, inside):
     """List the tokens below `root`, reached in (root_row, root_state).
 
-    `inside` is the lexer state whose live children of `root` belong to the mask of the lexeme and are left out here
-    (DEAD: none are).
+    `inside`: 1 when `root_state` is the state in which the lexeme ends, and only children on which it ends are wanted;
+    `scanned` is then the set of lexemes that end (the state may be an anonymous twin, which does not know it).
     """
     never_inline()
+    child_first = block(store, CHILD_FIRST)
     child_byte = block(store, CHILD_BYTE)
     child_node = block(store, CHILD_NODE)
-    _push_frame(store, grammar, 0, root, root_row, root_state)
+    _push_frame(store, grammar, 0, root, root_row, root_state, inside)
+    if inside != 0:
+        _take_exit(store, grammar, 0, scanned)
     depth = 0
     while depth >= 0 and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
+        at = depth * FRAME_FIELDS
         frames = block(grammar, WALK_FRAMES)
-        at = depth * FRAME
-        child = get_i32(frames, at + 1)
-        if child == get_i32(frames, at + 2):
+        child = get_i32(frames, at + F_CHILD)
+        end = get_i32(frames, at + F_END)
+        row = get_i32(frames, at + F_ROW)
+        hot = get_i32(frames, at + F_HOT)
+        exit_row = get_i32(frames, at + F_EXIT_ROW)
+        exit_hot = get_i32(frames, at + F_EXIT_HOT)
+        inside = get_i32(frames, at + F_INSIDE)
+        entry = HOT_DEAD
+        first = child
+        while child < end:
+            byte = get_u8(child_byte, child)
+            child += 1
+            entry = hot_step(store, hot, byte)
+            if entry != HOT_DEAD:
+                if inside == 0:
+                    break
+                entry = HOT_DEAD
+                continue
+            if exit_row == NOT_TAKEN:
+                _take_exit(store, grammar, at, state_field(store, hot_state(store, hot), S_ACCEPTS))
+                frames = block(grammar, WALK_FRAMES)
+                exit_row = get_i32(frames, at + F_EXIT_ROW)
+                exit_hot = get_i32(frames, at + F_EXIT_HOT)
+            if exit_row == NO_EXIT:
+                if inside != 0:
+                    child = end
+                continue
+            entry = hot_step(store, exit_hot, byte)
+            if entry != HOT_DEAD:
+                row = exit_row
+                break
+        store[WALKED] += child - first
+        put_i32(block(grammar, WALK_FRAMES), at + F_CHILD, child)
+        if entry == HOT_DEAD:
             depth -= 1
             continue
-        put_i32(frames, at + 1, child + 1)
-        store[WALKED] += 1
-        byte = get_u8(child_byte, child)
-        if depth == 0 and inside != DEAD and next_state(store, inside, byte) != DEAD:
-            continue
-        reached = step(store, grammar, get_i32(frames, at + 3), get_i32(frames, at + 4), byte)
-        if reached == REFUSED:
-            continue
-        node = get_i32(child_node, child)
+        node = get_i32(child_node, child - 1)
         _allow(store, grammar, node)
+        if get_i32(child_first, node) == get_i32(child_first, node + 1):
+            continue
+        if entry < 0:
+            ended = state_field(store, -entry, S_ACCEPTS)
+            row = goto(store, grammar, row, ended)
+            state = start_after(store, grammar, row, ended)
+            if state == DEAD:
+                continue
+        else:
+            state = hot_state(store, entry - HOT_FIRST)
         depth += 1
-        _push_frame(store, grammar, depth, node, reached >> 32, reached & 0xFFFFFFFF)
+        _push_frame(store, grammar, depth, node, row, state, 0)
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
 
@@ -222,7 +294,10 @@ def _cross_exits(store, grammar, row, state, twin):
             _allow(store, grammar, node)
         if start == DEAD or get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
-        _walk(store, grammar, node, target, start, DEAD if finished else there)
+        if finished:
+            _walk(store, grammar, node, target, start, 0, 0)
+        else:
+            _walk(store, grammar, node, row, there, scanned, 1)
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
             return
 

@@ -30,7 +30,6 @@ from .regex_nodes import (
     K_DFA,
     K_LITERAL,
     K_NOT,
-    K_REPEAT,
     K_UNION,
     KIND,
     KNOWN_EMPTY,

@@ -31,6 +31,7 @@ from .earley_rows import R_START, first_row, row_field
 from .jit import door, kernel, never_inline
 from .lexer_states import S_TWIN, init_states, state_field
 from .memory import (
+    as_table,
     block,
     copy_bytes,
     ensure,
@@ -69,7 +70,7 @@ from .store_slots import (
     N_EXITS,
     N_NODES,
     N_TRIE,
-    N_WALK_TOKENS,
+    N_VOCAB,
     N_WORDS,
     NODES_PER_CALL,
     REPORT,
@@ -83,7 +84,7 @@ from .store_slots import (
     WALKED,
     WORDS,
 )
-from .trie_walk import wide_walk
+from .trie_walk import forget_hot_rows, wide_walk
 
 # operations of `build`
 INIT_STORE = 0
@@ -108,7 +109,7 @@ FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, s
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 
-SIGNATURE = "int64(int64, int64[::1], int64[::1], int64, int64, int64, int32[::1])"
+SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
 
 
 @kernel
@@ -215,7 +216,6 @@ def _walk_all(store, grammar, configuration):
     state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
     fill_bytes(ensure(store, WORDS, store[N_WORDS] * 4), store[N_WORDS] * 4, 0)
     n_exits = store[N_EXITS]
-    store[N_WALK_TOKENS] = 0
     before = store[WALKED]
     wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
     store[N_EXITS] = n_exits
@@ -223,12 +223,15 @@ def _walk_all(store, grammar, configuration):
 
 
 @door(SIGNATURE, group="engine")
-def build(operation, store, grammar, a, b, c, data):
+def build(operation, store_address, grammar_address, a, b, c, data):
     """Run one writing operation (see the list above). The caller holds the lock and looks at EXCEEDED afterwards."""
+    store = as_table(store_address)
+    grammar = as_table(grammar_address)
     store[WALKED] = 0
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
     result = 0
+    forget_hot_rows(store)
     if operation == BUILD_MASK:
         build_mask(store, grammar, a)
     elif operation == ACCEPT:
@@ -282,22 +285,25 @@ def build(operation, store, grammar, a, b, c, data):
     return result
 
 
-@door("int64(int64[::1], int64[::1], int64, int32[:, ::1], int64)", group="engine")
-def fill_mask(store, grammar, configuration, mask, row):
+@door("int64(int64, int64, int64, int32[:, ::1], int64)", group="engine")
+def fill_mask(store_address, grammar_address, configuration, mask, row):
     """Write the mask of a configuration into `mask[row]`, or FILL_MISS. Bits beyond the vocabulary become 0."""
+    store = as_table(store_address)
     n_words = store[N_WORDS]
     if row < 0 or row >= mask.shape[0] or mask.shape[1] < n_words:
         return FILL_SHAPE
-    status = fill(store, grammar, configuration, mask.ctypes.data + row * mask.shape[1] * 4)
+    status = fill(store, as_table(grammar_address), configuration, mask.ctypes.data + row * mask.shape[1] * 4)
     for i in range(n_words, mask.shape[1]):
         mask[row, i] = 0
     return status
 
 
-@door("int64(int64[::1], int64[::1], int64, int64)", group="engine")
-def accept(store, grammar, configuration, token):
+@door("int64(int64, int64, int64, int64)", group="engine")
+def accept(store_address, grammar_address, configuration, token):
     """Configuration after a token, REFUSED, or MISS where something is not built yet."""
-    if configuration == ENDED:
+    store = as_table(store_address)
+    grammar = as_table(grammar_address)
+    if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
         return REFUSED
     offsets = block(store, TOKEN_OFFSETS)
     first = get_i32(offsets, token)
@@ -316,18 +322,19 @@ def accept(store, grammar, configuration, token):
     return known_configuration(grammar, pack(row, state))
 
 
-@door("int64(int64[::1], int64)", group="engine")
-def is_accepting(grammar, configuration):
+@door("int64(int64, int64)", group="engine")
+def is_accepting(grammar_address, configuration):
     """1 when the document may end in a configuration."""
-    return configuration_field(grammar, configuration, C_ACCEPTS)
+    return configuration_field(as_table(grammar_address), configuration, C_ACCEPTS)
 
 
-@door("void(int64[::1], int64[::1], int64[::1])", group="engine")
-def free_table(table, block_slots, pool_slots):
+@door("void(int64, int64[::1], int64[::1])", group="engine")
+def free_table(table_address, block_slots, pool_slots):
     """Give back all memory of a table that nobody uses any more.
 
     `block_slots` hold blocks; `pool_slots` are pairs (slot of a list of addresses, slot of its length).
     """
+    table = as_table(table_address)
     for i in range(0, pool_slots.shape[0], 2):
         addresses = table[pool_slots[i]]
         for j in range(table[pool_slots[i + 1]]):
@@ -338,7 +345,7 @@ def free_table(table, block_slots, pool_slots):
         table[block_slots[i]] = 0
 
 
-@door("void(int64[::1], int64, int64, int64)", group="engine")
-def put_block(table, slot, source, n_bytes):
+@door("void(int64, int64, int64, int64)", group="engine")
+def put_block(table_address, slot, source, n_bytes):
     """Copy `n_bytes` from an address into a fresh block."""
-    copy_bytes(ensure(table, slot, n_bytes), source, n_bytes)
+    copy_bytes(ensure(as_table(table_address), slot, n_bytes), source, n_bytes)

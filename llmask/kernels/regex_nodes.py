@@ -510,7 +510,6 @@ def make_union(store, first):
     never_inline()
     end = store[SCRATCH_TOP]
     n_sets = 0
-    last_set = EMPTY
     for i in range(first, end):
         node = scratch(store, i)
         kind = field(store, node, KIND)
@@ -528,7 +527,6 @@ def make_union(store, first):
             push(store, node)
             if kind == K_BYTES:
                 n_sets += 1
-                last_set = node
     _move_down(store, end, first)
     if n_sets > 1:
         _merge_sets(store, first)

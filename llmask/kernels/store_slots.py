@@ -25,10 +25,9 @@ STAMP = STAMPS + 1
 SEARCH_SEEN = STAMP + 1  # map of an emptiness search
 WORDS = SEARCH_SEEN + 2  # int32[n_words]: tokens of the walk in progress
 WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
-N_WALK_TOKENS = WALK_STACK + 1  # tokens of the walk in progress
 
 # --- regular expressions
-NODES = N_WALK_TOKENS + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
+NODES = WALK_STACK + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
 N_NODES = NODES + 1
 NODE_INDEX = N_NODES + 1  # int32[2^k]: node id, open addressing, 0 = free
 LITERALS = NODE_INDEX + 1  # uint8[...]: bytes of literals
@@ -78,7 +77,8 @@ CHILD_NODE = CHILD_BYTE + 1  # int32
 TOKEN_OFFSETS = CHILD_NODE + 1  # int32[n_vocab + 1]
 TOKEN_DATA = TOKEN_OFFSETS + 1  # uint8
 DUPLICATES = TOKEN_DATA + 1  # int32[n_vocab]: next token with the same bytes, 0 = none (a duplicate is never token 0)
-N_DUPLICATES = DUPLICATES + 1
+DUPLICATE_PAIRS = DUPLICATES + 1  # int32[n_duplicates, 2]: a token, the next one with the same bytes
+N_DUPLICATES = DUPLICATE_PAIRS + 1
 EOS = N_DUPLICATES + 1  # int32[n_eos]
 N_EOS = EOS + 1
 
@@ -101,7 +101,7 @@ _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
 STORE_BLOCKS = (
     *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_INDEX, LITERALS, MAP_CLASSES, MEETS, DERIVATIVES),
     *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
-    *(TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA, DUPLICATES, EOS, SLICES),
+    *(TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA, DUPLICATES, EOS, SLICES, DUPLICATE_PAIRS),
     *(first + i for first in _LISTS for i in range(3)),
 )
 STORE_POOLS = (MASKS, N_MASKS)

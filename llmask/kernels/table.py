@@ -21,21 +21,23 @@ class Table:
 
     Attributes
     ----------
-    array : int64[n_slots]; what kernels take.
+    array : int64[n_slots], the slots.
+    address : where the array lies; what doors take.
     """
 
     def __init__(self, n_slots: int, max_bytes: int, blocks: Sequence[int], pools: Sequence[int]) -> None:
         make_ready("engine")
         self.array: npt.NDArray[np.int64] = np.zeros(n_slots, np.int64)
         self.array[memory.MAX_BYTES] = max_bytes
+        self.address: int = self.array.ctypes.data
         slots = np.array(blocks, np.int64), np.array(pools, np.int64)
-        free = weakref.finalize(self, engine.free_table, self.array, *slots)
+        free = weakref.finalize(self, _free, self.array, *slots)
         free.atexit = False  # the process gives its memory back by itself
 
     def put(self, slot: int, data: npt.NDArray[Any]) -> None:
         """Copy an array into the block of `slot`."""
         whole = np.ascontiguousarray(data)
-        engine.put_block(self.array, slot, whole.ctypes.data, whole.nbytes)
+        engine.put_block(self.address, slot, whole.ctypes.data, whole.nbytes)
 
     @property
     def bytes_used(self) -> int:
@@ -48,3 +50,8 @@ class Table:
         if code:
             self.array[memory.EXCEEDED] = 0
         return code
+
+
+def _free(array: npt.NDArray[np.int64], blocks: npt.NDArray[np.int64], pools: npt.NDArray[np.int64]) -> None:
+    """Give the blocks back; the array itself is kept alive up to here by its finalizer."""
+    engine.free_table(array.ctypes.data, blocks, pools)

@@ -7,9 +7,10 @@ here, and (B) tokens that cross a lexeme's end, see crossing.py, which start fro
                          state may end at `node` and some child of it is dead: the lexeme ends before the child's byte
 
 Two layouts of the trie serve two kinds of states. A wide state (a string body) keeps most bytes alive: depth-first words
-are read one after the other, with a stack of expanded transition rows (256 next rows each), and a refused byte jumps
-over its subtree. A narrow state (a number) would jump 256 times over the whole trie, so it reads the children side by
-side instead.
+are read one after the other, and a refused byte jumps over its subtree. A narrow state (a number) would jump 256 times
+over the whole trie, so it reads the children side by side instead. Both step through *hot rows*: the transitions of a
+state expanded to 256 entries, so that a step is one load. Hot rows are a cache of the transition table (1 KB a state
+there would be 49 MB for 400 schemas) and are dropped together when they are many.
 
 A *slice* is a family of tokens with a precomputed mask: all tokens of 1 to k code points of one set. Where the lexer
 state certainly stays alive over all of them, the mask is copied and only the other tokens, in a trie of their own, are
@@ -89,7 +90,7 @@ from .store_slots import (
     CHILD_BYTE,
     CHILD_FIRST,
     CHILD_NODE,
-    DUPLICATES,
+    DUPLICATE_PAIRS,
     EXITS,
     HOT_ROWS,
     HOT_STATES,
@@ -103,7 +104,6 @@ from .store_slots import (
     N_SLICES,
     N_TOKEN_LISTS,
     N_TRIE,
-    N_WALK_TOKENS,
     N_WORDS,
     NODE_LISTS,
     SCRATCH,
@@ -127,6 +127,7 @@ WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first 
 WIDE_NODES = 64  # ... in subtrees larger than this
 HOT_AT_MOST = 4096  # expanded rows kept, 1 KB each
 
+HOT_BYTES = 1024  # an expanded row: 256 entries of int32
 HOT_UNKNOWN = 0  # entries of an expanded row; a finished state is stored as a negative number
 HOT_DEAD = 1
 HOT_FIRST = 2
@@ -142,29 +143,14 @@ SLICE_MAIN = 6  # address of int32[n]: the same node in the whole trie
 
 
 @kernel
-def set_bit(words, token):
-    at = words + (token >> 5) * 4
-    store_i32(at, load_i32(at) | (1 << (token & 31)))
+def has_bit(words, token):
+    return (load_i32(words + (token >> 5) * 4) >> (token & 31)) & 1 != 0
 
 
 @kernel
-def _emit(store, words, token):
-    """Allow a token and those with the same bytes."""
-    never_inline()
-    set_bit(words, token)
-    n = store[N_WALK_TOKENS]
-    if n < LIST_AT_MOST:
-        first = store[N_TOKEN_LISTS]
-        put_i32(block(store, TOKEN_LISTS), first + n, token)
-    store[N_WALK_TOKENS] = n + 1
-    if store[N_DUPLICATES] != 0:
-        other = get_i32(block(store, DUPLICATES), token)
-        while other != 0:
-            set_bit(words, other)
-            if store[N_WALK_TOKENS] < LIST_AT_MOST:
-                put_i32(block(store, TOKEN_LISTS), store[N_TOKEN_LISTS] + store[N_WALK_TOKENS], other)
-            store[N_WALK_TOKENS] += 1
-            other = get_i32(block(store, DUPLICATES), other)
+def set_bit(words, token):
+    at = words + (token >> 5) * 4
+    store_i32(at, load_i32(at) | (1 << (token & 31)))
 
 
 @kernel
@@ -194,15 +180,18 @@ def is_wide(store, state):
 
 
 @kernel
-def _hot_row(store, state):
+def hot_row(store, state):
     """Number of the expanded row of a state; makes an empty one."""
-    never_inline()
     hot = state_field(store, state, S_HOT) - 1
-    if hot >= 0:
-        return hot
+    return hot if hot >= 0 else _new_hot_row(store, state)
+
+
+@kernel
+def _new_hot_row(store, state):
+    never_inline()
     hot = store[N_HOT]
-    rows = ensure(store, HOT_ROWS, (hot + 1) * 1024)
-    fill_bytes(rows + hot * 1024, 1024, 0)
+    rows = ensure(store, HOT_ROWS, (hot + 1) * HOT_BYTES)
+    fill_bytes(rows + hot * HOT_BYTES, HOT_BYTES, 0)
     put_i32(ensure(store, HOT_STATES, (hot + 1) * 4), hot, state)
     store[N_HOT] = hot + 1
     put_state_field(store, state, S_HOT, hot + 1)
@@ -211,10 +200,40 @@ def _hot_row(store, state):
 
 @kernel
 def forget_hot_rows(store):
-    """Drop all expanded rows; they are rebuilt on demand."""
-    for hot in range(store[N_HOT]):
-        put_state_field(store, get_i32(block(store, HOT_STATES), hot), S_HOT, 0)
-    store[N_HOT] = 0
+    """Drop all expanded rows when they are many; called between walks only."""
+    if store[N_HOT] > HOT_AT_MOST:
+        for hot in range(store[N_HOT]):
+            put_state_field(store, get_i32(block(store, HOT_STATES), hot), S_HOT, 0)
+        store[N_HOT] = 0
+
+
+@kernel
+def hot_state(store, hot):
+    return get_i32(block(store, HOT_STATES), hot)
+
+
+@kernel
+def hot_step(store, hot, byte):
+    """Entry of an expanded row: HOT_DEAD, HOT_FIRST + row, or a finished state as a negative number."""
+    entry = load_i32(block(store, HOT_ROWS) + hot * HOT_BYTES + byte * 4)
+    return entry if entry != HOT_UNKNOWN else expand(store, hot, byte)
+
+
+@kernel
+def expand(store, hot, byte):
+    """Look an entry up in the transition table, building it there; HOT_DEAD once a limit is reached."""
+    never_inline()
+    target = next_state(store, hot_state(store, hot), byte)
+    if store[EXCEEDED] != 0:
+        return HOT_DEAD
+    if target == DEAD:
+        entry = HOT_DEAD
+    elif state_field(store, target, S_FINISHED) != 0:
+        entry = -target
+    else:
+        entry = hot_row(store, target) + HOT_FIRST
+    store_i32(block(store, HOT_ROWS) + hot * HOT_BYTES + byte * 4, entry)
+    return entry
 
 
 @kernel
@@ -222,77 +241,74 @@ def wide_walk(store, trie, main, node, end, state):
     """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`.
 
     `main` maps the nodes of a slice's trie to those of the whole one (0: this is the whole one).
-    A stack entry is node << 33 | exit noted << 32 | byte offset of the expanded row.
+    A stack entry is node << 33 | exit noted << 32 | byte offset of the expanded row. Returns the number of tokens.
     """
     never_inline()
     words = block(store, WORDS)
     stack = block(store, WALK_STACK)
-    base_depth = (load_i64(trie + node * 8) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-    row = _hot_row(store, state) * 1024
+    depth = (load_i64(trie + node * 8) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+    store_i64(stack + depth * 8, (node << 33) | (hot_row(store, state) * HOT_BYTES))
     rows = block(store, HOT_ROWS)
     accepting = state_field(store, state, S_ACCEPTS) != 0
-    store_i64(stack + base_depth * 8, (node << 33) | row)
     visited = 0
+    n_tokens = 0
     node += 1
     while node < end:
         visited += 1
         word = load_i64(trie + node * 8)
-        depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        above = load_i64(stack + depth * 8 - 8)
+        at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
+        above = load_i64(at - 8)
         byte = word & TRIE_BYTE_MASK
         entry = load_i32(rows + (above & 0xFFFFFFFF) + byte * 4)
         if entry == HOT_UNKNOWN:
-            at = (above & 0xFFFFFFFF) + byte * 4
-            target = next_state(store, get_i32(block(store, HOT_STATES), (above & 0xFFFFFFFF) >> 10), byte)
+            entry = expand(store, (above & 0xFFFFFFFF) // HOT_BYTES, byte)
             if store[EXCEEDED] != 0:
-                return
-            if target == DEAD:
-                entry = HOT_DEAD
-            elif state_field(store, target, S_FINISHED) != 0:
-                entry = -target
-            else:
-                entry = _hot_row(store, target) + HOT_FIRST
-                rows = block(store, HOT_ROWS)
-                if state_field(store, target, S_ACCEPTS) != 0:
-                    accepting = True
-            store_i32(rows + at, entry)
+                return n_tokens
+            rows = block(store, HOT_ROWS)
+            if entry >= HOT_FIRST and state_field(store, hot_state(store, entry - HOT_FIRST), S_ACCEPTS) != 0:
+                accepting = True
         if entry >= HOT_FIRST:
-            store_i64(stack + depth * 8, (node << 33) | ((entry - HOT_FIRST) << 10))
-            if word >> TRIE_TOKEN_SHIFT != 0:
-                _emit(store, words, (word >> TRIE_TOKEN_SHIFT) - 1)
+            store_i64(at, (node << 33) | ((entry - HOT_FIRST) * HOT_BYTES))
+            token = (word >> TRIE_TOKEN_SHIFT) - 1
+            if token >= 0:
+                set_bit(words, token)
+                n_tokens += 1
             node += 1
             continue
         if entry < 0:
             _add_exit(store, node if main == 0 else load_i32(main + node * 4), -entry)
         elif accepting and above & (1 << 32) == 0:
-            parent_state = get_i32(block(store, HOT_STATES), (above & 0xFFFFFFFF) >> 10)
+            parent_state = hot_state(store, (above & 0xFFFFFFFF) // HOT_BYTES)
             if state_field(store, parent_state, S_ACCEPTS) != 0:
-                store_i64(stack + depth * 8 - 8, above | (1 << 32))
+                store_i64(at - 8, above | (1 << 32))
                 parent = above >> 33
                 _add_exit(store, parent if main == 0 else load_i32(main + parent * 4), parent_state)
         node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
     store[WALKED] += visited
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
+    return n_tokens
 
 
-FRAME = 5  # node, next child, end of children, state, whether a child was dead
+FRAME = 5  # node, next child, end of children, hot row, whether a child was dead
 
 
 @kernel
-def _push_frame(store, node, state):
-    never_inline()
+def _push_frame(store, node, hot):
     first = block(store, CHILD_FIRST)
     push(store, node)
     push(store, get_i32(first, node))
     push(store, get_i32(first, node + 1))
-    push(store, state)
+    push(store, hot)
     push(store, 0)
 
 
 @kernel
-def narrow_walk(store, root, state):
-    """Walk the children of `root`, reached in `state`, list by list; subtrees of wide states go to `wide_walk`."""
+def narrow_walk(store, root, root_state):
+    """Walk the children of `root`, reached in `root_state`, list by list; subtrees of wide states go to `wide_walk`.
+
+    Returns the number of tokens.
+    """
     never_inline()
     words = block(store, WORDS)
     trie = block(store, TRIE)
@@ -300,40 +316,50 @@ def narrow_walk(store, root, state):
     child_byte = block(store, CHILD_BYTE)
     child_node = block(store, CHILD_NODE)
     bottom = store[SCRATCH_TOP]
-    _push_frame(store, root, state)
+    n_tokens = 0
+    _push_frame(store, root, hot_row(store, root_state))
     while store[SCRATCH_TOP] > bottom and store[EXCEEDED] == 0:
         top = store[SCRATCH_TOP] - FRAME
         frames = block(store, SCRATCH)
         child = get_i32(frames, top + 1)
-        state = get_i32(frames, top + 3)
-        if child == get_i32(frames, top + 2):
-            if get_i32(frames, top + 4) != 0 and state_field(store, state, S_ACCEPTS) != 0:
-                _add_exit(store, get_i32(frames, top), state)
+        end = get_i32(frames, top + 2)
+        hot = get_i32(frames, top + 3)
+        entry = HOT_DEAD
+        first = child
+        while child < end:
+            entry = hot_step(store, hot, get_u8(child_byte, child))
+            child += 1
+            if entry != HOT_DEAD:
+                break
+            put_i32(block(store, SCRATCH), top + 4, 1)
+        store[WALKED] += child - first
+        frames = block(store, SCRATCH)
+        put_i32(frames, top + 1, child)
+        if entry == HOT_DEAD:  # all children are done
+            if get_i32(frames, top + 4) != 0 and state_field(store, hot_state(store, hot), S_ACCEPTS) != 0:
+                _add_exit(store, get_i32(frames, top), hot_state(store, hot))
             store[SCRATCH_TOP] = top
             continue
-        put_i32(frames, top + 1, child + 1)
-        store[WALKED] += 1
-        target = next_state(store, state, get_u8(child_byte, child))
-        if target == DEAD:
-            put_i32(block(store, SCRATCH), top + 4, 1)
-            continue
-        node = get_i32(child_node, child)
-        if state_field(store, target, S_FINISHED) != 0:
-            _add_exit(store, node, target)
+        node = get_i32(child_node, child - 1)
+        if entry < 0:
+            _add_exit(store, node, -entry)
             continue
         word = get_i64(trie, node)
-        if word >> TRIE_TOKEN_SHIFT != 0:
-            _emit(store, words, (word >> TRIE_TOKEN_SHIFT) - 1)
+        token = (word >> TRIE_TOKEN_SHIFT) - 1
+        if token >= 0:
+            set_bit(words, token)
+            n_tokens += 1
         if get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
-        end = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
-        if end - node > WIDE_NODES and is_wide(store, target):
-            wide_walk(store, trie, 0, node, end, target)
+        end_node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
+        if end_node - node > WIDE_NODES and is_wide(store, hot_state(store, entry - HOT_FIRST)):
+            n_tokens += wide_walk(store, trie, 0, node, end_node, hot_state(store, entry - HOT_FIRST))
         else:
-            _push_frame(store, node, target)
+            _push_frame(store, node, entry - HOT_FIRST)
     store[SCRATCH_TOP] = bottom
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
+    return n_tokens
 
 
 @kernel
@@ -422,39 +448,35 @@ def build_state_mask(store, asked):
     state = state_field(store, asked, S_TWIN)
     if state_field(store, state, S_MASK_KIND) != MASK_NONE:
         return
-    if store[N_HOT] > HOT_AT_MOST:
-        forget_hot_rows(store)
     n_bytes = store[N_WORDS] * 4
     words = ensure(store, WORDS, n_bytes)
     first_exit = store[N_EXITS]
-    first_token = store[N_TOKEN_LISTS]
-    ensure(store, TOKEN_LISTS, (first_token + LIST_AT_MOST) * 4)
     ensure(store, EXITS, 8)
     best = _best_slice(store, state)
     if best >= 0:
         at = block(store, SLICES) + best * SLICE_FIELDS * 8
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
-        store[N_WALK_TOKENS] = load_i64(at + 8 * SLICE_TOKENS)
+        n_tokens = load_i64(at + 8 * SLICE_TOKENS)
         n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
-        wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
+        n_tokens += wide_walk(
+            store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state
+        )
     else:
         fill_bytes(words, n_bytes, 0)
-        store[N_WALK_TOKENS] = 0
         if is_wide(store, state):
-            wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
         else:
-            narrow_walk(store, 0, state)
+            n_tokens = narrow_walk(store, 0, state)
     if store[EXCEEDED] != 0:
         store[N_EXITS] = first_exit
         return
-    n_tokens = store[N_WALK_TOKENS]
+    n_tokens += _allow_duplicates(store, words)
     put_state_field(store, state, S_FIRST_EXIT, first_exit)
     put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
     put_state_field(store, state, S_N_TOKENS, n_tokens)
-    kind = MASK_LIST
-    if best < 0 and n_tokens <= LIST_AT_MOST:
-        put_state_field(store, state, S_MASK, first_token)
-        store[N_TOKEN_LISTS] = first_token + n_tokens
+    if n_tokens <= LIST_AT_MOST:
+        kind = MASK_LIST
+        put_state_field(store, state, S_MASK, _list_tokens(store, words, n_tokens))
     else:
         kind = MASK_WORDS
         mask = new_block(store, n_bytes)
@@ -464,3 +486,40 @@ def build_state_mask(store, asked):
         store[N_MASKS] = number + 1
         put_state_field(store, state, S_MASK, number)
     publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
+
+
+@kernel
+def _allow_duplicates(store, words):
+    """Allow the tokens with the same bytes as an allowed one; returns how many were added.
+
+    A slice's mask and the trie of its other tokens name every token once, so no bit is counted twice: a slice holds all
+    tokens with the same bytes or none of them.
+    """
+    never_inline()
+    added = 0
+    pairs = block(store, DUPLICATE_PAIRS)
+    for i in range(store[N_DUPLICATES]):
+        token = get_i32(pairs, 2 * i)
+        other = get_i32(pairs, 2 * i + 1)
+        if has_bit(words, token) and not has_bit(words, other):
+            set_bit(words, other)
+            added += 1
+    return added
+
+
+@kernel
+def _list_tokens(store, words, n_tokens):
+    """Append the set bits to TOKEN_LISTS; returns the position of the first."""
+    never_inline()
+    first = store[N_TOKEN_LISTS]
+    tokens = ensure(store, TOKEN_LISTS, (first + n_tokens + 1) * 4)
+    n = 0
+    for word in range(store[N_WORDS]):
+        bits = get_i32(words, word)
+        if bits != 0:
+            for bit in range(32):
+                if (bits >> bit) & 1 != 0:
+                    put_i32(tokens, first + n, word * 32 + bit)
+                    n += 1
+    store[N_TOKEN_LISTS] = first + n
+    return first

@@ -78,6 +78,7 @@ class Store:
                 following[last.get(token, token)] = other
                 last[token] = other
             table.put(store_slots.DUPLICATES, following)
+            table.put(store_slots.DUPLICATE_PAIRS, trie.duplicates)
         table.array[store_slots.N_DUPLICATES] = len(trie.duplicates)
         table.array[store_slots.N_TRIE] = len(trie.node)
         table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
@@ -95,7 +96,7 @@ class Store:
         """
         with self.lock:
             table = self.table if grammar is None else grammar
-            result: int = engine.build(operation, self.table.array, table.array, a, b, c, data)
+            result: int = engine.build(operation, self.table.address, table.address, a, b, c, data)
             if self.table.array[memory.EXCEEDED] or table.array[memory.EXCEEDED]:
                 code = self.table.take_exceeded() or table.take_exceeded()
                 table.take_exceeded()
