@@ -1,12 +1,13 @@
 """`oneOf`: which alternatives exclude each other.
 
-The grammar writes a union of alternatives, which is `anyOf`. It is `oneOf` as well when no value fulfils two of them, and that is proved
-here: two schemas exclude each other when everything that must hold of a value that fulfils both leaves nothing. The proof follows
-types, constants, string languages (exact, by intersection of regular expressions), numeric ranges, counts, and
-properties that one of the two requires (the usual discriminator). Where it fails, the schema is refused.
+The grammar writes a union of alternatives, which is `anyOf`. It is `oneOf` as well when no value fulfils two of them,
+and that is proved here: two schemas exclude each other when everything that must hold of a value that fulfils both
+leaves nothing. The proof follows types, constants, string languages (exact, by intersection of regular expressions),
+numeric ranges, counts, and properties that one of the two requires (the usual discriminator). Where it fails, the
+schema is refused.
 
-In: a conjunction and a choice. Out: the alternatives. Cost: quadratic in the alternatives, a few microseconds a pair with
-distinct types or constants.
+In: a conjunction and a choice. Out: the alternatives. Cost: quadratic in the alternatives, a few microseconds a pair
+with distinct types or constants.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.numbers import number_node, number_range
 from llmask.frontends.json_schema.objects import key_schemas
 from llmask.frontends.json_schema.types import types_of
+from llmask.frontends.json_schema.unsupported import refuse
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -48,7 +50,8 @@ def exclusive_choice(translation: Translation, conjunction: Conjunction, choice:
             both = case.copy()
             add_schema(translation, both, schema, path)
             if not is_void(translation, both):
-                translation.refuse_keyword(
+                refuse(
+                    translation,
                     "oneOf",
                     choice.path,
                     '"oneOf" is supported only where its schemas exclude each other, '

@@ -2,9 +2,10 @@
 
     "[" -> first      item[i] -value-> after[i]      after[i] -","-> item[i+1]      after[i] -"]"-> end
 
-Items with a schema of their own (`prefixItems`, or a list under `items` in older drafts) are a chain; the others are a loop whose
-commas are counted where `minItems` or `maxItems` reach into it, so `maxItems: 10000` needs no more states than 2. The first
-item of the loop stands outside of the count: whether anything can be derived never depends on it.
+Items with a schema of their own (`prefixItems`, or a list under `items` in older drafts) are a chain; the others are
+a loop whose commas are counted where `minItems` or `maxItems` reach into it, so `maxItems: 10000` needs no more
+states than 2. The first item of the loop stands outside of the count: whether anything can be derived never depends
+on it.
 
 In: parts. Out: states and edges between two given states. Cost: about 2 us an item schema.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_2020
 from llmask.frontends.json_schema.pointers import ROOT, pointer
+from llmask.frontends.json_schema.unsupported import refuse_unenforced
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def emit_array(
     path = parts[0][1] if parts else ROOT
     for schema, at, shape in parts:
         if shape.unenforced_array:
-            translation.refuse_unenforced(shape.unenforced_array, schema, at)
+            refuse_unenforced(translation, shape.unenforced_array, schema, at)
     layout = ArrayLayout(translation, parts)
     low, high, n_prefix = layout.low, layout.high, layout.n_prefix
     if high is not None and low > high:
@@ -93,7 +95,7 @@ def emit_array(
     low_count = max(low - n_chain - 1, 0)
     high_count = None if high is None else high - n_chain - 1
     if has_loop and (low_count or high_count is not None):
-        counted = translation.new_rule(pointer(path))
+        counted = rules.rule(pointer(path))
         rules.call(start, counted, end)
         rule, start = counted, rules.start_state(counted)
         end = rules.state(counted)
@@ -126,3 +128,4 @@ def emit_array(
         if high_count != 0:
             rules.scan(after, lexemes.comma, item, goes_on)
         rules.scan(after, lexemes.close_array, end, ends)
+    return None

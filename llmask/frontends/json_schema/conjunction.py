@@ -1,10 +1,11 @@
 """Schemas that hold at one place together, flattened.
 
-A place in a document is described by a list of schemas that must all hold there: one as written, several where `allOf`, `$ref`
-with siblings, or the same property in two schemas meet. Flattening follows references and `allOf` and gives *parts*, schema
-objects whose own keywords hold, and *choices*, the `anyOf` and `oneOf` lists that remain. Nothing is copied or rewritten: a
-merge is a longer list, its members keep their place for messages, and each kind of keyword combines the parts itself
-(the greatest minimum, the intersection of patterns, the product of property maps), so the merge is exact where it exists.
+A place in a document is described by a list of schemas that must all hold there: one as written, several where
+`allOf`, `$ref` with siblings, or the same property in two schemas meet. Flattening follows references and `allOf` and
+gives *parts*, schema objects whose own keywords hold, and *choices*, the `anyOf` and `oneOf` lists that remain.
+Nothing is copied or rewritten: a merge is a longer list, its members keep their place for messages, and each kind of
+keyword combines the parts itself (the greatest minimum, the intersection of patterns, the product of property maps),
+so the merge is exact where it exists.
 
 In: schemas with their places. Out: parts and choices. Cost: a microsecond or two a schema.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.keywords import Shape
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.unsupported import refuse_unenforced
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -44,6 +46,7 @@ class Conjunction:
         self.seen: set[int] = set()
 
     def copy(self) -> Conjunction:
+        """The same parts and choices, free to grow apart."""
         other = Conjunction()
         other.parts, other.choices = list(self.parts), list(self.choices)
         other.false_at, other.seen = self.false_at, set(self.seen)
@@ -56,12 +59,19 @@ def conjunction_of(translation: Translation, schemas: list[SchemaAt]) -> Conjunc
     Raises
     ------
     GrammarError
-        When a reference leads to itself, or a keyword's value is malformed. UnsupportedSchema from keywords not enforced.
+        When a reference leads to itself, or a keyword's value is malformed.
+    UnsupportedSchema
+        When a keyword of these schemas is not enforced.
     """
     conjunction = Conjunction()
     for schema, path in schemas:
         add_schema(translation, conjunction, schema, path)
     return conjunction
+
+
+def is_false(schemas: list[SchemaAt]) -> bool:
+    """Whether one of them is the schema `false`."""
+    return any(schema is False for schema, _ in schemas)
 
 
 def add_schema(translation: Translation, conjunction: Conjunction, schema: Any, path: Path) -> None:
@@ -88,8 +98,11 @@ def _add(
     translation.check_depth(len(open_ids), path)
     for keyword in shape.in_place:
         if keyword == "":
+            if "not" in shape.unenforced and (schema["not"] is True or schema["not"] == {}):
+                conjunction.false_at = (path, "not")
+                return
             if shape.unenforced:
-                translation.refuse_unenforced(shape.unenforced, schema, path)
+                refuse_unenforced(translation, shape.unenforced, schema, path)
             conjunction.parts.append((schema, path, shape))
         elif keyword == "$ref":
             target, at = translation.references.resolve(schema["$ref"], path)

@@ -1,11 +1,12 @@
 """Formats as patterns, each from the grammar of its RFC.
 
-Patterns are written in ECMA-262 syntax, match the whole text and use ASCII classes only, except where the RFC allows more. What
-a regular expression can say is said in full: the length of months and leap years in dates, the compression of IPv6
-addresses, the length of host names. Leap seconds are allowed where RFC 3339 puts them, at 23:59:60, if written in UTC.
+Patterns are written in ECMA-262 syntax, match the whole text and use ASCII classes only, except where the RFC allows
+more. What a regular expression can say is said in full: the length of months and leap years in dates, the compression
+of IPv6 addresses, the length of host names. Leap seconds are allowed where RFC 3339 puts them, at 23:59:60, if
+written in UTC.
 
-In: nothing. Out: `FORMATS`, name to pattern; `REFUSED_FORMATS`, which the specification defines and nothing enforces yet.
-Cost: text only; a format is compiled when a schema names it.
+In: nothing. Out: `FORMATS`, name to pattern; `REFUSED_FORMATS`, which the specification defines and nothing enforces
+yet. Cost: text only; a format is compiled when a schema names it.
 
     date-time, date, time, duration   RFC 3339, section 5.6 and appendix A
     email                             RFC 5321, section 4.1.2 (Mailbox)

@@ -1,7 +1,9 @@
-"""Whether a value fulfils schemas: a small validator for the values of `const` and `enum`, which may meet other keywords.
+"""Whether a value fulfils schemas: a small validator for the values of `const` and `enum`, which may meet other
+keywords.
 
-It reads the same parts and choices as the grammar does, and asks the same nodes for strings, so both agree. Numbers are compared as
-written; true is not 1, and 1 is 1.0. Source: JSON Schema 2020-12 core, section 4.2.2 (instance equality).
+It reads the same parts and choices as the grammar does, and asks the same nodes for strings, so both agree. Numbers
+are compared as written; true is not 1, and 1 is 1.0. Source: JSON Schema 2020-12 core, section 4.2.2 (instance
+equality).
 
 In: a value, schemas. Out: yes or no. Cost: linear in the value for each schema that looks at it.
 """
@@ -11,7 +13,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of
 from llmask.frontends.json_schema.keywords import is_number
@@ -20,6 +22,7 @@ from llmask.frontends.json_schema.objects import key_schemas
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.strings import matches_pattern, string_node
 from llmask.frontends.json_schema.types import types_of
+from llmask.frontends.json_schema.unsupported import refuse_unenforced
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -47,7 +50,11 @@ def type_of(value: Any, path: Path) -> str:
 def equality_key(value: Any, path: Path, depth: int = 0) -> Any:
     """Something that two values share exactly when they are equal as JSON."""
     if depth > MAX_VALUE_DEPTH:
-        raise GrammarError(f"the value is nested deeper than {MAX_VALUE_DEPTH}", pointer(path))
+        raise LimitExceeded(
+            f"a value of const or enum is nested deeper than {MAX_VALUE_DEPTH}",
+            pointer(path),
+            "Describe it by a schema.",
+        )
     kind = type_of(value, path)
     if kind == "array":
         return kind, tuple(equality_key(member, path, depth + 1) for member in value)
@@ -108,8 +115,10 @@ def fulfils_parts(translation: Translation, value: Any, parts: list[Part]) -> bo
         return number_range((schema for schema, _, shape in parts if shape.has_number), False).holds(value)
     if kind == "array":
         layout = ArrayLayout(translation, parts)
-        return layout.low <= len(value) and (layout.high is None or len(value) <= layout.high) and all(
-            fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value)
+        return (
+            layout.low <= len(value)
+            and (layout.high is None or len(value) <= layout.high)
+            and all(fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value))
         )
     return kind != "object" or _object_fulfils(translation, value, parts)
 
@@ -117,7 +126,7 @@ def fulfils_parts(translation: Translation, value: Any, parts: list[Part]) -> bo
 def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list[Part]) -> bool:
     for schema, path, shape in parts:
         if shape.unenforced_object:
-            translation.refuse_unenforced(shape.unenforced_object, schema, path)
+            refuse_unenforced(translation, shape.unenforced_object, schema, path)
         if not all(name in value for name in schema.get("required", ())):
             return False
         if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
@@ -126,6 +135,4 @@ def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list
             names = [(schema["propertyNames"], (path, "propertyNames"))]
             if not all(fulfils(translation, name, names) for name in value):
                 return False
-    return all(
-        fulfils(translation, member, key_schemas(translation, parts, name)) for name, member in value.items()
-    )
+    return all(fulfils(translation, member, key_schemas(translation, parts, name)) for name, member in value.items())

@@ -1,9 +1,9 @@
 """Every keyword: what its value must look like, which type of instance it speaks about, which drafts know it.
 
 A schema is looked up by its tuple of keys: all schemas with the same keys share one `Shape`, which says what to check
-and where to dispatch, so that the common `{"type": ..., "description": ...}` costs one dictionary access. Source: JSON
-Schema drafts 4, 6, 7, 2019-09 and 2020-12. A keyword that the declared draft does not know is an annotation, as the
-specification says; a schema that declares no draft may use the keywords of all of them.
+and where to dispatch, so that the common `{"type": ..., "description": ...}` costs one dictionary access. Source:
+JSON Schema drafts 4, 6, 7, 2019-09 and 2020-12. A keyword that the declared draft does not know is an annotation, as
+the specification says; a schema that declares no draft may use the keywords of all of them.
 
 In: the keys of a schema object. Out: its `Shape`. Cost: a microsecond a keyword for each new tuple of keys.
 """
@@ -27,7 +27,12 @@ def is_count(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return type(value) is int or (type(value) is float and isfinite(value)) or (type(value) is Decimal and value.is_finite())
+    """A JSON number: finite, and no boolean."""
+    return (
+        type(value) is int
+        or (type(value) is float and isfinite(value))
+        or (type(value) is Decimal and value.is_finite())
+    )
 
 
 def _is_type(value: Any) -> bool:
@@ -67,7 +72,15 @@ NAMES: Check = (_is_names, "a list of names")
 BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
 
 # Which instances a keyword speaks about; IN_PLACE ones apply other schemas to the same instance.
-ALL, STRING, NUMERIC, ARRAY, OBJECT, IN_PLACE, NOTHING = "all", "string", "number", "array", "object", "in place", "none"
+ALL, STRING, NUMERIC, ARRAY, OBJECT, IN_PLACE, NOTHING = (
+    "all",
+    "string",
+    "number",
+    "array",
+    "object",
+    "in place",
+    "none",
+)
 
 KEYWORDS: dict[str, tuple[str, Check]] = {
     "type": (ALL, (_is_type, "the name of a JSON type or a list of such names")),
@@ -158,8 +171,8 @@ class Shape:
     """
 
     __slots__ = (
-        "checks", "has_array", "has_const", "has_number", "has_object", "has_string", "has_values", "in_place", "is_open", "is_plain",
-        "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
+        "checks", "has_array", "has_const", "has_number", "has_object", "has_string", "has_values", "in_place",
+        "is_open", "is_plain", "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[str, ...], draft: int) -> None:

@@ -2,7 +2,8 @@
 
 Made when asked for, by one walk over the schema, so compiling pays nothing for it.
 
-In: the schema, its draft, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a microsecond a keyword.
+In: the schema, its draft, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a microsecond a
+keyword.
 """
 
 from __future__ import annotations

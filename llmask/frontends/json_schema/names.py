@@ -1,7 +1,7 @@
 """The language of the strings that fulfil schemas, in every spelling: for `propertyNames`, and to tell strings apart.
 
-Unlike the lexeme of a string value, in which `const` and `enum` have one spelling, the node holds all spellings of each
-string, so that complements and intersections speak about texts.
+Unlike the lexeme of a string value, in which `const` and `enum` have one spelling, the node holds all spellings of
+each string, so that complements and intersections speak about texts.
 
 In: schemas. Out: a node. Cost: that of their patterns; a microsecond a value of `enum`.
 """

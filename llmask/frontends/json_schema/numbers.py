@@ -1,12 +1,13 @@
 """Numbers: from bounds and divisors to the regular expression of every numeral that fulfils them.
 
 A bounded numeral is read by a finite automaton, digit by digit: it carries how what was read compares with each bound
-and the remainder by the divisor, so two bounds and `multipleOf` hold at once and exactly. All arithmetic is on decimal digits
-as written (`Decimal` of the shortest spelling of a float), never in binary floating point. `-0` is 0. Numerals with a bound are
-written without exponent, as the language with exponents is not regular; without bounds they have JSON's full syntax.
+and the remainder by the divisor, so two bounds and `multipleOf` hold at once and exactly. All arithmetic is on
+decimal digits as written (`Decimal` of the shortest spelling of a float), never in binary floating point. `-0` is 0.
+Numerals with a bound are written without exponent, as the language with exponents is not regular; without bounds they
+have JSON's full syntax.
 
-In: the numeric keywords of all schemas that hold at one place. Out: a node. Cost: about 2 us a state and digit, once for each
-combination of bounds; the remainder multiplies the states by the divisor, so it is limited.
+In: the numeric keywords of all schemas that hold at one place. Out: a node. Cost: about 2 us a state and digit, once
+for each combination of bounds; the remainder multiplies the states by the divisor, so it is limited.
 """
 
 from __future__ import annotations
@@ -169,7 +170,9 @@ def _compare(one: int, other: int) -> int:
     return (one > other) - (one < other)
 
 
-START, ZERO, WHOLE, DOTTED, FRACTION = range(5)  # what was read: nothing, "0", digits, digits and ".", some of a fraction
+START, ZERO, WHOLE, DOTTED, FRACTION = range(
+    5
+)  # what was read: nothing, "0", digits, digits and ".", some of a fraction
 State = tuple[int, int, int, int, int]  # that, digits read in this part, comparison with low, with high, remainder
 
 

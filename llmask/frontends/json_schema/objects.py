@@ -1,16 +1,19 @@
 """Objects: from property maps to the states that read them.
 
-Properties are written in the order of the schema: declared ones, then required names that are not declared, then free ones,
-whose keys exclude the declared names in every spelling. Several parts are combined exactly: a key is described by what each part
-says of it (its property, every pattern that matches it, or additionalProperties), and free keys are divided into cells by the
-patterns that match them, each cell with its own key language; cells without any key are left out.
+Properties are written in the order of the schema: declared ones, then required names that are not declared, then free
+ones, whose keys exclude the declared names in every spelling. Several parts are combined exactly: a key is described
+by what each part says of it (its property, every pattern that matches it, or additionalProperties), and free keys are
+divided into cells by the patterns that match them, each cell with its own key language; cells without any key are
+left out.
 
-    "{" -> choose[0]    choose[i] -key i-> . -":"-> . -value-> after[i+1]    choose[i] -skip-> choose[i+1] if i is optional
+    "{" -> choose[0]       choose[i] -key i-> . -":"-> . -value-> after[i+1]
+    choose[i] -skip-> choose[i+1]  if i is optional
     after[i] -","-> choose[i]      after[i] -"}"-> end  if nothing from i on is required
 
-One comma leads to one state, so a run of n optional properties costs O(n) edges. `maxProperties` counts the keys that were
-written, which are at least as many as there are different ones. `minProperties` is exact without counting up to 1, and
-by counting where no free key (which might be repeated) is allowed; otherwise it is refused unless `required` implies it.
+One comma leads to one state, so a run of n optional properties costs O(n) edges. `maxProperties` counts the keys that
+were written, which are at least as many as there are different ones. `minProperties` is exact without counting up to
+1, and by counting where no free key (which might be repeated) is allowed; otherwise it is refused unless `required`
+implies it.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from llmask.frontends.json_schema.conjunction import is_false
 from llmask.frontends.json_schema.names import name_language
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.strings import (
@@ -28,7 +32,8 @@ from llmask.frontends.json_schema.strings import (
     other_strings,
     pattern_string,
 )
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, RuleId, StateId
+from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
+from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part, SchemaAt
@@ -66,7 +71,7 @@ def emit_object(
     path = parts[0][1] if parts else ROOT
     for schema, at, shape in parts:
         if shape.unenforced_object:
-            translation.refuse_unenforced(shape.unenforced_object, schema, at)
+            refuse_unenforced(translation, shape.unenforced_object, schema, at)
     layout = _layout(translation, parts)
     entries, cells, low, high = layout
     n_required = 0
@@ -85,17 +90,17 @@ def emit_object(
     elif not cells and len(entries) < low:
         return translation.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path)
     elif low > 1 and cells:
-        translation.refuse_keyword(
-            "minProperties", path, '"minProperties" above 1 is not supported where keys are free to repeat'
-        )
+        reason = '"minProperties" above 1 is not supported where keys are free to repeat'
+        refuse(translation, "minProperties", path, reason)
         low = 0
     if low > 1 or high is not None:
-        counted = translation.new_rule(pointer(path))
+        counted = translation.rules.rule(pointer(path))
         translation.rules.call(start, counted, end)
         rule, start = counted, translation.rules.start_state(counted)
         end = translation.rules.state(counted)
         translation.rules.final(end)
     _Chain(translation, rule, depth, low, high).write(entries, cells, n_required, start, end)
+    return None
 
 
 class _Chain:
@@ -110,16 +115,14 @@ class _Chain:
         self.cap = max(low, high or 0)
         self.is_counted = low > 1 or high is not None
 
-    def guard(self, low: int = 0, room_for: int = 0, add: int = 0) -> Any:
+    def guard(self, low: int = 0, room_for: int = 0, add: int = 0) -> GuardId:
         """Guard that asks for `low` keys so far, and for `room_for` keys below `high`."""
         if not self.is_counted:
             return NO_GUARD
         high = UNBOUNDED if self.high is None else self.high - room_for
         return self.translation.rules.guard(max(low, 0), high, add, self.cap)
 
-    def write(
-        self, entries: list[Entry], cells: list[Cell], n_required: int, start: StateId, end: StateId
-    ) -> None:
+    def write(self, entries: list[Entry], cells: list[Cell], n_required: int, start: StateId, end: StateId) -> None:
         translation, rule, depth = self.translation, self.rule, self.depth
         rules, lexemes = translation.rules, translation.punctuation
         scan, state = rules.scan, rules.state
@@ -143,6 +146,8 @@ class _Chain:
             scan(choose, key_of(name, schemas), named, guard)
             scan(named, lexemes.colon, value)
             translation.place(schemas, rule, value, after, depth)
+            if self.low > 1:
+                translation.counted.append((value, schemas[0][1] if schemas else ROOT))
             if following is not None:
                 if not is_required:
                     rules.skip(choose, following, self.guard(self.low - n_left) if not cells else NO_GUARD)
@@ -184,7 +189,7 @@ def _layout(translation: Translation, parts: list[Part]) -> Layout:
     entries = []
     for name, is_required in names.items():
         schemas = key_schemas(translation, subjects, name)
-        if is_required or not translation.is_false(schemas):
+        if is_required or not is_false(schemas):
             entries.append(Entry(name, schemas, is_required))
     return Layout(entries, _cells(translation, subjects, names), low, high)
 
@@ -264,7 +269,7 @@ def _cells(translation: Translation, parts: list[Part], names: dict[str, bool]) 
         for inside, outside, schemas, is_described in divided:
             if not is_described and "additionalProperties" in schema:
                 schemas = [*schemas, (schema["additionalProperties"], (path, "additionalProperties"))]
-            if not translation.is_false(schemas):
+            if not is_false(schemas):
                 groups.append((inside, outside, schemas))
     cells = []
     for inside, outside, schemas in groups:

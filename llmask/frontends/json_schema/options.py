@@ -33,7 +33,7 @@ class SchemaOptions:
     max_whitespace : bytes in one run of white space.
     format : "assert" enforces the formats that the specification defines, "annotate" none.
     formats : pattern (ECMA-262, a search as in `pattern`) of further formats by name; they go before the known ones.
-    unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists the keyword in the warnings.
+    unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones.
     limits : budgets.
     """
@@ -74,6 +74,6 @@ class SchemaGrammar:
     def ledger(self) -> list[LedgerEntry]:
         """(JSON pointer of the schema, keyword, what became of it), made when first asked for.
 
-        What became of it: "enforced", "annotation" (the specification asks nothing of it) or "ignored: " and the reason.
+        What became of it: "enforced", "annotation" (nothing is asked of it), or "ignored: " and the reason.
         """
         return self.make_ledger()

@@ -1,7 +1,7 @@
 """Places in a schema, kept as links and spelled out as JSON pointers only when somebody asks.
 
-A path is `()` for the root and `(path above, key)` or `(path above, keyword, key)` below it, so going one level deeper
-costs one tuple and success never builds a string. Source: RFC 6901, section 6 (URI fragments).
+A path is `()` for the root and `(path above, key)` or `(path above, keyword, key)` below it, so going one level
+deeper costs one tuple and success never builds a string. Source: RFC 6901, section 6 (URI fragments).
 
 In: paths. Out: text. Cost: O(depth), paid by errors and warnings only.
 """

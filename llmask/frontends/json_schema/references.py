@@ -1,9 +1,9 @@
 """Where a `$ref` leads, inside one document: JSON pointers, anchors, and embedded `$id` (`id` in draft 4).
 
-Most schemas name nothing but `#/$defs/x`, which is found by walking the pointer from the root. Identifiers below the root
-change what a reference is relative to; whether there are any is found out once, at the first reference. References to other
-documents are `UnsupportedSchema`: the network is never touched. Source: JSON Schema 2020-12 core, section 8.2; RFC 3986,
-section 5 (`urllib.parse.urljoin`).
+Most schemas name nothing but `#/$defs/x`, which is found by walking the pointer from the root. Identifiers below the
+root change what a reference is relative to; whether there are any is found out once, at the first reference.
+References to other documents are `UnsupportedSchema`: the network is never touched. Source: JSON Schema 2020-12 core,
+section 8.2; RFC 3986, section 5 (`urllib.parse.urljoin`).
 
 In: the text of a reference and the place that holds it. Out: the schema it names and that schema's place.
 Cost: O(length of the pointer) for each distinct reference; one walk over the schema when something is referred to.
@@ -114,13 +114,15 @@ class References:
         self._root_uri = urldefrag(root_id)[0] if type(root_id) is str else ""
         self._resources[self._root_uri] = self._resources[""] = (self.root, ROOT)
         waiting: list[tuple[Any, Path, str]] = [(self.root, ROOT, self._root_uri)]
+        seen: set[int] = set()
         while waiting:
             here, at, base = waiting.pop()
             if type(here) is list:
                 waiting += [(member, (at, index), base) for index, member in enumerate(here)]
                 continue
-            if type(here) is not dict:
+            if type(here) is not dict or id(here) in seen:
                 continue
+            seen.add(id(here))
             is_schema = not at or at[-1] not in ("properties", "patternProperties", "definitions", "$defs")
             if is_schema and at:
                 named = here.get(self.id_key)

@@ -1,18 +1,19 @@
 """Strings: from lengths, patterns and formats to the regular expression of a whole string with its quotes.
 
-Free strings may use every JSON escape; lengths count code points and patterns search the unescaped text, both by working on
-nodes whose letters are the spellings of one code point (`llmask.frontends.regex.json_strings`). What holds together is
-intersected; a string language that became empty is `nodes.EMPTY`, decided exactly, so that no such string is ever begun.
+Free strings may use every JSON escape; lengths count code points and patterns search the unescaped text, both by
+working on nodes whose letters are the spellings of one code point (`llmask.frontends.regex.json_strings`). What holds
+together is intersected; a string language that became empty is `nodes.EMPTY`, decided exactly, so that no such string
+is ever begun.
 
-In: the string keywords of all schemas that hold at one place; names. Out: nodes. Cost: one look-up for what was seen before;
-a new pattern costs its compilation, a new set of names about a microsecond a name.
+In: the string keywords of all schemas that hold at one place; names. Out: nodes. Cost: one look-up for what was seen
+before; a new pattern costs its compilation, a new set of names about a microsecond a name.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
 from llmask.errors import GrammarError, LlmaskError
@@ -119,7 +120,7 @@ def string_node(translation: Translation, parts: list[Part]) -> int:
     """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none."""
     nodes = translation.nodes
     asked = tuple(
-        (schema.get("minLength"), schema.get("maxLength"), schema.get("pattern"), translation.format_of(schema, path))
+        (schema.get("minLength"), schema.get("maxLength"), schema.get("pattern"), format_of(translation, schema, path))
         for schema, path, shape in parts
         if shape.has_string
     )
@@ -144,7 +145,7 @@ def _string_node(translation: Translation, parts: list[Part]) -> int:
             high = int(schema["maxLength"]) if high is None else min(high, int(schema["maxLength"]))
         if "pattern" in schema:
             required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
-        name = translation.format_of(schema, path)
+        name = format_of(translation, schema, path)
         if name is not None:
             required.add(pattern_string(translation, translation.format_patterns[name], path, "format"))
     if high is not None and low > high:
@@ -155,7 +156,7 @@ def _string_node(translation: Translation, parts: list[Part]) -> int:
     return nodes.EMPTY if nodes.is_empty(node) else node
 
 
-def format_of(translation: Translation, schema: dict[str, object], path: Path) -> str | None:
+def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> str | None:
     """Name of the format that a schema asserts; None when there is none, or it is an annotation."""
     name = schema.get("format")
     if name is None:

@@ -1,17 +1,17 @@
 """From a schema to rules: the work list, and how one place is dispatched to the files that know its keywords.
 
-A place is a list of schemas that hold there, a start state and an end state of some rule. Places wait in a list, so no schema
-is too deep for the interpreter. What stands once in the schema is written in place, which leaves the parser fewer rules to
-predict and complete; what is referred to, and what several schemas describe together, becomes a rule of its own, known by the
-identities of its schemas, so recursion ends in a call of a rule that exists already.
+A place is a list of schemas that hold there, a start state and an end state of some rule. Places wait in a list, so
+no schema is too deep for the interpreter. What stands once in the schema is written in place, which leaves the parser
+fewer rules to predict and complete; what is referred to, and what several schemas describe together, becomes a rule
+of its own, known by the identities of its schemas, so recursion ends in a call of a rule that exists already.
 
-In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which `limits.max_schema_keywords` bounds: a
-product of many `anyOf` lists is the way to reach it.
+In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which
+`limits.max_schema_keywords` bounds: a product of many `anyOf` lists is the way to reach it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import exclusive_choice
@@ -23,9 +23,8 @@ from llmask.frontends.json_schema.numbers import NumberRange, number_node, numbe
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
-from llmask.frontends.json_schema.strings import format_of, free_string, literal_string, string_node
+from llmask.frontends.json_schema.strings import literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
-from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
 from llmask.frontends.json_schema.values import emit_values
 from llmask.grammar.rules import RuleId, Rules, StateId
 
@@ -49,21 +48,27 @@ class Punctuation(NamedTuple):
     colon: int
     boolean: int
     null: int
-    string: int
     number: int
     integer: int
 
 
 def punctuation_of(nodes: RegexNodes) -> Punctuation:
+    """The store's `Punctuation`, made once."""
     found = nodes.memo.get(__name__)
     if found is None:
-        single = [nodes.literal(bytes((byte,))) for byte in b"{}[],:"]
-        boolean = nodes.union([nodes.literal(b"true"), nodes.literal(b"false")])
-        numbers = [number_node(nodes, NumberRange(is_integer=is_integer)) for is_integer in (False, True)]
         found = nodes.memo[__name__] = Punctuation(
-            *single, boolean, nodes.literal(b"null"), free_string(nodes), numbers[0], numbers[1]
+            open_object=nodes.literal(b"{"),
+            close_object=nodes.literal(b"}"),
+            open_array=nodes.literal(b"["),
+            close_array=nodes.literal(b"]"),
+            comma=nodes.literal(b","),
+            colon=nodes.literal(b":"),
+            boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
+            null=nodes.literal(b"null"),
+            number=number_node(nodes, NumberRange()),
+            integer=number_node(nodes, NumberRange(is_integer=True)),
         )
-    return found  # type: ignore[no-any-return]
+    return cast(Punctuation, found)
 
 
 class Translation:
@@ -78,6 +83,7 @@ class Translation:
         self.rules = Rules()
         self.warnings: dict[str, str] = {}  # JSON pointer of the keyword -> sentence
         self.reasons: list[tuple[str, Path]] = []  # places that allow nothing
+        self.counted: list[tuple[StateId, Path]] = []  # values whose keys are counted for minProperties
         self.punctuation = punctuation_of(nodes)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
@@ -149,6 +155,7 @@ class Translation:
             )
 
     def check_depth(self, depth: int, path: Path) -> None:
+        """Refuse a place nested deeper than the limit."""
         if depth > self.options.limits.max_schema_depth:
             raise LimitExceeded(
                 f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
@@ -157,23 +164,12 @@ class Translation:
             )
 
     def ignore(self, keyword: str, where: str, reason: str) -> None:
+        """Note in the warnings that a keyword is not enforced."""
         self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
 
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""
         self.reasons.append((reason, path))
-
-    def refuse_unenforced(self, keywords: tuple[str, ...], schema: dict[str, Any], path: Path) -> None:
-        refuse_unenforced(self, keywords, schema, path)
-
-    def refuse_keyword(self, keyword: str, path: Path, reason: str) -> None:
-        refuse(self, keyword, path, reason)
-
-    def format_of(self, schema: dict[str, Any], path: Path) -> str | None:
-        return format_of(self, schema, path) if "format" in schema else None
-
-    def is_false(self, schemas: list[SchemaAt]) -> bool:
-        return any(schema is False for schema, _ in schemas)
 
     def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
         """Lexeme of a declared key."""
@@ -181,9 +177,6 @@ class Translation:
         if node is None:
             node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
         return node
-
-    def new_rule(self, name: str) -> RuleId:
-        return self.rules.rule(name)
 
     # --- places
 
@@ -213,18 +206,27 @@ class Translation:
             schemas = self._followed(schemas)
             if not schemas:
                 return self.rules.call(start, self.any_rule(), end)
-            if len(schemas) > 1 or (schemas[0][1] is not path and not self._is_scalar(*schemas[0])):
+            if len(schemas) > 1 or not self._stands_in_place(*schemas[0], path):
                 return self.rules.call(start, self.rule_of(schemas), end)
         return self._write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
 
-    def _is_scalar(self, schema: Any, path: Path) -> bool:
-        return type(schema) is dict and self.shape(schema, path).is_plain and schema.get("type") in SCALARS
+    def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
+        """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
+
+        Everything else must be a rule, as it may lead back to itself.
+        """
+        if type(schema) is not dict:
+            return True
+        shape = self.shape(schema, at)
+        if at is not path:
+            return shape.is_plain and schema.get("type") in SCALARS
+        return shape.is_plain or shape.in_place in (("anyOf",), ("oneOf",))
 
     def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The same schemas with bare references followed, each once, `true` left out."""
         found: dict[int, SchemaAt] = {}
         for schema, path in schemas:
-            seen = []
+            seen: list[Any] = []
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
                 if any(schema is other for other in seen):
                     raise GrammarError("the schema refers to itself without describing anything", pointer(path))
@@ -293,9 +295,7 @@ class Translation:
             self._write_type(kind, parts, rule, start, end, depth)
         return None
 
-    def _write_type(
-        self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
-    ) -> None:
+    def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         lexemes = self.punctuation
         if kind == "object":
             return emit_object(self, parts, rule, start, end, depth)
@@ -319,7 +319,6 @@ class Translation:
             return number_node(self.nodes, number_range(subjects, is_integer))
         except LimitExceeded as error:
             raise LimitExceeded(error.message, pointer(parts[0][1]), error.help) from None
-
 
 
 def _shown(value: Any) -> str:

@@ -3,7 +3,8 @@
 A mask that ignored them would allow invalid documents, so the schema is refused with the keyword's place; the option
 `unsupported="ignore"` accepts it and lists every such keyword in the warnings.
 
-In: a schema and those of its keywords. Out: nothing, or `UnsupportedSchema`. Cost: a microsecond for each such keyword.
+In: a schema and those of its keywords. Out: nothing, or `UnsupportedSchema`. Cost: a microsecond for each such
+keyword.
 """
 
 from __future__ import annotations

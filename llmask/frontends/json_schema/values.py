@@ -1,7 +1,7 @@
-"""`const` and `enum`: each value in one spelling, that of `json.dumps(ensure_ascii=False)`.
+"""`const` and `enum`: each value in one spelling, that of `json.dumps(ensure_ascii=False)`; 2.0 may also be written 2.
 
-Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are structures, with white space
-where JSON has it, keys in the order given.
+Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are structures, with
+white space where JSON has it, keys in the order given.
 
 In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
 """
@@ -20,6 +20,8 @@ from llmask.grammar.rules import RuleId, StateId
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part
     from llmask.frontends.json_schema.translation import Translation
+
+EXACT_FLOATS = 1e16  # from here on json.dumps writes an exponent
 
 
 def emit_values(translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId) -> None:
@@ -70,8 +72,13 @@ def emit_listed(
 def _scalar(translation: Translation, value: Any, path: Path) -> int:
     if type(value) is str:
         return literal_string(translation.nodes, value, path)
-    text = format(value, "f") if type(value) is Decimal else json.dumps(value)
-    return translation.nodes.literal(text.encode())
+    nodes = translation.nodes
+    if type(value) is Decimal:
+        return nodes.literal(format(value, "f").encode())
+    spelled = nodes.literal(json.dumps(value).encode())
+    if type(value) is float and value.is_integer() and abs(value) < EXACT_FLOATS:
+        return nodes.union([spelled, nodes.literal(b"%d" % value)])
+    return spelled
 
 
 def _emit_structure(
