@@ -1,6 +1,6 @@
 r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "format" of JSON schemas stand on.
 
-    text -- python_syntax | ecma_syntax --> tree -- meaning (left_context, equations) --> node
+    text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations) --> node
 
 Two dialects: Python's `re` with the meaning of `re.fullmatch`, and "ecma", the pattern language of JSON Schema, which
 searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its
@@ -66,9 +66,9 @@ def compile_pattern(
 def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int) -> int:
     from llmask.frontends.regex.alphabet import Spelling
     from llmask.frontends.regex.ecma_syntax import EcmaParser
-    from llmask.frontends.regex.meaning import ANY_TEXT, tree_node
+    from llmask.frontends.regex.ends import search, whole_match
+    from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
-    from llmask.frontends.regex.tree import Sequence
 
     if len(pattern) > max_length:
         raise LimitExceeded(
@@ -77,8 +77,8 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
     spelling = Spelling(json_char, spell_json) if json_string else Spelling(utf8_char, str.encode)
     try:
         if dialect == "python":
-            return tree_node(nodes, spelling, PythonParser(pattern).parse())
-        return tree_node(nodes, spelling, Sequence((ANY_TEXT, EcmaParser(pattern).parse(), ANY_TEXT)))
+            return tree_node(nodes, spelling, whole_match(PythonParser(pattern).parse()))
+        return tree_node(nodes, spelling, search(EcmaParser(pattern).parse()))
     except LlmaskError as error:
         if error.where is None:
             raise type(error)(error.message, f"the pattern {shorten(pattern)}", error.help) from error

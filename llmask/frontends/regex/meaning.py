@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.ends import ANY_TEXT
 from llmask.frontends.regex.equations import Equations, Tail
 from llmask.frontends.regex.left_context import LeftContext
 from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 MAX_STEPS = 30_000  # visits of a part in a state; loops that look around are visited as often as they repeat
-ANY_TEXT = Repeated(Chars(TEXT), 0, None)
 START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
 
 
@@ -62,7 +62,7 @@ class Meaning:
         self.languages: dict[object, int] = {}
         left_languages: list[int] = []
         told_apart: list[CodePointSet] = []
-        for key, node, sets in self._left_languages(tree):
+        for key, node, sets in self._left_languages(tree) if self._looks(tree) else ():
             if key not in self.languages:
                 self.languages[key] = len(left_languages)
                 left_languages.append(node)
@@ -252,14 +252,16 @@ class Meaning:
 
 def _parts(tree: Tree) -> Items[Tree]:
     parts: Items[Tree] = ()
-    if isinstance(tree, Alternatives):
-        parts = tree.options
-    if isinstance(tree, Sequence):
-        parts = tree.parts
-    if isinstance(tree, Repeated):
-        parts = (tree.base,)
     if isinstance(tree, Look):
         parts = (tree.inner,)
+    elif isinstance(tree, (Chars, Edge, Boundary)):
+        pass  # asked first: the other classes are abstract, and `isinstance` takes a microsecond to say no
+    elif isinstance(tree, Alternatives):
+        parts = tree.options
+    elif isinstance(tree, Sequence):
+        parts = tree.parts
+    elif isinstance(tree, Repeated):
+        parts = (tree.base,)
     return parts
 
 

@@ -43,7 +43,7 @@ class PythonParser(CharacterParser):
         self.behind = 0
         self.names: set[str] = set()
 
-    def parse(self) -> Tree:
+    def parse(self) -> Alternatives:
         """Parse the whole pattern.
 
         Raises
