@@ -49,7 +49,11 @@ _IPV6 = (
     f"|(?:(?:{_H16}:){{0,6}}{_H16})?::)"
 )
 
-_LABEL = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
+# no "--" at its third place: what follows "xn--" must be valid Punycode, which is not regular
+_LABEL = (
+    "[0-9A-Za-z](?:[0-9A-Za-z-]{0,2}[0-9A-Za-z]"
+    "|[0-9A-Za-z-](?:[0-9A-Za-z][0-9A-Za-z-]|-[0-9A-Za-z])[0-9A-Za-z-]{0,58}[0-9A-Za-z])?"
+)
 _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _ATEXT = r"[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]"
 _QUOTED_LOCAL = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'

@@ -136,7 +136,8 @@ SINCE = {
     "unevaluatedProperties": DRAFT_2019, "prefixItems": DRAFT_2020, "$dynamicRef": DRAFT_2020,
     "$recursiveRef": DRAFT_2019,
 }  # fmt: skip
-UNTIL = {"dependencies": DRAFT_7, "additionalItems": DRAFT_2019, "$recursiveRef": DRAFT_2019}
+# `dependencies` left the specification with 2019-09 and stays in its meta-schema for compatibility: it is not ignored.
+UNTIL = {"additionalItems": DRAFT_2019, "$recursiveRef": DRAFT_2019}
 
 DRAFTS = {
     "json-schema.org/draft-04/schema": DRAFT_4,

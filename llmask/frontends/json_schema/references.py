@@ -37,6 +37,7 @@ class References:
         self.root = root
         self.id_key = "id" if draft == DRAFT_4 else "$id"
         self.has_anchors = draft not in (DRAFT_4, DRAFT_6, DRAFT_7)
+        self.ref_hides_id = not self.has_anchors  # beside `$ref` these drafts ignore everything
         self._found: dict[str, SchemaAt] = {}
         self._bases: dict[int, str] | None = None  # id() of a schema that names itself -> its URI
         self._resources: dict[str, SchemaAt] = {}  # URI, with its anchor if any -> schema
@@ -126,7 +127,7 @@ class References:
             is_schema = not at or at[-1] not in ("properties", "patternProperties", "definitions", "$defs")
             if is_schema and at:
                 named = here.get(self.id_key)
-                if type(named) is str:
+                if type(named) is str and not (self.ref_hides_id and "$ref" in here):
                     base = self._note(named, here, at, base)
             if is_schema and self.has_anchors:
                 for keyword in ("$anchor", "$dynamicAnchor"):
