@@ -1,8 +1,8 @@
 r"""Where a pattern may begin and end in the text: whole match and search.
 
 Searching is matching a text as a whole with any text before and behind the pattern. Anchors that open or close an
-alternative, as nearly every pattern of a schema has them, say that there is none; taking them off here leaves most patterns
-without anything that looks around.
+alternative, as nearly every pattern of a schema has them, say that there is none; taking them off here leaves most
+patterns without anything that looks around.
 
     search:  ^a$|^b|c|d    becomes    a | b ANY | ANY (c|d) ANY
 
