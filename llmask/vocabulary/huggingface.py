@@ -161,8 +161,12 @@ def _list_tokens(document: Json, kind: str, byte_alphabet: bool) -> tuple[String
     if unknown is not None:
         types[unknown] = TokenType.UNKNOWN
     for entry in added:
-        if types[entry["id"]] != TokenType.UNKNOWN:
-            types[entry["id"]] = TokenType.CONTROL if entry.get("special") else TokenType.USER_DEFINED
+        if types[entry["id"]] == TokenType.UNKNOWN:
+            continue
+        if entry.get("special"):
+            types[entry["id"]] = TokenType.CONTROL
+        elif byte_alphabet or "\u2581" not in entry["content"]:  # Gemma adds "▁▁", which its decoder makes two blanks
+            types[entry["id"]] = TokenType.USER_DEFINED
     return make_table([by_id.get(number, "").encode("utf-8", "surrogatepass") for number in range(n_tokens)]), types
 
 

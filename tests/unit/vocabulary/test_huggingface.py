@@ -143,6 +143,17 @@ def test_byte_fallback_is_sentencepiece():
         assert tok.decode(tok.encode(text)) == text
 
 
+def test_added_space_marks_are_blanks_and_added_names_are_text():
+    document = {
+        "added_tokens": [added(1, "</s>", True), added(264, "▁▁", False), added(266, "<a>", False)],
+        "model": SPM_MODEL,
+    }
+    tok = Tokenizer.from_huggingface(Wrapped(document))
+    assert tok.token_bytes(264) == b"  "
+    assert tok.token_bytes(266) == b"<a>"
+    assert 266 in tok.encode("b<a>b")
+
+
 def test_unigram_is_read_and_encoded_by_longest_match():
     vocab = [["<unk>", 0.0], ["</s>", 0.0], ["▁", -1.0], ["▁ab", -2.0], ["a", -1.5], ["b", -1.0]]
     model = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}

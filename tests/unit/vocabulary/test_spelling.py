@@ -8,6 +8,7 @@ import pytest
 from llmask.errors import VocabularyError
 from llmask.vocabulary.spelling import decode_texts
 from llmask.vocabulary.strings import make_table
+from tests.reference import vocabulary_scan as twin
 
 
 def decode(texts: list[bytes], types: list[int], byte_alphabet: bool) -> list[bytes]:
@@ -32,3 +33,39 @@ def test_malformed_texts_stand_for_themselves():
     texts = [b"\xc4", b"\xc4\xa0\xff", b"\xe2\x96", b"\x80a"]
     assert decode(texts, [1] * 4, byte_alphabet=True) == texts
     assert decode(texts, [1] * 4, byte_alphabet=False) == texts
+
+
+@pytest.mark.parametrize("byte_alphabet", [True, False])
+def test_random_texts_equal_the_twin(rng, byte_alphabet):
+    pieces = [
+        b"a",
+        "Ġ".encode(),
+        "▁".encode(),
+        b"\xe2\x96",
+        b"\xc4",
+        b"\xa0",
+        "é".encode(),
+        b"<0x41>",
+        "日".encode(),
+        b"\xff",
+    ]
+    pieces += [chr(code).encode() for code in range(0x80, 0x150)]
+    for _ in range(50):
+        texts = [b"".join(rng.choices(pieces, k=rng.randrange(4))) for _ in range(30)]
+        types = [rng.choice((0, 1, 1, 1, 3, 4)) for _ in texts]
+        expected = [
+            twin.decode_token(text, kind, kind == 3, byte_alphabet) for text, kind in zip(texts, types, strict=True)
+        ]
+        assert decode(texts, types, byte_alphabet) == expected
+
+
+def test_names_of_bytes_equal_the_twin(rng):
+    for _ in range(300):
+        text = "".join(rng.choices("<0xXaAfFgG19>", k=rng.randrange(5, 8))).encode()
+        text = rng.choice((text, b"<0x" + text[:2] + b">"))
+        expected = twin.decode_token(text, 6, False, False)
+        if expected is None:
+            with pytest.raises(VocabularyError):
+                decode([text], [6], byte_alphabet=False)
+        else:
+            assert decode([text], [6], byte_alphabet=False) == [expected]
