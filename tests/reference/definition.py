@@ -33,8 +33,9 @@ class Language(NamedTuple):
 
     def allowed_tokens(self, prefix: bytes, tokens: Sequence[bytes], special: Iterable[int], eos: int) -> set[int]:
         """The mask after `prefix` as a set, from the definition."""
-        assert len(prefix) + max(map(len, tokens)) <= self.max_bytes, "the language is not known that far"
         never = {*special, eos}
+        longest = max(len(data) for token, data in enumerate(tokens) if token not in never)
+        assert len(prefix) + longest <= self.max_bytes, "the language is not known that far"
         allowed = {
             token for token, data in enumerate(tokens) if token not in never and data and prefix + data in self.live
         }

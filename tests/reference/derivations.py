@@ -136,8 +136,12 @@ class Derivations:
                 else:
                     heads = (b"",)
                 for tails, into in ((self.yields.get(target, ()), yields), (self.begins.get(target, ()), begins)):
-                    room = [(tail, self.max_bytes - len(tail)) for tail in tails]
-                    into.update([head + tail for head in heads for tail, space in room if len(head) <= space])
+                    by_length: dict[int, list[bytes]] = {}
+                    for tail in tails:
+                        by_length.setdefault(len(tail), []).append(tail)
+                    for head in heads:
+                        for n_bytes in range(self.max_bytes - len(head) + 1):
+                            into.update([head + tail for tail in by_length.get(n_bytes, ())])
             grown |= before != (len(yields), len(begins))
         return grown
 
