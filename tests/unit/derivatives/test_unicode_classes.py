@@ -1,0 +1,83 @@
+"""Classes of characters against `re` and `unicodedata` over all code points."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+
+from llmask.derivatives import unicode_classes
+from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+
+
+@pytest.mark.parametrize(
+    ("letter", "members"),
+    [("d", unicode_classes.digits), ("w", unicode_classes.words), ("s", unicode_classes.spaces)],
+)
+def test_classes_are_those_of_re_for_every_code_point(letter: str, members: object) -> None:
+    text = "".join(map(chr, TEXT))
+    assert callable(members)
+    assert members() == CodePointSet.of("".join(re.findall(rf"\{letter}", text)))
+
+
+def test_ascii_classes_are_those_of_the_flag_a() -> None:
+    text = "".join(map(chr, range(0x300)))
+    for letter, members in (
+        ("d", unicode_classes.ASCII_DIGITS),
+        ("w", unicode_classes.ASCII_WORDS),
+        ("s", unicode_classes.ASCII_SPACES),
+    ):
+        assert members == CodePointSet.of("".join(re.findall(rf"(?a)\{letter}", text)))
+
+
+@pytest.mark.parametrize("name", ["L", "Lu", "LC", "Nd", "P", "Cn", "Zs", "Cc"])
+def test_categories_are_those_of_unicodedata(name: str) -> None:
+    names = {"LC": ("Lu", "Ll", "Lt")}.get(name, (name,))
+    expected = {c for c in TEXT if unicodedata.category(chr(c)).startswith(names)}
+    found = unicode_classes.category(name)
+    assert found is not None
+    assert set(found) == expected
+
+
+def test_categories_have_long_names_and_unknown_ones_are_none() -> None:
+    assert unicode_classes.category("Uppercase_Letter") == unicode_classes.category("Lu")
+    assert unicode_classes.category("digit") == unicode_classes.category("Nd")
+    assert unicode_classes.category("Lx") is None
+    assert unicode_classes.category("") is None
+    surrogates = unicode_classes.category("Cs")
+    assert surrogates is not None
+    assert len(surrogates) == 0
+
+
+def test_beyond_plane_one_no_character_has_case() -> None:
+    """`without_case` looks at two planes only; this is the reason why it may."""
+    first = (unicode_classes.LAST_PLANE_WITH_CASE + 1) << 16
+    assert all(c.lower() == c == c.upper() for c in map(chr, range(first, MAX_CODE_POINT + 1)))
+
+
+@pytest.mark.parametrize("members", ["k", "K", "s", "i", "\u0131", "\u0130", "ß", "ẞ", "σ", "µ", "\u01c5", "a-z", "À-ÿ"])
+def test_case_is_ignored_as_re_ignores_it(members: str) -> None:
+    text = "".join(map(chr, TEXT.intersect(CodePointSet((0, 0x20000)))))
+    low, _, high = members.partition("-")
+    plain = CodePointSet.from_ranges([(ord(low), ord(high or low))])
+    expected = CodePointSet.of("".join(re.findall(f"(?i)[{members}]", text)))
+    assert unicode_classes.without_case(plain) == expected
+
+
+def test_every_single_character_has_the_cases_that_re_gives_it() -> None:
+    cased = [chr(c) for c in range(0x250) if chr(c).lower() != chr(c).upper()]
+    text = "".join(map(chr, TEXT.intersect(CodePointSet((0, 0x20000)))))
+    for character in cased[::9]:
+        expected = CodePointSet.of("".join(re.findall(f"(?i){character}", text)))
+        assert unicode_classes.without_case(CodePointSet.of(character)) == expected
+
+
+def test_importing_scans_nothing() -> None:
+    code = (
+        "from llmask.derivatives import unicode_classes as u;"
+        "print(sum(f.cache_info().currsize for f in (u.digits, u.words, u.spaces, u._categories, u._cased)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "0\n"

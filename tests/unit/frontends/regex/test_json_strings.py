@@ -1,0 +1,107 @@
+"""The inside of JSON strings, against `json.loads`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.errors import GrammarError
+from llmask.frontends.regex.json_strings import (
+    SHORT_ESCAPES,
+    json_char,
+    json_literal,
+    json_literal_any_spelling,
+    json_string_body,
+)
+
+SAMPLES = "aZ09 \"\\/\b\f\n\r\t\x00\x1f\x7f\x80é\u07ff\u0800\u2028\ud7ff\ue000\uffff\U00010000😀\U0010ffff"
+
+
+def spellings(character: str) -> list[bytes]:
+    """Every way to write one code point between the quotes of a JSON string, with two ways to case hexadecimal."""
+    units = character.encode("utf-16-be")
+    codes = [units[i : i + 2].hex() for i in range(0, len(units), 2)]
+    found = ["".join(f"\\u{code}" for code in codes), "".join(f"\\u{code.upper()}" for code in codes)]
+    if character in SHORT_ESCAPES:
+        found.append("\\" + SHORT_ESCAPES[character])
+    if character not in '"\\\x7f' and ord(character) >= 0x20:
+        found.append(character)
+    return [spelled.encode() for spelled in found]
+
+
+@pytest.mark.parametrize("character", SAMPLES)
+def test_every_spelling_of_a_character_is_accepted_and_means_it(nodes: Any, character: str) -> None:
+    node = json_char(nodes, CodePointSet.of(character))
+    for data in spellings(character):
+        assert json.loads(b'"' + data + b'"') == character
+        assert nodes.matches(node, data)
+        assert nodes.matches(json_char(nodes, TEXT), data)
+        assert not nodes.matches(json_char(nodes, CodePointSet.of(character).complement()), data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b'"', b"\\", b"\n", b"\x7f", b"\\x", b"\\u12", b"\\u12g4", b"\\ud83d", b"\\ude00", b"\\ud83d\\u0041", b"\\ude00\\ud83d", b"\\U0041", b"ab", b"\xed\xa0\x80"],
+)  # fmt: skip
+def test_what_is_no_single_character_is_refused(nodes: Any, data: bytes) -> None:
+    assert not nodes.matches(json_char(nodes, TEXT), data)
+
+
+def test_random_bodies_are_accepted_exactly_when_json_loads_them(
+    nodes: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    body = json_string_body(nodes)
+    pieces = [*(s for c in SAMPLES for s in spellings(c)), b"\\", b"u", b"d83d", b"\\ud83d", b"\\uDE00", b"0", b'"', b"\x1f"]
+    for _ in range(scaled(600)):
+        data = b"".join(rng.choice(pieces) for _ in range(rng.randrange(6)))
+        try:
+            value = json.loads(b'"' + data + b'"')
+            value.encode()
+            expected = "\x7f" not in data.decode()
+        except (ValueError, UnicodeEncodeError):
+            expected = False
+        assert nodes.matches(body, data) == expected, data
+
+
+def test_lengths_count_code_points_however_they_are_written(nodes: Any, rng: random.Random) -> None:
+    body = json_string_body(nodes, 2, 3)
+    for length in range(6):
+        data = b"".join(rng.choice(spellings(rng.choice(SAMPLES))) for _ in range(length))
+        assert nodes.matches(body, data) == (2 <= length <= 3)
+
+
+def test_a_free_body_is_one_repetition_of_one_shared_character(nodes: Any) -> None:
+    """The mask engine recognises string bodies by this shape."""
+    assert json_string_body(nodes) == nodes.repeat(json_char(nodes, TEXT), 0, None)
+    assert json_string_body(nodes, 1, 5) == nodes.repeat(json_char(nodes, TEXT), 1, 5)
+
+
+def test_a_literal_has_the_spelling_of_json_dumps(nodes: Any) -> None:
+    assert json_literal(nodes, 'a"é\n😀/') == nodes.literal('a\\"é\\n😀/'.encode())
+    assert json_literal(nodes, "\x7f") == nodes.literal(b"\\u007f")
+    assert not nodes.matches(json_literal(nodes, "é"), b"\\u00e9")
+
+
+def test_a_literal_in_any_spelling_accepts_all_of_them(nodes: Any) -> None:
+    node = json_literal_any_spelling(nodes, "/é😀")
+    for one in spellings("/"):
+        for two in spellings("é"):
+            for three in spellings("😀"):
+                assert nodes.matches(node, one + two + three)
+    assert not nodes.matches(node, "/é".encode())
+
+
+def test_a_lone_surrogate_is_refused(nodes: Any) -> None:
+    for make in (json_literal, json_literal_any_spelling):
+        with pytest.raises(GrammarError) as caught:
+            make(nodes, "ab\ud83d")
+        assert str(caught.value) == (
+            "the string holds the lone surrogate U+D83D, which is no text\n"
+            "  at character 2\n"
+            "  Write the code point itself, or both halves of its pair."
+        )

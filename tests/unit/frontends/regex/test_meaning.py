@@ -1,0 +1,144 @@
+"""Whole patterns against `re.fullmatch`: small ones in full, larger ones at random, raw and inside JSON strings."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmask.errors import LimitExceeded
+from llmask.frontends.regex import compile_pattern
+
+LETTERS = "ab-\n"
+WORDS = ["".join(letters) for length in range(5) for letters in itertools.product(LETTERS, repeat=length)]
+ATOMS = ["a", "b", ".", "[^a]", r"(?a:\w)", "^", "$", r"(?a:\b)", r"\Z", "(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "(?!b-)", "(?<!ab)"]  # fmt: skip
+
+
+def compose(one: str, other: str) -> list[str]:
+    return [one + other, f"(?:{one}|{other})"]
+
+
+def repeated(one: str) -> list[str]:
+    return [f"(?:{one})*", f"(?:{one})?", f"(?:{one}){{1,2}}"]
+
+
+def small_patterns() -> list[str]:
+    """Every pattern of at most two atoms and one repetition."""
+    ones = ATOMS + [pattern for atom in ATOMS for pattern in repeated(atom)]
+    twos = [pattern for one in ATOMS for other in ATOMS for pattern in compose(one, other)]
+    return ones + twos + [repeated(two)[0] for two in twos]
+
+
+def random_pattern(rng: random.Random, depth: int) -> str:
+    kind = rng.randrange(15)
+    if depth <= 0 or kind < 4:
+        return rng.choice(["a", "b", "-", ".", r"(?a:\w)", "[ab]", "[^a]", r"\n", "[-a]", "a", "b"])
+    inner = random_pattern(rng, depth - 1)
+    if kind < 8:
+        return rng.choice(compose(inner, random_pattern(rng, depth - 1)))
+    if kind < 10:
+        return f"(?:{inner})" + rng.choice(["*", "+", "?", "{2}", "{1,2}", "{0,3}", "*?", "{2,}"])
+    if kind == 10:
+        return rng.choice(["(?=", "(?!"]) + inner + ")"
+    if kind == 11:
+        return rng.choice(["^", "$", r"(?a:\b)", r"(?a:\B)", r"\A", r"\Z"])
+    if kind == 12:
+        return rng.choice(["(?<=", "(?<!"]) + rng.choice(["a", "ab", "[ab]-", "^a", "a|b", ".b", ""]) + ")"
+    if kind == 13:
+        return rng.choice(["(?m:", "(?s:", "(?i:"]) + inner + ")"
+    return rng.choice([r"a(?a:\b)", "b$", "^a", "(?m:^)b"]) + inner
+
+
+def spell(rng: random.Random, text: str) -> bytes:
+    """One of the JSON spellings of a text."""
+    return "".join(
+        rng.choice([json.dumps(c)[1:-1], f"\\u{ord(c):04x}", f"\\u{ord(c):04X}"]) for c in text
+    ).encode()
+
+
+def judge(pattern: str) -> re.Pattern[str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return re.compile(pattern)
+
+
+def test_small_patterns_mean_what_re_says(nodes: Any, rng: random.Random) -> None:
+    for pattern in small_patterns():
+        expected = judge(pattern)
+        node = compile_pattern(nodes, pattern)
+        for word in rng.sample(WORDS, 25) + WORDS[:20]:
+            assert nodes.matches(node, word.encode()) == bool(expected.fullmatch(word)), (pattern, word)
+
+
+def test_random_patterns_mean_what_re_says_raw_and_in_json(
+    nodes: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    n_compared = n_matched = 0
+    for _ in range(scaled(250)):
+        pattern = random_pattern(rng, rng.randrange(2, 6))
+        expected = judge(pattern)
+        try:
+            raw, quoted = compile_pattern(nodes, pattern), compile_pattern(nodes, pattern, json_string=True)
+        except LimitExceeded:
+            continue
+        for word in rng.sample(WORDS, 40):
+            is_match = bool(expected.fullmatch(word))
+            assert nodes.matches(raw, word.encode()) == is_match, (pattern, word)
+            assert nodes.matches(quoted, spell(rng, word)) == is_match, (pattern, word)
+            n_compared += 1
+            n_matched += is_match
+    assert n_compared > scaled(250) * 35
+    assert n_matched > n_compared // 200
+
+
+def test_complements_in_json_speak_of_the_text_and_not_of_its_spelling(nodes: Any) -> None:
+    node = compile_pattern(nodes, '(?!.*["é]).{1,3}', json_string=True)
+    for body in (b"a", b"\\u0061", b"ab/", b"a\\/\\n", b"\\u00e8"):
+        assert nodes.matches(node, body) == (b"\\n" not in body), body
+    for body in (b'\\"', b"a\\u0022", "é".encode(), b"\\u00E9", b"\\u00e9b", b"", b"abcd", b'"', b"\\u00e"):
+        assert not nodes.matches(node, body), body
+
+
+@pytest.mark.parametrize(
+    ("pattern", "accepted", "refused"),
+    [
+        (r"(?!.*--)[a-z-]+(?<!-)", ["a", "a-b"], ["a--b", "a-", ""]),
+        (r"(?:(?!--).)*", ["", "a-b-c"], ["--", "a--b"]),
+        (r"^(?=.{5,8}$)\w+@\w+$", ["ab@cd", "abcd@efg"], ["a@b", "abcd@efgh"]),
+        (r"\bfoo\b.*\bbar\b", ["foo bar", "foo-bar"], ["foobar", "foo barn"]),
+        (r"(?:^|,)a(?:,a)*$", ["a", ",a", "a,a"], ["a,", "b,a"]),
+        (r"(?<=x)y|x(?<=x)y", ["xy"], ["y"]),
+        (r"x*+x|y", ["y"], ["x", "xx"]),
+        (r"x{1,2}+x", ["xxx"], ["xx", "x"]),
+        (r"a(?=b(?!c)).*", ["ab", "abd"], ["abc", "a"]),
+        (r"(?i)stra(ß|ss)e", ["STRASSE", "straSſe", "STRAẞE"], ["strase"]),
+        (r"[😀-😂]{2}é", ["😀😂é"], ["😀é", "😀😃é"]),
+        (r"a$\n", ["a\n"], ["a", "a\n\n"]),
+        (r"(a?){3}(b{2,3}){2}", ["bbbb", "aaabbbbbb", "abbbbb"], ["bbb", "aaaabbbb"]),
+    ],
+)
+def test_patterns_of_many_kinds(nodes: Any, pattern: str, accepted: list[str], refused: list[str]) -> None:
+    for is_json in (False, True):
+        node = compile_pattern(nodes, pattern, json_string=is_json)
+        for word in accepted + refused:
+            data = json.dumps(word)[1:-1].encode() if is_json else word.encode()
+            assert nodes.matches(node, data) == (word in accepted), (is_json, word)
+
+
+def test_bounded_repetitions_stay_counters(nodes: Any) -> None:
+    """`x{0,1000000}` is one node, not a million."""
+    node = compile_pattern(nodes, "x{3,1000000}")
+    assert node == nodes.repeat(nodes.literal(b"x"), 3, 1_000_000)
+    assert compile_pattern(nodes, "(?:[ab]{2,5}){7,}") == nodes.repeat(
+        nodes.repeat(nodes.byte_set(1 << 97 | 1 << 98), 2, 5), 7, None
+    )
+
+
+def test_a_pattern_is_compiled_once(nodes: Any) -> None:
+    assert compile_pattern(nodes, "[a-f]+x") == compile_pattern(nodes, "[a-f]+x") == compile_pattern(nodes, "^[a-f]+x$")
