@@ -20,7 +20,7 @@ from .earley_rows import (
     known_goto,
     row_field,
 )
-from .grammar_slots import CONFIGURATION_IDS, CONFIGURATIONS, IGNORED, N_CONFIGURATIONS
+from .grammar_slots import CONFIGURATION_IDS, CONFIGURATIONS, IGNORED, IGNORED_AT_ENDS, N_CONFIGURATIONS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, known_next, next_state, state_field
@@ -141,10 +141,14 @@ def configuration_of(store, grammar, packed):
     row = packed >> 32
     state = packed & 0xFFFFFFFF
     accepts = 0
-    if state == row_field(grammar, row, R_START) or state == row_field(grammar, row, R_BARE_START):
+    scanned = state_field(store, state, S_ACCEPTS)
+    after_ignored = state == row_field(grammar, row, R_BARE_START) or (scanned != 0 and scanned == grammar[IGNORED])
+    if after_ignored and grammar[IGNORED_AT_ENDS] == 0:
+        accepts = 0  # nothing ignored may stand after the last lexeme
+    elif after_ignored or state == row_field(grammar, row, R_START):
         accepts = row_field(grammar, row, R_ACCEPTS)
-    elif state_field(store, state, S_ACCEPTS) != 0:
-        accepts = row_field(grammar, goto(store, grammar, row, state_field(store, state, S_ACCEPTS)), R_ACCEPTS)
+    elif scanned != 0:
+        accepts = row_field(grammar, goto(store, grammar, row, scanned), R_ACCEPTS)
     if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
         return REFUSED
     configuration = grammar[N_CONFIGURATIONS]

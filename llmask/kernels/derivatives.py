@@ -15,9 +15,9 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 
 from __future__ import annotations
 
-from .interning import list_item, list_length, map_get, map_put
+from .interning import list_item, list_length
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, block_bytes, ensure, exceed, fill_bytes, get_i32, get_u8, publish_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, publish_i32, put_i32
 from .regex_nodes import (
     EMPTY,
     EPSILON,
@@ -67,9 +67,11 @@ from .store_slots import (
     LITERALS,
     MAX_EMPTINESS,
     N_DERIVATIVES,
+    N_NODES,
     NODE_LISTS,
     NODES,
     SCRATCH_TOP,
+    SEARCH,
     SEARCH_SEEN,
 )
 
@@ -229,15 +231,12 @@ def _search(store, root):
         return True
     if root == EMPTY or has_flag(store, root, KNOWN_EMPTY):
         return False
-    seen = block(store, SEARCH_SEEN)
-    if seen != 0:
-        fill_bytes(seen, block_bytes(seen), 0)
-    store[SEARCH_SEEN + 1] = 0
+    store[SEARCH] += 1
     bottom = store[SCRATCH_TOP]
     push(store, root)
     push(store, -1)
     push(store, -1)
-    map_put(store, SEARCH_SEEN, root, 1)
+    _see(store, root)
     open_entry = bottom
     steps = 0
     while open_entry >= 0:
@@ -266,8 +265,7 @@ def _search(store, root):
                     entry = scratch(store, entry + 1)
                 store[SCRATCH_TOP] = bottom
                 return True
-            if map_get(store, SEARCH_SEEN, target) < 0:
-                map_put(store, SEARCH_SEEN, target, 1)
+            if _see(store, target):
                 fresh = store[SCRATCH_TOP]
                 push(store, target)
                 push(store, entry)
@@ -277,6 +275,16 @@ def _search(store, root):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
+
+
+@kernel
+def _see(store, node):
+    """Mark a node as seen by the current search; whether it is the first time."""
+    seen = ensure(store, SEARCH_SEEN, store[N_NODES] * 4)
+    if get_i32(seen, node) == store[SEARCH]:
+        return False
+    put_i32(seen, node, store[SEARCH])
+    return True
 
 
 @kernel

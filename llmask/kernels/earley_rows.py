@@ -65,6 +65,7 @@ R_BARE_START = 6  # lexer state right after an ignored lexeme, 0 = not made yet
 R_ACCEPTS = 7  # 1 when the document may end here
 
 FIRST_ROW = 0
+FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: no later row is the same
 
 
 @kernel
@@ -205,7 +206,7 @@ def goto(store, grammar, row, scanned):
         if _may_end(grammar, state, count):
             _complete(grammar, get_i32(block(grammar, STATE_RULES), state), origin)
         _advance_free(grammar, state, count, origin)
-    target = _intern_row(store, grammar)
+    target = _intern_row(store, grammar, 0)
     if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
         map_put(grammar, GOTO, (row << 32) | scanned, target)
     return target
@@ -218,7 +219,8 @@ def _readd_kernel(grammar, row):
     offset = list_offset(grammar, KERNELS, row)
     for i in range(0, list_length(grammar, KERNELS, row), 3):
         pool = block(grammar, KERNELS + 1)
-        _add_item(grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0)
+        if get_i32(pool, offset + i) != FIRST_MARK:
+            _add_item(grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0)
 
 
 @kernel
@@ -244,14 +246,17 @@ def first_row(store, grammar):
     never_inline()
     _clear_items(grammar)
     _add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
-    return _intern_row(store, grammar)
+    return _intern_row(store, grammar, 1)
 
 
 @kernel
-def _intern_row(store, grammar):
+def _intern_row(store, grammar, is_first):
     """Row whose kernel is the items in progress that are not derived."""
     never_inline()
     first = store[SCRATCH_TOP]
+    if is_first != 0:
+        for _ in range(3):
+            push(store, FIRST_MARK)
     edge_first = block(grammar, EDGE_FIRST)
     state_rules = block(grammar, STATE_RULES)
     start_rule = grammar[START_RULE]

@@ -35,7 +35,6 @@ from .memory import (
     block,
     copy_bytes,
     ensure,
-    fill_bytes,
     free_block,
     free_retired,
     get_i32,
@@ -84,7 +83,7 @@ from .store_slots import (
     WALKED,
     WORDS,
 )
-from .trie_walk import forget_hot_rows, wide_walk
+from .trie_walk import WORDS_MARGIN, forget_hot_rows, wide_walk
 
 # operations of `build`
 INIT_STORE = 0
@@ -214,7 +213,7 @@ def _walk_all(store, grammar, configuration):
     """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
     never_inline()
     state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
-    fill_bytes(ensure(store, WORDS, store[N_WORDS] * 4), store[N_WORDS] * 4, 0)
+    ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN)
     n_exits = store[N_EXITS]
     before = store[WALKED]
     wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)

@@ -22,8 +22,9 @@ SCRATCH = REPORT + 1  # int32 stack
 SCRATCH_TOP = SCRATCH + 1
 STAMPS = SCRATCH_TOP + 1  # int32[65536]: meeting two class maps
 STAMP = STAMPS + 1
-SEARCH_SEEN = STAMP + 1  # map of an emptiness search
-WORDS = SEARCH_SEEN + 2  # int32[n_words]: tokens of the walk in progress
+SEARCH_SEEN = STAMP + 1  # int32[n_nodes]: the last emptiness search that saw a node
+SEARCH = SEARCH_SEEN + 1  # number of the current emptiness search
+WORDS = SEARCH + 1  # int32[n_words]: tokens of the walk in progress
 WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
 
 # --- regular expressions
@@ -61,7 +62,8 @@ N_HOT = HOT_STATES + 1
 # --- masks of lexer states
 MASKS = N_HOT + 1  # int64[n_masks]: addresses of blocks of n_words int32
 N_MASKS = MASKS + 1
-TOKEN_LISTS = N_MASKS + 1  # int32[...]: short masks as lists of tokens
+MASK_INDEX = N_MASKS + 1  # int32[2^k]: mask + 1, open addressing by content: many lexer states have equal masks
+TOKEN_LISTS = MASK_INDEX + 1  # int32[...]: short masks as lists of tokens
 N_TOKEN_LISTS = TOKEN_LISTS + 1
 EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
 N_EXITS = EXITS + 1
@@ -100,7 +102,7 @@ LIMIT_ITEMS = 7
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
 STORE_BLOCKS = (
     *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_INDEX, LITERALS, MAP_CLASSES, MEETS, DERIVATIVES),
-    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
+    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS, MASK_INDEX),
     *(TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA, DUPLICATES, EOS, SLICES, DUPLICATE_PAIRS),
     *(first + i for first in _LISTS for i in range(3)),
 )
