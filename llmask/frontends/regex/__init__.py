@@ -70,15 +70,22 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
 
-    if len(pattern) > max_length:
-        raise LimitExceeded(
-            f"the pattern has {len(pattern)} characters, more than {max_length}", help="Shorten it, or raise the limit."
-        )
     spelling = Spelling(json_char, spell_json) if json_string else Spelling(utf8_char, str.encode)
     try:
+        if len(pattern) > max_length:
+            raise LimitExceeded(
+                f"the pattern has {len(pattern)} characters, more than {max_length}",
+                help="Shorten it, or raise the limit.",
+            )
         if dialect == "python":
             return tree_node(nodes, spelling, whole_match(PythonParser(pattern).parse()))
         return tree_node(nodes, spelling, search(EcmaParser(pattern).parse()))
+    except RecursionError:
+        raise LimitExceeded(
+            "the pattern nests deeper than what is left of Python's stack",
+            f"the pattern {shorten(pattern)}",
+            "Flatten its groups, or compile it from fewer nested calls.",
+        ) from None
     except LlmaskError as error:
         if error.where is None:
             raise type(error)(error.message, f"the pattern {shorten(pattern)}", error.help) from error

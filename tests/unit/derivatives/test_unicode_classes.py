@@ -58,7 +58,9 @@ def test_beyond_plane_one_no_character_has_case() -> None:
     assert all(c.lower() == c == c.upper() for c in map(chr, range(first, MAX_CODE_POINT + 1)))
 
 
-@pytest.mark.parametrize("members", ["k", "K", "s", "i", "\u0131", "\u0130", "ß", "ẞ", "σ", "µ", "\u01c5", "a-z", "À-ÿ"])
+@pytest.mark.parametrize(
+    "members", ["k", "K", "s", "i", "\u0131", "\u0130", "ß", "ẞ", "σ", "µ", "\u01c5", "a-z", "À-ÿ"]
+)
 def test_case_is_ignored_as_re_ignores_it(members: str) -> None:
     text = "".join(map(chr, TEXT.intersect(CodePointSet((0, 0x20000)))))
     low, _, high = members.partition("-")

@@ -42,7 +42,7 @@ def members_by_prefix(nodes: Any, node: int) -> int:
 
 
 def test_every_code_point_is_spelled_as_python_spells_it(nodes: Any) -> None:
-    """All 1,112,064: each encoding is accepted, and nothing else is, because the number of accepted strings is theirs."""
+    """All 1,112,064: each encoding is accepted, and nothing else, because so many strings are accepted."""
     node = utf8_char(nodes, TEXT)
     states = {b"": node}
     for code_point in TEXT:
@@ -75,7 +75,8 @@ def test_a_set_is_spelled_exactly(nodes: Any, rng: Random, scaled: Callable[[int
 
 def test_ill_formed_bytes_are_refused(nodes: Any) -> None:
     node = utf8_char(nodes, TEXT)
-    for data in (b"", b"\xc0\x80", b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xff", b"\x80", b"ab"):  # fmt: skip
+    overlong = (b"\xc0\x80", b"\xc1\xbf", b"\xe0\x9f\xbf", b"\xf0\x8f\xbf\xbf")
+    for data in (*overlong, b"", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xff", b"\x80", b"ab"):
         assert not nodes.matches(node, data), data
     assert utf8_char(nodes, NO_TEXT) == nodes.EMPTY
 

@@ -14,10 +14,27 @@ import pytest
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
+from tests.reference.json_spellings import spell
 
 LETTERS = "ab-\n"
 WORDS = ["".join(letters) for length in range(5) for letters in itertools.product(LETTERS, repeat=length)]
-ATOMS = ["a", "b", ".", "[^a]", r"(?a:\w)", "^", "$", r"(?a:\b)", r"\Z", "(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "(?!b-)", "(?<!ab)"]  # fmt: skip
+ATOMS = [
+    "a",
+    "b",
+    ".",
+    "[^a]",
+    r"(?a:\w)",
+    "^",
+    "$",
+    r"(?a:\b)",
+    r"\Z",
+    "(?=a)",
+    "(?!a)",
+    "(?<=a)",
+    "(?<!a)",
+    "(?!b-)",
+    "(?<!ab)",
+]
 
 
 def compose(one: str, other: str) -> list[str]:
@@ -53,13 +70,6 @@ def random_pattern(rng: random.Random, depth: int) -> str:
     if kind == 13:
         return rng.choice(["(?m:", "(?s:", "(?i:"]) + inner + ")"
     return rng.choice([r"a(?a:\b)", "b$", "^a", "(?m:^)b"]) + inner
-
-
-def spell(rng: random.Random, text: str) -> bytes:
-    """One of the JSON spellings of a text."""
-    return "".join(
-        rng.choice([json.dumps(c)[1:-1], f"\\u{ord(c):04x}", f"\\u{ord(c):04X}"]) for c in text
-    ).encode()
 
 
 def judge(pattern: str) -> re.Pattern[str]:

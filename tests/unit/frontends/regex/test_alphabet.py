@@ -1,0 +1,65 @@
+"""Classes of characters and automata over them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.derivatives.utf8 import utf8_char
+from llmask.errors import LimitExceeded
+from llmask.frontends.regex import spell_json
+from llmask.frontends.regex.alphabet import DEAD, MAX_ROWS, Alphabet, Spelling
+from llmask.frontends.regex.json_strings import json_char
+from tests.reference.json_spellings import spell
+from tests.reference.regex_nodes import RegexNodes
+
+RAW = Spelling(utf8_char, str.encode)
+JSON = Spelling(json_char, spell_json)
+SETS = [CodePointSet.of("aé"), CodePointSet.of("a"), CodePointSet.of("a😀\n")]
+
+
+def test_classes_are_the_parts_that_the_sets_cut(nodes: Any) -> None:
+    classes = Alphabet(nodes, RAW, SETS).classes
+    assert classes[0].union(*classes[1:]) == TEXT
+    assert sum(map(len, classes)) == len(TEXT)
+    assert sorted(len(members) for members in classes)[:3] == [1, 1, 2]
+    for members in SETS:
+        assert all(one.intersect(members) in (one, CodePointSet(())) for one in classes)
+
+
+@pytest.mark.parametrize("spelling", [RAW, JSON], ids=["raw", "json"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_an_automaton_over_classes_reads_bytes(nodes: Any, spelling: Spelling, start: int, rng: random.Random) -> None:
+    """State 1 after an odd number of "a"; "é" twice in a row is dead."""
+    alphabet = Alphabet(nodes, spelling, [CodePointSet.of("a"), CodePointSet.of("é")])
+    number = {text: next(i for i, c in enumerate(alphabet.classes) if ord(text) in c) for text in "aé-"}
+    table = [[DEAD] * 3 for _ in range(4)]  # parity of "a", and 2 more where the last one was "é"
+    for state in range(4):
+        table[state][number["a"]] = 1 - state % 2
+        table[state][number["é"]] = state + 2 if state < 2 else DEAD
+        table[state][number["-"]] = state % 2
+    node = alphabet.automaton(table, [False, True, False, True], start)
+    for length in range(5):
+        for word in map("".join, itertools.product("aé😀", repeat=length)):
+            expected = (word.count("a") + start) % 2 == 1 and "éé" not in word
+            data = word.encode() if spelling is RAW else spell(rng, word)
+            assert nodes.matches(node, data) == expected, word
+
+
+def test_too_large_an_automaton_meets_a_limit(nodes: Any) -> None:
+    alphabet = Alphabet(nodes, RAW, [])
+    with pytest.raises(LimitExceeded, match="automaton of more than"):
+        alphabet.automaton([[0]] * MAX_ROWS, [True] * MAX_ROWS)
+
+
+def test_too_many_classes_meet_a_limit() -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        Alphabet(RegexNodes(), RAW, [CodePointSet((c, c + 1)) for c in range(300)])  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "the pattern tells more than 250 classes of characters apart beside its look-arounds\n"
+        "  Split the pattern, or move look-arounds out of repetitions."
+    )

@@ -1,0 +1,85 @@
+"""Smallest solutions of equations over languages."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from llmask.derivatives.code_points import CodePointSet
+from llmask.derivatives.utf8 import utf8_char
+from llmask.errors import LimitExceeded
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.equations import Equations
+
+WORDS = ["".join(letters) for length in range(6) for letters in itertools.product("ab", repeat=length)]
+
+
+@pytest.fixture
+def alphabet(nodes: Any) -> Alphabet:
+    return Alphabet(nodes, Spelling(utf8_char, str.encode), [CodePointSet.of("a"), CodePointSet.of("b")])
+
+
+def solved(nodes: Any, node: int) -> list[str]:
+    return [word for word in WORDS if nodes.matches(node, word.encode())]
+
+
+def test_a_loop_is_its_equation(nodes: Any, alphabet: Alphabet) -> None:
+    """X = b | a X."""
+    equations = Equations(nodes)
+    x = equations.variable()
+    equations.define(x, equations.union([nodes.literal(b"b"), equations.concat(nodes.literal(b"a"), x)]))
+    assert solved(nodes, equations.solve(x, alphabet)) == ["b", "ab", "aab", "aaab", "aaaab"]
+
+
+def test_an_intersection_holds_at_every_turn(nodes: Any, alphabet: Alphabet) -> None:
+    """X = "" | not(bb ALL) & (a|b) X: no two b in a row."""
+    equations = Equations(nodes)
+    x = equations.variable()
+    turn = equations.concat(nodes.byte_set(1 << 97 | 1 << 98), x)
+    no_bb = nodes.complement(nodes.concat([nodes.literal(b"bb"), nodes.ALL]))
+    equations.define(x, equations.union([nodes.EPSILON, equations.intersect(no_bb, turn)]))
+    assert solved(nodes, equations.solve(x, alphabet)) == [word for word in WORDS if "bb" not in word]
+
+
+def test_equations_may_name_each_other_before_any_character(nodes: Any, alphabet: Alphabet) -> None:
+    """X = Y | a, Y = X | b Y, X = X: the smallest solution adds nothing of its own."""
+    equations = Equations(nodes)
+    x, y = equations.variable(), equations.variable()
+    equations.define(x, equations.union([y, nodes.literal(b"a"), x]))
+    equations.define(y, equations.union([x, equations.concat(nodes.literal(b"b"), y)]))
+    assert solved(nodes, equations.solve(x, alphabet)) == ["a", "ba", "bba", "bbba", "bbbba"]
+    empty = equations.variable()
+    equations.define(empty, empty)
+    assert nodes.is_empty(equations.solve(empty, alphabet))
+
+
+def test_what_is_known_stays_a_node(nodes: Any) -> None:
+    equations = Equations(nodes)
+    a, b = nodes.literal(b"a"), nodes.literal(b"b")
+    assert equations.concat(a, b) == nodes.literal(b"ab")
+    assert equations.union([a, b]) == nodes.union([a, b])
+    assert equations.intersect(a, b) == nodes.intersect([a, b])
+
+
+LOOP = "a repetition around an anchor or look-around needs more than "
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(?:(?!a.{3000}b).)*", LOOP + "2000 states"),
+        ("(?:(?:(?=.*a.{9}b)|(?=.*c.{8}a)|(?=.*a.{7}c)).)*", LOOP + "100000 steps"),
+        ("(?:(?:(?:^a){0,99}){0,99}){0,99}", "the pattern's anchors and look-arounds take more than 30000 steps"),
+    ],
+)
+def test_hostile_loops_meet_a_limit(pattern: str, message: str) -> None:
+    from tests.reference.regex_nodes import RegexNodes
+
+    with pytest.raises(LimitExceeded) as caught:
+        compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+    assert caught.value.message == message
+    assert caught.value.where == f"the pattern {pattern}"
+    assert caught.value.help is not None

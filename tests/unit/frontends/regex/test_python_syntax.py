@@ -1,0 +1,197 @@
+r"""Python's syntax: every construct against `re`, and the whole text of every refusal."""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.regex import compile_pattern
+from tests.reference.regex_nodes import RegexNodes
+
+# A pattern and the texts on which `re.fullmatch` is asked.
+CONSTRUCTS = [
+    (r"a{2}b{,2}c{1,}d{}e{x}f{1,2", ["aabcd{}e{x}f{1,2", "aabbbcd{}e{x}f{1,2", "aacccd{}e{x}f{1,2"]),
+    (r"a{,}", ["", "aaa", "a{,}"]),
+    (r"a*?b+?c??d{1,2}?", ["abcd", "bdd", "ab"]),
+    (r"{a}", ["{a}", "a"]),
+    (r"a|b|", ["a", "b", "", "ab"]),
+    (r"()|(?:)", ["", "a"]),
+    (r"(?P<x>a)(?P<y_1>b)", ["ab", "a"]),
+    (r"(?#comment)a(?#another)*b", ["aaab", "b", "ac"]),
+    (r"(?x) a b # comment" "\n [ ] \\ c *", ["ab  c", "ab  ", "a b", "ab   "]),
+    (r"(?x: a b ) c", ["ab c", "abc", "a b c"]),
+    (r"(?i)aB(?-i:c)", ["Abc", "aBc", "abC"]),
+    (r"(?i:a)b", ["Ab", "ab", "aB"]),
+    (r"(?s).", ["\n", "a"]),
+    (r"(?s:.).", ["\n\n", "\na"]),
+    (r"(?m)a$\n^b", ["a\nb", "ab"]),
+    (r"(?m)a$.b", ["a\nb"]),
+    (r"(?a)\w\d\s", ["aé ", "a1 ", "a1\x1c", "a٣ "]),
+    (r"\w\d\s", ["é٣\x1c", "a1 ", "_1\u3000", "-1 "]),
+    (r"(?ai)[k-s]", ["K", "\u212a", "ſ", "S"]),
+    (r"(?i)[k-s]", ["K", "\u212a", "ſ", "S"]),
+    (r"(?i)[^k]", ["K", "\u212a", "x"]),
+    (r"(?i)\u01c5", ["\u01c4", "\u01c5", "\u01c6"]),
+    (r"[]a]", ["]", "a", "b"]),
+    (r"[^]a]", ["]", "a", "b"]),
+    (r"[a\]b]", ["]", "a", "\\"]),
+    (r"[a-]", ["-", "a", "b"]),
+    (r"[-a]", ["-", "a", "b"]),
+    (r"[+--]", ["+", ",", "-", "."]),
+    (r"[\w-]", ["-", "a", "é", "."]),
+    (r"[\d\s_]", ["1", " ", "_", "a"]),
+    (r"[\D]", ["1", "a", "٣"]),
+    (r"[^\W\d]", ["1", "a", "-", "é"]),
+    (r"[.*+?{}()|^$]", [".", "*", "a", "^"]),
+    (r"[a^]", ["^", "a"]),
+    (r"[\b\a\f\n\r\t\v]", ["\b", "\a", "\f", "\n", "\r", "\t", "\v", "b"]),
+    (r"\a\f\n\r\t\v", ["\a\f\n\r\t\v"]),
+    (r"\x41\u0042\U00000043\N{LATIN SMALL LETTER D}", ["ABCd", "ABCD"]),
+    (r"\0\00\007\101\1234", ["\0\0\x07AS4", "\0"]),
+    (r"[\0\101\7]", ["\0", "A", "\7", "1"]),
+    (r"\.\*\-\/\"\_\ \@\é", ['.*-/"_ @é']),
+    (r"\A^a\Z", ["a", "a\n"]),
+    (r"a$", ["a", "a\n"]),
+    (r"(?:a$)\n?", ["a", "a\n"]),
+    (r"a$|b", ["a", "b", "a\n"]),
+    (r"(?=a)*b", ["b", "ab"]),
+    (r"(?:(?=a)|b)+a", ["a", "ba", "bba", "b"]),
+    (r"(?<=a|b)c|(?<!a)d", ["c", "d"]),
+    (r".(?<=[ab])c", ["ac", "bc", "cc"]),
+    (r".(?<!\w)c", ["ac", "-c"]),
+    (r"\B", ["", "a"]),
+    (r"\B\B|-\B-", ["", "--"]),
+    (r"\b", ["", "a"]),
+    (r"a\b", ["a"]),
+    (r"(?:\ba\b ?)+", ["a a", "aa", "a "]),
+    (r"é\bé|é\b-", ["éé", "é-"]),
+    ("\ud83d|a", ["a"]),
+]
+
+
+@pytest.mark.parametrize(("pattern", "words"), CONSTRUCTS, ids=[ascii(pattern) for pattern, _ in CONSTRUCTS])
+def test_constructs_mean_what_re_says(nodes: Any, pattern: str, words: list[str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = re.compile(pattern)
+    node = compile_pattern(nodes, pattern)
+    for word in words:
+        assert nodes.matches(node, word.encode()) == bool(expected.fullmatch(word)), word
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="re has possessive quantifiers since Python 3.11")
+@pytest.mark.parametrize("pattern", ["a*+b", "a++a", "[ab]?+a", "a{1,2}+a", "a{2}+a", "a{2,}+b?", ".*+", "a{0}+b"])
+def test_possessive_quantifiers_behind_characters_are_exact(nodes: Any, pattern: str) -> None:
+    node = compile_pattern(nodes, pattern)
+    for word in ("", "a", "b", "aa", "ab", "ba", "aab", "aaa", "aaab", "aaaa", "bb"):
+        assert nodes.matches(node, word.encode()) == bool(re.fullmatch(pattern, word)), word
+
+
+REFERENCE = "a backreference depends on what a group matched, which no regular language can"
+WRITE_OUT = "Write the group's alternatives out, each with its repetition."
+REFUSED = [
+    ("a(b", "this group is not closed", 2, r"Add a closing parenthesis, or write \( for the character."),
+    ("a)b", "this closing parenthesis has no opening one", 2, r"Write \) for the character."),
+    ("x[a-", "this class is not closed", 2, r"Add a closing bracket, or write \[ for the character."),
+    ("[]", "this class is not closed", 1, r"Add a closing bracket, or write \[ for the character."),
+    ("[b-a]", "this range ends before it starts", 3, "Swap its ends."),
+    (r"[\w-a]", "a range needs a single character at both ends", 4, r"Write \- for the character."),
+    ("*a", "there is nothing to repeat", 1, "Put the quantifier behind what it repeats."),
+    ("a|{2}", "there is nothing to repeat", 3, "Put the quantifier behind what it repeats."),
+    ("^*", "there is nothing to repeat: an anchor takes no character", 2, "Remove the quantifier."),
+    ("a**", "a quantifier cannot follow a quantifier", 3, "Put what it repeats in a group: (?:...)*."),
+    ("a{3,2}", "the repetition's lower bound 3 is above its upper bound 2", 2, "Swap them."),
+    (
+        "a{1,1" + "0" * 30 + "}",
+        "the repetition count is larger than 2147483646",
+        2,
+        "Leave the upper bound open: {n,}.",
+    ),
+    (r"(a)\1", REFERENCE, 4, WRITE_OUT),
+    ("(?P<x>a)(?P=x)", REFERENCE, 9, WRITE_OUT),
+    ("(a)?(?(1)b|c)", "a conditional group depends on what another group matched", 5, "Write both cases out."),
+    ("(?>a*)b", "atomic groups are not supported", 1, "Write (?: instead of (?>."),
+    ("(ab)*+", "a possessive quantifier is supported behind a single character or class only", 5, "Remove the plus."),
+    ("a(?i)", "flags for the whole pattern stand at its start", 2, "Move them, or write (?i:...)."),
+    ("(?L)a", "the flag L is for byte patterns", 1, "Remove it."),
+    ("(?<a>b)", "this group has an unknown extension", 1, r"Write \( for the character."),
+    ("(?P<1>b)", "this group's name is no identifier", 1, "Write (?P<name>...)."),
+    ("(?P<x>a)(?P<x>b)", "this group's name is already taken", 9, "Rename one of the groups, or write (?:...)."),
+    ("(?#a", "this comment is not closed", 1, "Add a closing parenthesis."),
+    (r"\p{L}", r"the escape \p has no meaning", 1, "Remove the backslash for the character itself."),
+    (r"[\8]", r"the escape \8 has no meaning", 2, "Remove the backslash for the character itself."),
+    ("a\\", "the pattern ends in a backslash", 2, r"Write \\ for the character."),
+    (r"\x4", "this escape needs 2 hexadecimal digits of a code point", 1, r"Example: \x41."),
+    (r"\U00110000", "this escape needs 8 hexadecimal digits of a code point", 1, r"Example: \x41."),
+    (r"\777", "this octal escape is above 0o377", 1, r"Write \u0100 for larger code points."),
+    (r"\N{NO SUCH}", "this is no name of a character", 1, r"Example: \N{EM DASH}."),
+    ("a(?<=b$)", "a lookbehind cannot look ahead", 7, "Move this behind the lookbehind's parenthesis."),
+]
+
+
+@pytest.mark.parametrize(("pattern", "message", "column", "help"), REFUSED, ids=[row[0][:20] for row in REFUSED])
+def test_refusals_say_what_where_and_how_to_mend(pattern: str, message: str, column: int, help: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+    assert str(caught.value) == f"{message}\n  at column {column} of the pattern {pattern}\n  {help}"
+
+
+def test_a_long_pattern_is_shown_around_the_place() -> None:
+    with pytest.raises(GrammarError) as caught:
+        compile_pattern(RegexNodes(), "x" * 60 + "(?>a)" + "y" * 60)  # type: ignore[arg-type]
+    assert caught.value.where == f"column 61 of the pattern ...{'x' * 40}(?>a){'y' * 35}..."
+
+
+# Beyond `re`: meant by its author in one way only, or refused by some of the versions 3.10 to 3.14.
+ACCEPTED_BEYOND_RE = (r"(?<=a*)b", r"(?<=a|bc)d", r"a\z", "a++")
+
+
+def test_what_re_refuses_is_refused_on_random_text(rng: random.Random, scaled: Callable[[int], int]) -> None:
+    """Random text over the special characters: malformed patterns are refused and well-formed ones are not."""
+    for _ in range(scaled(3000)):
+        pattern = "".join(rng.choice("aab1,-^$.*?|()[]{}\\\\dbx ") for _ in range(rng.randrange(1, 9)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                re.compile(pattern)
+                is_valid = True
+            except (re.error, OverflowError):
+                is_valid = False
+        try:
+            compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+            is_accepted = True
+        except GrammarError as error:
+            is_accepted = "backreference" in error.message
+            is_valid = is_valid or is_accepted
+        assert is_accepted == is_valid, pattern
+
+
+@pytest.mark.parametrize("pattern", ACCEPTED_BEYOND_RE)
+def test_a_few_patterns_are_accepted_that_some_versions_of_re_refuse(pattern: str) -> None:
+    compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+
+
+def test_deep_nesting_meets_a_limit_and_not_the_stack() -> None:
+    compile_pattern(RegexNodes(), "(" * 60 + "a" + ")*" * 60)  # type: ignore[arg-type]
+    with pytest.raises(LimitExceeded) as caught:
+        compile_pattern(RegexNodes(), "(" * 10_000 + "a" + ")" * 10_000)  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "the pattern nests groups deeper than 60 levels\n"
+        f"  at column 61 of the pattern ...{'(' * 80}...\n"
+        "  Flatten the groups."
+    )
+
+
+def test_long_patterns_meet_a_limit() -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        compile_pattern(RegexNodes(), "a" * 11, max_length=10)  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "the pattern has 11 characters, more than 10\n  at the pattern aaaaaaaaaaa\n  Shorten it, or raise the limit."
+    )
