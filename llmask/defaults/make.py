@@ -8,6 +8,8 @@ In: the standard library, a seed. Out: tokenizer.gguf and ngrams.npz in FOLDER (
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
 import zipfile
 from collections import Counter
@@ -18,6 +20,7 @@ import numpy as np
 
 from ..encoders.bpe import BYTE_OF_CHARACTER
 from ..encoders.pretokenize import split_words
+from ..tokenizer import Tokenizer
 from ..vocabulary.patterns import LLAMA3
 from .corpus import Corpus, gather
 from .train_bpe import train_merges
@@ -79,18 +82,34 @@ def _spell(token: bytes) -> str:
 
 def write_ngrams(folder: Path, corpus: Corpus) -> None:
     """Model file over the tokenizer that lies in `folder`."""
-    from ..tokenizer import Tokenizer
-
     tok = Tokenizer.from_gguf(folder / "tokenizer.gguf")
     end_id = tok.eos_ids[0]
-    ids: list[int] = []
+    ids = [end_id]  # the beginning of the first document is a beginning, too
     for text in (*corpus.docstrings, *corpus.documents):
-        ids += tok.encode(text.encode("utf-8", "replace").decode("utf-8"))
+        ids += tok.encode(_flatten(text))
         ids.append(end_id)
-    # the end token first: the beginning of the first document is a beginning, too
-    arrays = count_ngrams(np.array([end_id, *ids], np.int64), tok.vocab_size, LEAST_COUNTS)
+    arrays = count_ngrams(np.array(ids, np.int64), _represent_numbers(tok), LEAST_COUNTS)
     arrays["end_id"] = np.array(end_id)
     save_arrays(folder / "ngrams.npz", arrays)
+
+
+def _flatten(text: str) -> str:
+    """The text on one line: a model of few tokens loses count of indents and then writes nothing but blanks."""
+    if text[0] in "{[" and text[-1] in "}]":
+        with contextlib.suppress(ValueError):
+            return json.dumps(json.loads(text), ensure_ascii=False)
+    return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def _represent_numbers(tok: Tokenizer) -> np.ndarray:
+    """For each token the one that stands for it in contexts: numbers of as many digits are alike."""
+    representatives = np.arange(tok.vocab_size)
+    first_of_length: dict[int, int] = {}
+    for token in range(tok.vocab_size):
+        data = tok.token_bytes(token)
+        if data.isdigit():
+            representatives[token] = first_of_length.setdefault(len(data), token)
+    return representatives
 
 
 def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
