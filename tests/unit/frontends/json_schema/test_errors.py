@@ -1,0 +1,270 @@
+"""Schemas that are refused: the whole message of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema, UnsupportedSchema
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.limits import Limits
+
+IGNORE = 'Remove it, or pass unsupported="ignore" to accept that.'
+LOCAL = "Name a place of this schema, such as #/$defs/name."
+TOO_PERMISSIVE = "is not supported; the mask would be too permissive"
+
+TABLE: list[tuple[Any, type[LlmaskError], str]] = [
+    (3, GrammarError, "a schema must be an object or a boolean, not 3\n  at #"),
+    (
+        {"properties": {"a": []}},
+        GrammarError,
+        "a schema must be an object or a boolean, not a list\n  at #/properties/a",
+    ),
+    ({1: 2}, GrammarError, "the keys of a schema must be strings\n  at #"),
+    (
+        {"properties": {"a/b": {"type": "text"}}},
+        GrammarError,
+        "\"type\" must be the name of a JSON type or a list of such names, not 'text'\n  at #/properties/a~1b/type",
+    ),
+    ({"minLength": -1}, GrammarError, '"minLength" must be a non-negative integer, not -1\n  at #/minLength'),
+    ({"maxItems": "3"}, GrammarError, "\"maxItems\" must be a non-negative integer, not '3'\n  at #/maxItems"),
+    ({"multipleOf": 0}, GrammarError, '"multipleOf" must be a number above 0, not 0\n  at #/multipleOf'),
+    ({"minimum": float("inf")}, GrammarError, '"minimum" must be a number, not inf\n  at #/minimum'),
+    ({"required": "a"}, GrammarError, "\"required\" must be a list of names, not 'a'\n  at #/required"),
+    (
+        {"anyOf": []},
+        GrammarError,
+        '"anyOf" must be a list of schemas with at least one member, not a list\n  at #/anyOf',
+    ),
+    (
+        {"properties": 3},
+        GrammarError,
+        '"properties" must be an object whose values are schemas, not 3\n  at #/properties',
+    ),
+    ({"enum": 3}, GrammarError, '"enum" must be a list of values, not 3\n  at #/enum'),
+    ({"const": {1, 2}}, GrammarError, "{1, 2} is not a JSON value\n  at #"),
+    ({"const": "\ud800"}, GrammarError, "the string '\\ud800' holds a lone surrogate, which is no text\n  at #"),
+    ({"$ref": "#/$defs/a"}, GrammarError, f'"$ref" names #/$defs/a, and nothing stands there\n  at #/$ref\n  {LOCAL}'),
+    ({"$ref": "#a"}, GrammarError, f'"$ref" names #a, and nothing stands there\n  at #/$ref\n  {LOCAL}'),
+    (
+        {"$ref": "#/title", "title": "t"},
+        GrammarError,
+        '"$ref" names #/title, which is no schema (an object or a boolean)\n  at #/$ref',
+    ),
+    ({"$ref": "#"}, GrammarError, "the schema refers to itself without describing anything\n  at #"),
+    (
+        {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "items": {"$ref": "#/$defs/a"}},
+        GrammarError,
+        "the schema refers to itself without describing anything\n  at #/$defs/a",
+    ),
+    (
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{}]},
+        GrammarError,
+        '"items" is a list, which draft 2020-12 writes as "prefixItems"\n  at #/items',
+    ),
+    (
+        {"$ref": "https://example.org/other.json"},
+        UnsupportedSchema,
+        '"$ref" names the document https://example.org/other.json, which is not part of the schema\n  at #/$ref\n'
+        f"  {LOCAL}",
+    ),
+    ({"not": {"type": "null"}}, UnsupportedSchema, f'"not" {TOO_PERMISSIVE}\n  at #/not\n  {IGNORE}'),
+    ({"if": {}, "then": {}}, UnsupportedSchema, f'"if" {TOO_PERMISSIVE}\n  at #/if\n  {IGNORE}'),
+    (
+        {"items": {"type": "array", "uniqueItems": True}},
+        UnsupportedSchema,
+        f'"uniqueItems" {TOO_PERMISSIVE}\n  at #/items/uniqueItems\n  {IGNORE}',
+    ),
+    ({"contains": {}}, UnsupportedSchema, f'"contains" {TOO_PERMISSIVE}\n  at #/contains\n  {IGNORE}'),
+    (
+        {"dependentRequired": {"a": ["b"]}},
+        UnsupportedSchema,
+        f'"dependentRequired" {TOO_PERMISSIVE}\n  at #/dependentRequired\n  {IGNORE}',
+    ),
+    (
+        {"unevaluatedProperties": False},
+        UnsupportedSchema,
+        f'"unevaluatedProperties" {TOO_PERMISSIVE}\n  at #/unevaluatedProperties\n  {IGNORE}',
+    ),
+    ({"format": "regex"}, UnsupportedSchema, f'the format "regex" {TOO_PERMISSIVE}\n  at #/format\n  {IGNORE}'),
+    (
+        {"oneOf": [{"type": "integer"}, {"type": "null"}, {"minimum": 3}]},
+        UnsupportedSchema,
+        '"oneOf" is supported only where its schemas exclude each other, and number 1 and number 3 were not proved to\n'
+        f"  at #/oneOf\n  {IGNORE}",
+    ),
+    (
+        {"minProperties": 2},
+        UnsupportedSchema,
+        f'"minProperties" above 1 is not supported where keys are free to repeat\n  at #/minProperties\n  {IGNORE}',
+    ),
+    (False, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #"),
+    ({"not": {}}, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #/not"),
+    (
+        {"type": "integer", "minimum": 3, "maximum": 2},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #",
+    ),
+    (
+        {
+            "required": ["a"],
+            "type": "object",
+            "properties": {"a": {"type": "string", "pattern": "^a{3}$", "maxLength": 2}},
+        },
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no string fulfils all of its keywords\n  at #/properties/a",
+    ),
+    (
+        {"type": "string", "enum": [1]},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no value of const or enum fulfils the other keywords\n  at #",
+    ),
+    (
+        {"allOf": [{"type": "string"}, {"type": "null"}]},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/allOf/0",
+    ),
+    (
+        {"type": "array", "minItems": 2, "maxItems": 1},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: minItems is 2 and maxItems is 1\n  at #",
+    ),
+    (
+        {"type": "object", "required": ["a", "b"], "maxProperties": 1},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: 2 properties are required and maxProperties is 1\n  at #",
+    ),
+    (
+        {"type": "object", "required": ["b"], "additionalProperties": False},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: the schema is false\n  at #/additionalProperties",
+    ),
+    (
+        {"type": "object", "minProperties": 3, "properties": {"a": {}}, "additionalProperties": False},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: minProperties is 3, but only 1 keys are allowed\n  at #",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "kind", "message"), TABLE, ids=[str(row[0])[:60] for row in TABLE])
+def test_message(judge: Any, schema: Any, kind: type[LlmaskError], message: str) -> None:
+    with pytest.raises(LlmaskError) as caught:
+        judge.translate(schema)
+    assert type(caught.value) is kind
+    assert str(caught.value) == message
+
+
+def test_a_malformed_pattern_names_its_place(judge: Any) -> None:
+    with pytest.raises(GrammarError) as caught:
+        judge.translate({"properties": {"a": {"pattern": "(a"}}})
+    assert caught.value.message.startswith('"pattern": ')
+    assert caught.value.where is not None
+    assert caught.value.where.startswith("#/properties/a/pattern, ")
+
+
+def test_what_allows_nothing_is_left_out_where_it_is_optional(judge: Any) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}, "b": {"enum": []}}}
+    judge.agrees(schema, [{}, {"c": 1}], [{"a": 1}, {"b": 1}, {"a": 1, "c": 1}])
+
+
+def test_ignored_keywords_are_listed(judge: Any) -> None:
+    schema = {"items": {"uniqueItems": True, "not": {"type": "null"}}, "oneOf": [{}, {"type": "array"}], "contains": {}}
+    assert judge.translate(schema, unsupported="ignore").warnings == [
+        '"oneOf" at #/oneOf is not enforced: "oneOf" is supported only where its schemas exclude each other, and number 1'
+        " and number 2 were not proved to",
+        '"contains" at #/contains is not enforced: "contains" is not supported; the mask would be too permissive',
+        '"not" at #/items/not is not enforced: "not" is not supported; the mask would be too permissive',
+        '"uniqueItems" at #/items/uniqueItems is not enforced: "uniqueItems" is not supported; the mask would be too'
+        " permissive",
+    ]
+
+
+def test_unknown_formats_are_annotations_and_listed(judge: Any) -> None:
+    grammar = judge.translate({"type": "string", "format": "int32"})
+    assert grammar.warnings == [
+        '"format" at #/format is not enforced: the format "int32" is unknown, so it is an annotation'
+    ]
+
+
+def test_keywords_of_other_drafts_are_listed(judge: Any) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1, "type": "integer"}
+    judge.agrees(schema, [1, 2], ["a"])
+    assert judge.translate(schema).warnings == [
+        '"const" at #/const is not enforced: the declared draft does not know it, so it is an annotation'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"whitespace": "wide"}, 'the option whitespace must be "flexible" or "compact", not \'wide\''),
+        ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
+        ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
+        ({"property_order": "any"}, "the option property_order must be \"schema\", not 'any'"),
+        ({"max_whitespace": -1}, "the option max_whitespace must be a number of bytes, not -1"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        SchemaOptions(**options)
+    assert str(caught.value) == message
+
+
+def nested(depth: int) -> Any:
+    schema: Any = {"type": "integer"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
+def doubling(depth: int) -> Any:
+    """2^depth combinations of lengths."""
+    return {"allOf": [{"anyOf": [{"minLength": n}, {"maxLength": 1000 - n}]} for n in range(depth)]}
+
+
+def nested_list(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+HOSTILE: list[tuple[str, Any, Limits, str]] = [
+    ("deep", nested(100_000), Limits(), "the schema is nested deeper than 400 (limits.max_schema_depth)"),
+    (
+        "deep allOf",
+        {"allOf": [{"allOf": [{"allOf": [{"type": "null"}]}]}]},
+        Limits(max_schema_depth=1),
+        "the schema is nested deeper than 1 (limits.max_schema_depth)",
+    ),
+    (
+        "exponential",
+        doubling(40),
+        Limits(max_schema_keywords=2000),
+        "compiling the schema visits more than 2000 subschemas (limits.max_schema_keywords)",
+    ),
+    ("deep value", {"const": nested_list(1000)}, Limits(), "a value of const or enum is nested deeper than 100"),
+    ("huge bound", {"type": "number", "minimum": 10**5000}, Limits(), "a bound of a number has more than 1200 digits"),
+    (
+        "huge divisor",
+        {"type": "integer", "multipleOf": 1_000_003},
+        Limits(),
+        "the bounds and multipleOf of a number need an automaton of more than 20000 states",
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "limits", "message"), [row[1:] for row in HOSTILE], ids=[row[0] for row in HOSTILE])
+def test_hostile_schemas_meet_a_limit(judge: Any, schema: Any, limits: Limits, message: str) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        judge.translate(schema, limits=limits)
+    assert caught.value.message == message
+
+
+def test_a_cyclic_python_object_meets_a_limit(judge: Any) -> None:
+    schema: Any = {"type": "object", "properties": {"r": {"$ref": "#"}}}
+    schema["properties"]["a"] = schema
+    with pytest.raises(LimitExceeded):
+        judge.translate(schema)
