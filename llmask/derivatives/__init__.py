@@ -1,0 +1,1 @@
+"""Regular expressions over bytes, and the sets of characters that they are made of."""

@@ -48,3 +48,8 @@ def utf8_char(nodes: RegexNodes, members: CodePointSet) -> int:
                 parts.append(digits_node(nodes, ranges, positions))
         found = nodes.memo[key] = nodes.union(parts)
     return int(found)
+
+
+def utf8_literal(nodes: RegexNodes, text: str) -> int:
+    """Node of a text without lone surrogates, as `utf8_char` is of a character."""
+    return nodes.literal(text.encode())

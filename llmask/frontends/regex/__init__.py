@@ -11,12 +11,11 @@ In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remember
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Literal
 
-from llmask.derivatives.utf8 import utf8_char
+from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.regex.json_strings import json_char
+from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -70,7 +69,8 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
 
-    spelling = Spelling(json_char, spell_json) if json_string else Spelling(utf8_char, str.encode)
+    quoted = Spelling(json_char, json_literal_any_spelling, spell_json)
+    spelling = quoted if json_string else Spelling(utf8_char, utf8_literal, str.encode)
     try:
         if len(pattern) > max_length:
             raise LimitExceeded(
@@ -90,11 +90,6 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
         if error.where is None:
             raise type(error)(error.message, f"the pattern {shorten(pattern)}", error.help) from error
         raise
-
-
-def spell_json(text: str) -> bytes:
-    """One JSON spelling of `text`, without the quotes."""
-    return json.dumps(text)[1:-1].replace("\x7f", "\\u007f").encode()
 
 
 def shorten(pattern: str) -> str:

@@ -31,11 +31,13 @@ MAX_ROWS = 30_000  # 10 MB of transitions
 class Spelling(NamedTuple):
     """How code points become bytes.
 
-    char    node of every spelling of one code point of a set
-    spell   one of the spellings of a text
+    char     node of every spelling of one code point of a set
+    literal  node of every spelling of a text
+    spell    one of the spellings of a text
     """
 
     char: Callable[[RegexNodes, CodePointSet], int]
+    literal: Callable[[RegexNodes, str], int]
     spell: Callable[[str], bytes]
 
 

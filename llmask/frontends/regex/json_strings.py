@@ -84,6 +84,11 @@ def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
     return nodes.concat([json_char(nodes, CodePointSet.of(character)) for character in text])
 
 
+def spell_json(text: str) -> bytes:
+    """One JSON spelling of `text`, without the quotes and in ASCII."""
+    return json.dumps(text)[1:-1].replace("\x7f", "\\u007f").encode()
+
+
 def json_literal(nodes: RegexNodes, text: str) -> int:
     """Node of the one spelling of `text` that models write: that of `json.dumps(ensure_ascii=False)`, no quotes.
 

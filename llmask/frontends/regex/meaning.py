@@ -123,12 +123,26 @@ class Meaning:
         if isinstance(tree, Repeated):
             return self.nodes.repeat(self._node(tree.base), tree.min, tree.max)
         if isinstance(tree, Sequence):
-            return self.nodes.concat([self._node(part) for part in tree.parts])
+            return self.nodes.concat(self._row(tree.parts))
         single = _single_character(tree)
         if single is not None:
             return self.spelling.char(self.nodes, single)
         assert isinstance(tree, Alternatives)
         return self.nodes.union([self._node(option) for option in tree.options])
+
+    def _row(self, parts: Items[Tree]) -> list[int]:
+        """Nodes of parts in a row; single characters side by side are one literal, which nodes step through faster."""
+        found: list[int] = []
+        literal = ""
+        for part in parts:
+            if isinstance(part, Chars) and len(part.members) == 1:
+                literal += chr(part.members.bounds[0])
+                continue
+            if literal:
+                found.append(self.spelling.literal(self.nodes, literal))
+                literal = ""
+            found.append(self._node(part))
+        return [*found, self.spelling.literal(self.nodes, literal)] if literal else found
 
     # --- trees that do, from the end
 

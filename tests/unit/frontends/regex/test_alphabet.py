@@ -9,16 +9,15 @@ from typing import Any
 import pytest
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
-from llmask.derivatives.utf8 import utf8_char
+from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex import spell_json
 from llmask.frontends.regex.alphabet import DEAD, MAX_ROWS, Alphabet, Spelling
-from llmask.frontends.regex.json_strings import json_char
+from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
 
-RAW = Spelling(utf8_char, str.encode)
-JSON = Spelling(json_char, spell_json)
+RAW = Spelling(utf8_char, utf8_literal, str.encode)
+JSON = Spelling(json_char, json_literal_any_spelling, spell_json)
 SETS = [CodePointSet.of("aé"), CodePointSet.of("a"), CodePointSet.of("a😀\n")]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmask.derivatives.code_points import CodePointSet
-from llmask.derivatives.utf8 import utf8_char
+from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
@@ -19,7 +19,7 @@ WORDS = ["".join(letters) for length in range(6) for letters in itertools.produc
 
 @pytest.fixture
 def alphabet(nodes: Any) -> Alphabet:
-    return Alphabet(nodes, Spelling(utf8_char, str.encode), [CodePointSet.of("a"), CodePointSet.of("b")])
+    return Alphabet(nodes, Spelling(utf8_char, utf8_literal, str.encode), [CodePointSet.of("a"), CodePointSet.of("b")])
 
 
 def solved(nodes: Any, node: int) -> list[str]:
@@ -59,7 +59,7 @@ def test_equations_may_name_each_other_before_any_character(nodes: Any, alphabet
 def test_what_is_known_stays_a_node(nodes: Any) -> None:
     equations = Equations(nodes)
     a, b = nodes.literal(b"a"), nodes.literal(b"b")
-    assert equations.concat(a, b) == nodes.literal(b"ab")
+    assert equations.concat(a, b) == nodes.concat([a, b])
     assert equations.union([a, b]) == nodes.union([a, b])
     assert equations.intersect(a, b) == nodes.intersect([a, b])
 

@@ -152,3 +152,8 @@ def test_bounded_repetitions_stay_counters(nodes: Any) -> None:
 
 def test_a_pattern_is_compiled_once(nodes: Any) -> None:
     assert compile_pattern(nodes, "[a-f]+x") == compile_pattern(nodes, "[a-f]+x") == compile_pattern(nodes, "^[a-f]+x$")
+
+
+def test_characters_side_by_side_are_one_literal(nodes: Any) -> None:
+    parts = [nodes.literal(text.encode()) for text in ("aé", "bc", "d")]
+    assert compile_pattern(nodes, "aé(bc)d") == nodes.concat(parts)
