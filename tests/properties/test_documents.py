@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
@@ -121,28 +122,30 @@ def test_altered_documents_are_accepted_exactly_when_they_are_valid(
     assert min(n_valid, n_invalid) * 10 >= n_valid + n_invalid, "the alterations are one-sided"
 
 
-def closing_token(rng: random.Random, allowed: list[int], tokenizer: Any) -> int:
+def closing_token(rng: random.Random, allowed: Any, tokenizer: Any, ids: dict[bytes, int]) -> int:
     """A token that tends towards the end of a document: the end itself, closing marks, then single bytes."""
-    eos = [token for token in allowed if token in tokenizer.eos_ids]
-    if eos:
-        return eos[0]
-    for wanted in (b'"', b"}", b"]"):
-        closing = [token for token in allowed if tokenizer.token_bytes(token) == wanted]
-        if closing and rng.random() < 0.9:
-            return closing[0]
-    plain = [
-        token for token in allowed if len(tokenizer.token_bytes(token)) == 1 and tokenizer.token_bytes(token) > b" "
-    ]
-    return rng.choice(plain or allowed)
+    ends = [token for token in tokenizer.eos_ids if allowed[token]]
+    if ends:
+        return int(ends[0])
+    for mark in (b'"', b"}", b"]"):
+        if mark in ids and allowed[ids[mark]] and rng.random() < 0.9:
+            return ids[mark]
+    single = [ids[bytes([byte])] for byte in range(33, 256) if bytes([byte]) in ids]
+    plain = [token for token in single if allowed[token]]
+    return rng.choice(plain) if plain else any_token(rng, allowed)
+
+
+def any_token(rng: random.Random, allowed: Any) -> int:
+    """One of the allowed tokens, all alike."""
+    places = np.flatnonzero(allowed)
+    return int(places[rng.randrange(len(places))])
 
 
 @pytest.mark.parametrize(("world", "n_schemas"), [("llama3", 30), ("default", 60), ("tiny", 120)])
 def test_random_walks_under_masks_end_in_valid_documents(
     world: str, n_schemas: int, request: pytest.FixtureRequest, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
-    import numpy as np
-
-    tokenizer, compiler, _ = request.getfixturevalue(world)
+    tokenizer, compiler, ids = request.getfixturevalue(world)
     mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     n_walks = n_ended = 0
     for _ in range(scaled(n_schemas)):
@@ -153,11 +156,10 @@ def test_random_walks_under_masks_end_in_valid_documents(
             n_free = rng.randint(0, 20)
             for step in range(n_free + 300):
                 matcher.fill_bitmask(mask)
-                bits = np.unpackbits(mask[0].view(np.uint8), bitorder="little")
-                allowed = np.flatnonzero(bits).tolist()
-                so_far = b"".join(map(tokenizer.token_bytes, tokens))
-                assert allowed, f"stuck after {so_far!r}\n{json.dumps(schema)}"
-                token = rng.choice(allowed) if step < n_free else closing_token(rng, allowed, tokenizer)
+                assert mask.any(), f"stuck after {matcher.text()!r}\n{json.dumps(schema)}"
+                allowed = np.unpackbits(mask[0].view(np.uint8), bitorder="little")
+                is_free = step < n_free
+                token = any_token(rng, allowed) if is_free else closing_token(rng, allowed, tokenizer, ids)
                 matcher.accept_token(token)
                 tokens.append(token)
                 if token in tokenizer.eos_ids:
