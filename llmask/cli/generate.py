@@ -98,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     """The tokenizer and the source of logits that the arguments name."""
     from llmask import Tokenizer
-    from llmask.cli.text_models import Ending, NeutralSource, NgramSource
+    from llmask.cli.endings import Endings
+    from llmask.cli.text_models import NeutralSource, NgramSource
 
     if arguments.model is not None:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
@@ -109,12 +110,12 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
         tokenizer = Tokenizer.from_gguf(str(arguments.model))
         return tokenizer, LlamaCppSource(arguments.model, arguments.prompt, arguments.max_tokens)
     tokenizer = load_tokenizer(arguments.tokenizer)
-    ending = Ending(tokenizer, arguments.schema is not None, arguments.max_tokens)
+    endings = Endings(tokenizer, arguments.schema is not None, arguments.max_tokens)
     if arguments.tokenizer is not None:
-        return tokenizer, NeutralSource(ending)
+        return tokenizer, NeutralSource(endings)
     from llmask.defaults import NgramModel
 
-    return tokenizer, NgramSource(NgramModel.load_default(), ending)
+    return tokenizer, NgramSource(NgramModel.load_default(), endings)
 
 
 def _at_least(least: int) -> Any:

@@ -22,8 +22,8 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--whitespace",
         choices=("compact", "flexible"),
-        default="compact",
-        help="with --schema: white space between the parts of a document (default: compact, so none)",
+        default="flexible",
+        help="with --schema: white space between the parts of a document, or none (default: flexible)",
     )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from llmask import Compiler
+from llmask.cli.endings import Endings
 from llmask.cli.sampling import write_document
-from llmask.cli.text_models import Ending, NeutralSource, NgramSource, is_inside_string
+from llmask.cli.text_models import NeutralSource, NgramSource
 
 # Nothing limits its strings, numbers, arrays or depth.
 ENDLESS: dict[str, Any] = {
@@ -27,45 +28,8 @@ ENDLESS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "is_inside"),
-    [
-        (b"", False),
-        (b'{"', True),
-        (b'{"a"', False),
-        (b'{"a\\"', True),
-        (b'{"a\\\\"', False),
-        (b'{"a\\\\\\"', True),
-        (b'{"a": "\\', True),
-        (b'["\\u0022"', False),
-        (b'["{", "', True),
-    ],
-)
-def test_strings_are_told_from_the_rest(text: bytes, is_inside: bool) -> None:
-    assert is_inside_string(text) is is_inside
-
-
-def test_haste_rises_between_a_quarter_and_the_half(byte_tokenizer: Any) -> None:
-    ending = Ending(byte_tokenizer, True, 1000)
-    assert [ending.haste(n) for n in (0, 250, 375, 500, 999)] == [0, 0, 0.5, 1, 1]
-
-
-def test_what_closes_depends_on_the_place(tiny_tokenizer: Any) -> None:
-    ending = Ending(tiny_tokenizer, True, 100)
-    ids = {tiny_tokenizer.token_bytes(token): token for token in range(tiny_tokenizer.vocab_size)}
-
-    def weights(text: bytes, *tokens: bytes) -> list[float]:
-        before = [ids[bytes([byte])] for byte in text]
-        return ending.weights(before, np.array([ids[token] for token in tokens])).tolist()
-
-    assert weights(b'{"a', b'"', b'"}', b"}", b"{}") == pytest.approx([1, 2, 0, 0])
-    assert weights(b'{"a', b"a")[0] < 0
-    assert weights(b'{"a"', b'"', b"}", b"1", b"{", b"{}", b'{"') == [0, 2, -1, -2, -1, -2]
-    assert not Ending(tiny_tokenizer, False, 100).weights([], np.arange(3, 200)).any()
-
-
 def test_first_bytes_are_equally_likely_in_a_foreign_vocabulary(tiny_tokenizer: Any) -> None:
-    source = NeutralSource(Ending(tiny_tokenizer, False, 1000))
+    source = NeutralSource(Endings(tiny_tokenizer, False, 1000))
     tokens = [token for token in range(tiny_tokenizer.vocab_size) if tiny_tokenizer.token_bytes(token)[:1] in b"ntx"]
     allowed = np.array([token for token in tokens if tiny_tokenizer.token_bytes(token)], np.int64)
     weights = np.exp(source.logits([], allowed))
@@ -76,21 +40,23 @@ def test_first_bytes_are_equally_likely_in_a_foreign_vocabulary(tiny_tokenizer: 
 
 
 def documents(tokenizer: Any, source: Any, n_documents: int) -> list[Any]:
-    grammar = Compiler(tokenizer).json_schema(ENDLESS, whitespace="compact")
+    grammar = Compiler(tokenizer).json_schema(ENDLESS)
     written = []
     for seed in range(n_documents):
         steps = write_document(grammar, source, np.random.default_rng(seed), 1.0, 1000, lambda text: None)
-        written.append(json.loads(tokenizer.decode_bytes([step.token for step in steps[:-1]])))
+        text = tokenizer.decode_bytes([step.token for step in steps[:-1]])
+        assert b"\n" not in text
+        written.append(json.loads(text))
     return written
 
 
 def test_neutral_documents_end_though_the_schema_limits_nothing(default_tokenizer: Any) -> None:
-    written = documents(default_tokenizer, NeutralSource(Ending(default_tokenizer, True, 1000)), 20)
+    written = documents(default_tokenizer, NeutralSource(Endings(default_tokenizer, True, 1000)), 20)
     assert len({json.dumps(document) for document in written}) == 20
 
 
 def test_documents_of_the_ngram_model_end_though_the_schema_limits_nothing(default_tokenizer: Any) -> None:
     from llmask.defaults import NgramModel
 
-    source = NgramSource(NgramModel.load_default(), Ending(default_tokenizer, True, 1000))
+    source = NgramSource(NgramModel.load_default(), Endings(default_tokenizer, True, 1000))
     assert len({json.dumps(document) for document in documents(default_tokenizer, source, 20)}) == 20

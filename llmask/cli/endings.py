@@ -1,0 +1,141 @@
+"""What makes a document come to its end, and in one line, when a model without judgement writes it.
+
+A grammar without limits allows endless documents, and neither of the models in the package knows when it has written
+enough. So each token gets a *weight*: above 0 it closes (the quote inside a string, brackets outside, the end of
+sequence), below 0 it opens or prolongs. How much the weights count is the *haste*: nothing at the start, all of it
+where the document, or the string that is being written, has become long. White space in excess gets a weight so low
+that it is never chosen while anything else is allowed, so JSON stays on one line.
+
+Masks are not touched by any of this: it only weighs what they allow.
+
+In: the text so far. Out: a weight for each allowed token, and the haste. Cost: O(text + allowed tokens).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from llmask.cli.sampling import Logits, TokenIds
+
+if TYPE_CHECKING:
+    from llmask import Tokenizer
+
+NO_BYTE = 256  # class of a token without bytes: the end of sequence
+N_CLASSES = 257
+NEVER = -1e9  # nats; finite, so that it can still be chosen where nothing else is allowed
+_DOCUMENT_TOKENS = 500  # a document that approaches this length, or max_tokens, has to end
+_STRING_BYTES = (50, 150)  # the haste rises while a string has so many bytes
+_QUOTE_OR_ESCAPE = re.compile(rb'\\.|"', re.DOTALL)
+
+
+class Place(NamedTuple):
+    """Where the text so far ends.
+
+    string_bytes  length of the string that is being written, None outside strings
+    last_byte     of the text, 0 for an empty one
+    """
+
+    string_bytes: int | None
+    last_byte: int
+
+
+def find_place(text: bytes) -> Place:
+    """Find out where a JSON text ends.
+
+    Examples
+    --------
+    >>> find_place(b'{"a": "xyz').string_bytes, find_place(b'{"a": 1').string_bytes
+    (3, None)
+    """
+    quotes = [match.end() for match in _QUOTE_OR_ESCAPE.finditer(text) if match.group() == b'"']
+    return Place(len(text) - quotes[-1] if len(quotes) % 2 else None, text[-1] if text else 0)
+
+
+def _weights(closing: bytes, prolonging: bytes, prolonging_weight: float) -> Logits:
+    """Table by first byte: 1 for `closing` and the end of sequence, a weight below 0 for `prolonging`, 0 otherwise."""
+    table = np.zeros(N_CLASSES, np.float32)
+    table[list(prolonging)] = prolonging_weight
+    table[list(closing)] = 1.0
+    table[NO_BYTE] = 1.0
+    return table
+
+
+class Endings:
+    """Weights of the tokens of one tokenizer.
+
+    Parameters
+    ----------
+    tokenizer : whose tokens are weighed.
+    is_json : whether the text is JSON; otherwise only the end of sequence has a weight.
+    max_tokens : length that the document must not reach.
+
+    Attributes
+    ----------
+    first_class : int64[vocab_size], a token's first byte, NO_BYTE for tokens without bytes.
+    """
+
+    # Inside a string punctuation is kept likely: formats such as e-mail cannot end before theirs.
+    inside_string = _weights(b'"', bytes(byte for byte in range(256) if chr(byte) not in string.punctuation), -0.2)
+    outside_string = _weights(b"]}", b"[{0123456789", -1.0)
+    plain_text = _weights(b"", b"", 0.0)
+
+    def __init__(self, tokenizer: Tokenizer, is_json: bool, max_tokens: int) -> None:
+        self._tokenizer = tokenizer
+        self._is_json = is_json
+        self._max_tokens = min(max_tokens, _DOCUMENT_TOKENS)
+        offsets, data = tokenizer.token_offsets, tokenizer.token_data
+        has_bytes = offsets[1:] > offsets[:-1]
+        self.first_class = np.full(tokenizer.vocab_size, NO_BYTE, np.int64)
+        self.first_class[has_bytes] = data[offsets[:-1][has_bytes]]
+
+        def count(flags: np.ndarray) -> np.ndarray:
+            """Sum over the bytes of each token."""
+            sums = np.append(0, np.cumsum(flags))
+            return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
+
+        self._n_opened = count(np.isin(data, list(b"[{")).astype(np.int64) - np.isin(data, list(b"]}")))
+        self._has_line_break = count(np.isin(data, list(b"\n\r\t"))) > 0
+        self._has_two_blanks = count(np.append((data[1:] == ord(" ")) & (data[:-1] == ord(" ")), False)) > 0
+
+    def place(self, ids: list[int]) -> Place:
+        """Where the document of the tokens `ids` ends; not asked for text that is not JSON."""
+        if not self._is_json:
+            return Place(None, 0)
+        return find_place(b"".join(self._tokenizer.token_bytes(token) for token in ids))
+
+    def haste(self, n_tokens: int, place: Place) -> float:
+        """How urgent the end is, from 0 to 1: the document has `n_tokens`, the current string its bytes."""
+        first, last = _STRING_BYTES
+        of_string = 0.0 if place.string_bytes is None else (place.string_bytes - first) / (last - first)
+        of_document = 4.0 * n_tokens / self._max_tokens - 1.0  # rises between a quarter and the half
+        return min(1.0, max(0.0, of_string, of_document))
+
+    def weights(self, place: Place, allowed: TokenIds) -> Logits:
+        """Weight of each allowed token: above 0 closes, below 0 opens or prolongs; a token may open several times."""
+        classes = self.first_class[allowed]
+        if not self._is_json:
+            return np.asarray(self.plain_text[classes], np.float32)
+        if place.string_bytes is None:
+            return np.asarray(self.outside_string[classes] - self._n_opened[allowed], np.float32)
+        ends_string = classes == ord('"')
+        return np.asarray(self.inside_string[classes] - self._n_opened[allowed] * ends_string, np.float32)
+
+    def white_space(self, place: Place, allowed: TokenIds, is_compact: bool) -> Logits:
+        """NEVER for tokens with white space that a JSON document in one line does not need, 0 for the others.
+
+        Parameters
+        ----------
+        is_compact : without any blank; otherwise one is welcome after a colon or a comma.
+        """
+        if not self._is_json:
+            return np.zeros(len(allowed), np.float32)
+        is_excess = self._has_line_break[allowed]
+        if place.string_bytes is None:
+            is_excess = is_excess | self._has_two_blanks[allowed]
+            if is_compact or place.last_byte not in b":,":
+                is_excess |= self.first_class[allowed] == ord(" ")
+        return np.asarray(np.where(is_excess, NEVER, 0), np.float32)

@@ -1,0 +1,77 @@
+"""Weights that bring a document to its end: where it stands, how urgent the end is, what closes, what is excess."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from llmask.cli.endings import NEVER, Endings, Place, find_place
+
+
+@pytest.mark.parametrize(
+    ("text", "string_bytes"),
+    [
+        (b"", None),
+        (b'{"', 0),
+        (b'{"abc', 3),
+        (b'{"a"', None),
+        (b'{"a\\"', 3),
+        (b'{"a\\\\"', None),
+        (b'{"a\\\\\\"b', 6),
+        (b'{"a": "\\', 1),
+        (b'["\\u0022"', None),
+        (b'["{", "', 0),
+    ],
+)
+def test_strings_are_told_from_the_rest(text: bytes, string_bytes: int | None) -> None:
+    assert find_place(text) == Place(string_bytes, text[-1] if text else 0)
+
+
+def test_haste_rises_with_the_document_and_with_the_string(byte_tokenizer: Any) -> None:
+    endings = Endings(byte_tokenizer, True, 200)
+    outside = Place(None, 0)
+    assert [endings.haste(n, outside) for n in (0, 50, 75, 100, 199)] == [0, 0, 0.5, 1, 1]
+    assert [endings.haste(0, Place(n_bytes, 0)) for n_bytes in (0, 50, 100, 150, 900)] == [0, 0, 0.5, 1, 1]
+    assert endings.haste(75, Place(150, 0)) == 1
+    assert Endings(byte_tokenizer, True, 100_000).haste(250, outside) == 1
+
+
+@pytest.fixture
+def ids(tiny_tokenizer: Any) -> dict[bytes, int]:
+    return {tiny_tokenizer.token_bytes(token): token for token in range(tiny_tokenizer.vocab_size)}
+
+
+def test_what_closes_depends_on_the_place(tiny_tokenizer: Any, ids: dict[bytes, int]) -> None:
+    endings = Endings(tiny_tokenizer, True, 100)
+
+    def weights(text: bytes, *tokens: bytes) -> list[float]:
+        place = endings.place([ids[bytes([byte])] for byte in text])
+        return endings.weights(place, np.array([ids[token] for token in tokens])).tolist()
+
+    assert weights(b'{"a', b'"', b'"}', b"}", b"{}") == [1, 2, 0, 0]
+    assert weights(b'{"a', b"aa")[0] == pytest.approx(-0.2)
+    assert weights(b'{"a"', b'"', b"}", b"1", b"{", b"{}", b'{"') == [0, 2, -1, -2, -1, -2]
+    assert weights(b"[1", b"") == [1]
+
+
+def test_text_that_is_not_json_has_one_weight(tiny_tokenizer: Any) -> None:
+    endings = Endings(tiny_tokenizer, False, 100)
+    weights = endings.weights(endings.place([5, 6]), np.arange(tiny_tokenizer.vocab_size))
+    assert set(np.flatnonzero(weights).tolist()) == set(np.flatnonzero(endings.first_class == 256).tolist())
+
+
+def test_white_space_in_excess_is_never_wanted(tiny_tokenizer: Any, ids: dict[bytes, int]) -> None:
+    endings = Endings(tiny_tokenizer, True, 100)
+    tokens = [b" ", b"  ", b"\n  ", b": "[:1], b'": ', b'"']
+
+    def excess(text: bytes, is_compact: bool) -> list[bool]:
+        place = endings.place([ids[bytes([byte])] for byte in text])
+        chosen = np.array([ids[token] for token in tokens])
+        return (endings.white_space(place, chosen, is_compact) == np.float32(NEVER)).tolist()
+
+    assert excess(b'{"a":', False) == [False, True, True, False, False, False]
+    assert excess(b'{"a":', True) == [True, True, True, False, False, False]
+    assert excess(b'{"a"', False) == [True, True, True, False, False, False]
+    assert excess(b'{"a', False) == [False, False, True, False, False, False]
