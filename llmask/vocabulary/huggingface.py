@@ -57,7 +57,9 @@ def read_huggingface(source: Any, eos: int | Iterable[int] | None = None) -> Voc
     document, declared = _load(source)
     try:
         return _convert(document, declared, eos)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except VocabularyError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
         raise VocabularyError(
             f"the tokenizer file has an unexpected form ({type(error).__name__}: {error})",
             help="save it again with a recent version of the tokenizers library",
@@ -262,7 +264,10 @@ def _patterns(document: Json) -> tuple[str, ...] | None:
                 found.append(GPT2)
         elif name == "Split" and part.get("behavior") == "Isolated" and not part.get("invert"):
             pattern = part["pattern"]
-            found.append(pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"]))
+            regex = pattern["Regex"] if "Regex" in pattern else re.escape(pattern["String"])
+            if not isinstance(regex, str):
+                raise TypeError(f"a pattern is {type(regex).__name__}")
+            found.append(regex)
         elif name == "Digits":
             found.append(DIGIT if part.get("individual_digits") else DIGITS)
         elif name == "Punctuation" and part.get("behavior") == "Contiguous":

@@ -39,17 +39,11 @@ class StringTable(NamedTuple):
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
     def find(self, string: bytes) -> int:
-        """Lowest index of `string`, or -1. One search over the block."""
-        block, offsets = self.data.tobytes(), self.offsets
-        position = block.find(string)
-        while position >= 0:
-            index = int(np.searchsorted(offsets, position))  # empty strings before it share its offset
-            while index < self.n_strings and offsets[index] == position:
-                if offsets[index + 1] - position == len(string):
-                    return index
-                index += 1
-            position = block.find(string, position + 1)
-        return -1
+        """Lowest index of `string`, or -1. Looks at strings of the same length only, byte by byte, all at once."""
+        candidates = np.flatnonzero(np.diff(self.offsets) == len(string))
+        for place, byte in enumerate(string):
+            candidates = candidates[self.data[self.offsets[candidates] + place] == byte]
+        return int(candidates[0]) if len(candidates) else -1
 
     def strings(self) -> Iterator[bytes]:
         """All strings in order; quicker than `get` for each."""
