@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -20,7 +21,7 @@ import numpy as np
 
 from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
 from bench.engines import CompileError, Llguidance, Llmask
-from bench.json_scan import Scan
+from bench.json_scan import Escape, Scan
 
 LLMASK, LLGUIDANCE = "llmask", "llguidance"  # the only one of the two that allows the token
 MAX_BLANKS = 64  # llmask's default limit on a run of white space
@@ -29,15 +30,27 @@ MAX_BLANKS = 64  # llmask's default limit on a run of white space
 class Position:
     """One position of one document, with both engines standing there."""
 
-    def __init__(self, schema: Any, text: bytes, ours: Any, theirs: Any) -> None:
-        self.schema = schema
+    def __init__(self, engines: Comparison, text: bytes, ours: Any, theirs: Any) -> None:
+        self.engines = engines
         self.text = text
         self.ours = ours
         self.theirs = theirs
+        self._refuses_escapes: dict[bytes, bool] = {}
 
     @cached_property
     def scan(self) -> Scan:
         return Scan().read(self.text)
+
+    def they_take(self, data: bytes) -> bool:
+        """Whether llguidance accepts these bytes here, token by token however they are cut."""
+        tokens = self.engines.theirs.tokenizer.tokenize_bytes(data)
+        return bool(self.theirs.validate_tokens(tokens) == len(tokens))
+
+    def takes_no_unicode_escape(self, head: bytes) -> bool:
+        """Whether llguidance refuses the escape of every printable ASCII character after `head`."""
+        if head not in self._refuses_escapes:
+            self._refuses_escapes[head] = not any(self.they_take(head + b"\\u%04x" % point) for point in range(32, 127))
+        return self._refuses_escapes[head]
 
     @cached_property
     def forced(self) -> bytes:
@@ -60,6 +73,12 @@ class Difference:
         """The text scanned through the token's last byte."""
         return self.position.scan.copy().read(self.data)
 
+    @cached_property
+    def touched_escapes(self) -> list[Escape]:
+        """Escapes, perhaps unfinished, that the token writes at least a byte of."""
+        start = len(self.position.text)
+        return [escape for escape in self.after.escapes if escape.start + len(escape.data) > start]
+
     def __str__(self) -> str:
         return f"only {self.side}: {self.data!r} after {self.position.text[-60:]!r}"
 
@@ -80,9 +99,59 @@ def is_too_many_blanks(difference: Difference) -> bool:
     return difference.side == LLGUIDANCE and difference.after.longest_blanks > MAX_BLANKS
 
 
+def is_another_end(difference: Difference) -> bool:
+    """Llama 3 has several end-of-sequence ids; llguidance was given one. Both engines may end here."""
+    engines = difference.position.engines
+    return (
+        difference.side == LLMASK
+        and difference.token in engines.our_eos - engines.their_eos
+        and difference.position.theirs.is_accepting()
+    )
+
+
+def is_negative_zero(difference: Difference) -> bool:
+    """A number whose minimum is 0 may be written -0; after the sign llmask goes on with 0 alone."""
+    if difference.side != LLMASK or difference.after.is_in_string:
+        return False
+    text = difference.position.text + difference.data
+    after = difference.position.ours.fork()
+    after.accept_token(difference.token)
+    return re.search(rb"(^|[\s:,\[])-$", text) is not None and after.forced_bytes()[:1] == b"0"
+
+
+def is_escape_in_constrained_string(difference: Difference) -> bool:
+    r"""In strings with a pattern or format llguidance has one spelling for each character and takes no ``\uXXXX``."""
+    if difference.side != LLMASK:
+        return False
+    position = difference.position
+    spelled = [escape for escape in difference.touched_escapes if escape.data[1:2] in (b"", b"u")]
+    if not spelled:
+        return False
+    head = difference.data[: max(0, spelled[0].start - len(position.text))]
+    return position.takes_no_unicode_escape(head)
+
+
+def is_escaped_solidus(difference: Difference) -> bool:
+    r"""The token writes ``\/``, which RFC 8259 has and llguidance does not know."""
+    return difference.side == LLMASK and any(escape.data == b"\\/" for escape in difference.touched_escapes)
+
+
+def is_leap_second(difference: Difference) -> bool:
+    """RFC 3339 has second 60 only where a leap second may be; llguidance takes it at any time of day."""
+    if difference.side != LLGUIDANCE:
+        return False
+    string = (difference.position.text + difference.data)[difference.after.string_start :]
+    return re.search(rb"\d\d:\d\d:6", string) is not None and re.search(rb"23:59:6", string) is None
+
+
 CAUSES: dict[str, Callable[[Difference], bool]] = {
     "forced bytes, not the canonical token": is_forced_but_not_canonical,
     "white space beyond the limit": is_too_many_blanks,
+    "another end-of-sequence id": is_another_end,
+    "negative zero": is_negative_zero,
+    "escaped solidus": is_escaped_solidus,
+    "escape in a string with a pattern or format": is_escape_in_constrained_string,
+    "leap second": is_leap_second,
 }
 
 
@@ -92,7 +161,9 @@ class Comparison:
     def __init__(self, whitespace: str = "flexible") -> None:
         self.whitespace = whitespace
         self.ours = Llmask(whitespace)
-        self.theirs = Llguidance(whitespace)
+        self.theirs = Llguidance(whitespace, unicode_escapes=True)
+        self.their_eos = {LLAMA3_EOS}
+        self.our_eos = {*self.ours.tokenizer.eos_ids}
         self.tokens = llama3_vocabulary().tokens
         self.n_positions = 0
         self.n_identical = 0
@@ -120,7 +191,7 @@ class Comparison:
             if np.array_equal(self.ours.words, self.theirs.words):
                 self.n_identical += 1
             else:
-                position = Position(row.schema, text, ours, theirs)
+                position = Position(self, text, ours, theirs)
                 for difference in self._differences(position):
                     self._explain(row, difference)
             both = self.ours.is_allowed(token) and self.theirs.is_allowed(token)

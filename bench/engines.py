@@ -126,11 +126,17 @@ class ByteTokens:
 
 
 class Llguidance(Engine):
-    """llguidance through `LLMatcher`, with the slices that it recommends for JSON."""
+    r"""Llguidance through `LLMatcher`, with the slices that it recommends for JSON.
+
+    Parameters
+    ----------
+    whitespace : as for every engine.
+    unicode_escapes : allow ``\\uXXXX`` of any character in free strings, as llmask does; not so by default.
+    """
 
     name = package = "llguidance"
 
-    def __init__(self, whitespace: str) -> None:
+    def __init__(self, whitespace: str, unicode_escapes: bool = False) -> None:
         super().__init__(whitespace)
         import llguidance
 
@@ -139,11 +145,13 @@ class Llguidance(Engine):
         self.pointer = self.words.ctypes.data
         self.n_bytes = self.words.nbytes
         item_separator, key_separator = SEPARATORS["compact"]
-        self.overrides = (
+        self.overrides: dict[str, Any] = (
             {"whitespace_flexible": True}
             if whitespace == "flexible"
             else {"whitespace_flexible": False, "item_separator": item_separator, "key_separator": key_separator}
         )
+        if unicode_escapes:
+            self.overrides["json_allow_general_unicode_escapes"] = True
 
     def compile(self, schema: Any) -> Any:
         matcher_type = self.module.LLMatcher
