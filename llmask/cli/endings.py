@@ -78,11 +78,6 @@ class Endings:
     first_class : int64[vocab_size], a token's first byte, NO_BYTE for tokens without bytes.
     """
 
-    # Inside a string punctuation is kept likely: formats such as e-mail cannot end before theirs.
-    inside_string = _weights(b'"', bytes(byte for byte in range(256) if chr(byte) not in string.punctuation), -0.2)
-    outside_string = _weights(b"]}", b"[{0123456789", -1.0)
-    plain_text = _weights(b"", b"", 0.0)
-
     def __init__(self, tokenizer: Tokenizer, is_json: bool, max_tokens: int) -> None:
         self._tokenizer = tokenizer
         self._is_json = is_json
@@ -97,15 +92,26 @@ class Endings:
             sums = np.append(0, np.cumsum(flags))
             return np.asarray(sums[offsets[1:]] - sums[offsets[:-1]])
 
-        self._n_opened = count(np.isin(data, list(b"[{")).astype(np.int64) - np.isin(data, list(b"]}")))
-        self._has_line_break = count(np.isin(data, list(b"\n\r\t"))) > 0
-        self._has_two_blanks = count(np.append((data[1:] == ord(" ")) & (data[:-1] == ord(" ")), False)) > 0
+        # Inside a string punctuation is kept likely: formats such as e-mail cannot end before theirs.
+        letters = bytes(byte for byte in range(256) if chr(byte) not in string.punctuation)
+        n_opened = count(np.isin(data, list(b"[{")).astype(np.int64) - np.isin(data, list(b"]}")))
+        inside = _weights(b'"', letters, -0.2)[self.first_class] - n_opened * (self.first_class == ord('"'))
+        outside = _weights(b"]}", b"[{0123456789", -1.0)[self.first_class] - n_opened
+        self._inside_string: Logits = inside.astype(np.float32)
+        self._outside_string: Logits = outside.astype(np.float32)
+        self._plain_text: Logits = _weights(b"", b"", 0.0)[self.first_class]
+        has_break = count(np.isin(data, list(b"\n\r\t"))) > 0
+        has_two_blanks = count(np.append((data[1:] == ord(" ")) & (data[:-1] == ord(" ")), False)) > 0
+        begins_blank = self.first_class == ord(" ")
+        self._excess_inside: Logits = has_break * np.float32(NEVER)
+        self._excess_outside: Logits = (has_break | has_two_blanks) * np.float32(NEVER)
+        self._excess_compact: Logits = (has_break | has_two_blanks | begins_blank) * np.float32(NEVER)
 
     def place(self, ids: list[int]) -> Place:
         """Where the document of the tokens `ids` ends; not asked for text that is not JSON."""
         if not self._is_json:
             return Place(None, 0)
-        return find_place(b"".join(self._tokenizer.token_bytes(token) for token in ids))
+        return find_place(self._tokenizer.decode_bytes(ids))
 
     def haste(self, n_tokens: int, place: Place) -> float:
         """How urgent the end is, from 0 to 1: the document has `n_tokens`, the current string its bytes."""
@@ -116,13 +122,11 @@ class Endings:
 
     def weights(self, place: Place, allowed: TokenIds) -> Logits:
         """Weight of each allowed token: above 0 closes, below 0 opens or prolongs; a token may open several times."""
-        classes = self.first_class[allowed]
         if not self._is_json:
-            return np.asarray(self.plain_text[classes], np.float32)
-        if place.string_bytes is None:
-            return np.asarray(self.outside_string[classes] - self._n_opened[allowed], np.float32)
-        ends_string = classes == ord('"')
-        return np.asarray(self.inside_string[classes] - self._n_opened[allowed] * ends_string, np.float32)
+            by_token = self._plain_text
+        else:
+            by_token = self._outside_string if place.string_bytes is None else self._inside_string
+        return np.asarray(by_token[allowed], np.float32)
 
     def white_space(self, place: Place, allowed: TokenIds, is_compact: bool) -> Logits:
         """NEVER for tokens with white space that a JSON document in one line does not need, 0 for the others.
@@ -133,9 +137,8 @@ class Endings:
         """
         if not self._is_json:
             return np.zeros(len(allowed), np.float32)
-        is_excess = self._has_line_break[allowed]
-        if place.string_bytes is None:
-            is_excess = is_excess | self._has_two_blanks[allowed]
-            if is_compact or place.last_byte not in b":,":
-                is_excess |= self.first_class[allowed] == ord(" ")
-        return np.asarray(np.where(is_excess, NEVER, 0), np.float32)
+        if place.string_bytes is not None:
+            by_token = self._excess_inside
+        else:
+            by_token = self._excess_compact if is_compact or place.last_byte not in b":," else self._excess_outside
+        return np.asarray(by_token[allowed], np.float32)

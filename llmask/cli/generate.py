@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress.clear()
             if arguments.show:
                 sys.stderr.write(draw_steps(tokenizer, steps) + "\n")
-            document = b"".join(tokenizer.token_bytes(step.token) for step in steps)
+            document = tokenizer.decode_bytes([step.token for step in steps])
             sys.stdout.buffer.write(document + b"\n")
             sys.stdout.buffer.flush()
     return 1 if n_failed else 0

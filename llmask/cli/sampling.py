@@ -72,7 +72,7 @@ def write_document(
         if matcher.is_terminated():
             return steps
         progress(f"{len(steps)} tokens")
-    text = b"".join(tokenizer.token_bytes(step.token) for step in steps)
+    text = tokenizer.decode_bytes([step.token for step in steps])
     raise LimitExceeded(
         f"the document is not finished after {max_tokens} tokens",
         where=f"{text[-60:].decode(errors='replace')!r} (its last characters)",
@@ -83,7 +83,7 @@ def write_document(
 def allowed_tokens(words: npt.NDArray[np.int32], vocab_size: int) -> TokenIds:
     """Ids of the tokens that one row of a bitmask allows, in ascending order."""
     octets = np.ascontiguousarray(words, dtype="<i4").view(np.uint8)
-    return np.flatnonzero(np.unpackbits(octets, count=vocab_size, bitorder="little"))
+    return np.flatnonzero(np.unpackbits(octets, count=vocab_size, bitorder="little").view(np.bool_))
 
 
 def choose(logits: Logits, temperature: float, rng: np.random.Generator) -> int:
