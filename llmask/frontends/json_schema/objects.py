@@ -78,6 +78,8 @@ def emit_object(
     for entry in entries:
         n_required += entry.is_required
     if high is not None:
+        if high < low:
+            return translation.nothing(f"minProperties is {low} and maxProperties is {high}", path)
         if high < n_required:
             return translation.nothing(f"{n_required} properties are required and maxProperties is {high}", path)
         if high == n_required:

@@ -136,6 +136,11 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         "no document fulfils the schema: 2 properties are required and maxProperties is 1\n  at #",
     ),
     (
+        {"type": "object", "minProperties": 2, "maxProperties": 1},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: minProperties is 2 and maxProperties is 1\n  at #",
+    ),
+    (
         {"type": "object", "required": ["b"], "additionalProperties": False},
         UnsatisfiableSchema,
         "no document fulfils the schema: the schema is false\n  at #/additionalProperties",
@@ -170,10 +175,11 @@ def test_what_allows_nothing_is_left_out_where_it_is_optional(judge: Any) -> Non
 
 
 def test_ignored_keywords_are_listed(judge: Any) -> None:
-    schema = {"items": {"uniqueItems": True, "not": {"type": "null"}}, "oneOf": [{}, {"type": "array"}], "contains": {}}
+    items = {"uniqueItems": True, "not": {"type": "null"}}
+    schema = {"items": items, "oneOf": [{}, {"type": "array"}], "contains": {}}
     assert judge.translate(schema, unsupported="ignore").warnings == [
-        '"oneOf" at #/oneOf is not enforced: "oneOf" is supported only where its schemas exclude each other, and number 1'
-        " and number 2 were not proved to",
+        '"oneOf" at #/oneOf is not enforced: "oneOf" is supported only where its schemas exclude each other, and number'
+        " 1 and number 2 were not proved to",
         '"contains" at #/contains is not enforced: "contains" is not supported; the mask would be too permissive',
         '"not" at #/items/not is not enforced: "not" is not supported; the mask would be too permissive',
         '"uniqueItems" at #/items/uniqueItems is not enforced: "uniqueItems" is not supported; the mask would be too'

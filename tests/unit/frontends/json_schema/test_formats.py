@@ -95,7 +95,8 @@ def test_examples_of_the_rfc(judge: Any, name: str) -> None:
     assert [text for text in invalid if judge.accepts(grammar, text)] == []
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+# jsonschema takes the 0 in the relative JSON pointer 107 for a leading one
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"relative-json-pointer"}))
 def test_what_is_written_under_a_format_is_valid_to_jsonschema(
     judge: Any, name: str, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

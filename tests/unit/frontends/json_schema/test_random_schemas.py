@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from tests.unit.frontends.json_schema.random_schemas import mutated, random_schema, random_value
+
+# jsonschema reads numbers as binary floats, and 53397157275973624128.0 is a multiple of 3 only before that
+BEYOND_FLOATS = re.compile(rb"\d{15}")
 
 
 def has_one_spelling(value: Any) -> bool:
@@ -40,7 +44,7 @@ def test_random_schemas_and_values(judge: Any, rng: random.Random, scaled: Calla
         if grammar is not None:
             written = [judge.walk(grammar, rng, 400) for _ in range(2)]
             for text in written:
-                if text:
+                if text and not BEYOND_FLOATS.search(text):
                     n_written += 1
                     value = json.loads(text)
                     assert judge.is_valid(schema, value), (schema, text)
