@@ -2,10 +2,10 @@ r"""The classes of characters that patterns name: `\d \w \s`, general categories
 
 Which code points belong depends on the Unicode version of the running Python, so nothing is shipped: what `re`
 matches is asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with
-`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold` (U+0130
-matches "i", "ß" does not match "ẞ" before Python 3.11), so the engine is run over the few thousand code points that
-have case. ECMA-262 (15th edition, 22.2.2.9 CharacterClassEscape, 12.2 White Space, 12.3 Line Terminators) fixes its
-sets.
+`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold`
+(U+0130 matches "i", which is neither its lower case nor its case folding), so the engine is run over the few thousand
+code points that have case.
+Source: Python documentation, `re`; ECMA-262, 15th edition, sections 12.2, 12.3 and 22.2.2.9 for its fixed sets.
 
 In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most
 once.

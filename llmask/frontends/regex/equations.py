@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
-MAX_STATES = 2_000
-MAX_STEPS = 100_000  # derivatives of atoms in one pattern
+MAX_STATES = 300  # a host name with labels of at most 63 characters takes 263
+MAX_STEPS = 15_000  # derivatives of atoms in one pattern; that host name takes 8,600
 
 Atom = tuple[int, int]
 Formula = frozenset[frozenset[Atom]]
@@ -35,14 +35,20 @@ Tail = Union[int, Formula]  # noqa: UP007 (runtime on 3.10)
 class Equations:
     """The variables of one pattern.
 
+    Parameters
+    ----------
+    nodes : where nodes are made.
+    any_text : node of all text; every tail is a part of it.
+
     Attributes
     ----------
     definitions : what each variable equals; set once by `define`.
     n_steps : derivatives of atoms taken so far.
     """
 
-    def __init__(self, nodes: RegexNodes) -> None:
+    def __init__(self, nodes: RegexNodes, any_text: int) -> None:
         self.nodes = nodes
+        self.any_text = any_text
         self.definitions: list[Formula] = []
         self.n_steps = 0
 
@@ -74,6 +80,8 @@ class Equations:
     def union(self, tails: list[Tail]) -> Tail:
         """What any of the tails allows."""
         closed = [tail for tail in tails if isinstance(tail, int)]
+        if self.any_text in closed:
+            return self.any_text
         if len(closed) == len(tails):
             return self.nodes.union(closed)
         return self._normal(choice for tail in tails for choice in self._formula(tail))
@@ -103,6 +111,8 @@ class Equations:
                 alone.setdefault(variable, []).append(node)
             else:
                 joint.add(frozenset(atoms))
+        if self.any_text in alone.get(CLOSED, ()):
+            return frozenset({frozenset({(self.any_text, CLOSED)})})
         single = {frozenset({(self.nodes.union(members), variable)}) for variable, members in alone.items()}
         everything = single | joint
         return frozenset(one for one in everything if not any(other < one for other in everything))

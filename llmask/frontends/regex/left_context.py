@@ -18,7 +18,7 @@ from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import Alphabet
 
-MAX_STATES = 500
+MAX_STATES = 200
 
 
 class LeftContext:

@@ -52,8 +52,8 @@ class Meaning:
     def __init__(self, nodes: RegexNodes, spelling: Spelling, tree: Tree) -> None:
         self.nodes = nodes
         self.spelling = spelling
-        self.equations = Equations(nodes)
         self.any_text = nodes.repeat(spelling.char(nodes, TEXT), 0, None)
+        self.equations = Equations(nodes, self.any_text)
         self.n_steps = 0
         self._looks_memo: dict[int, bool] = {}
         self._looks_ahead: dict[int, list[Tail]] = {}

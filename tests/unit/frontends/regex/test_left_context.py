@@ -65,7 +65,7 @@ def test_too_long_a_memory_meets_a_limit(nodes: Any) -> None:
     with pytest.raises(LimitExceeded) as caught:
         compile_pattern(nodes, "(?<=a[ab]{12})c")
     assert str(caught.value) == (
-        "the pattern's lookbehinds need more than 500 states\n"
+        "the pattern's lookbehinds need more than 200 states\n"
         "  at the pattern (?<=a[ab]{12})c\n"
         "  Shorten their repetitions."
     )
