@@ -136,7 +136,7 @@ class Llguidance(Engine):
 
     name = package = "llguidance"
 
-    def __init__(self, whitespace: str, unicode_escapes: bool = False) -> None:
+    def __init__(self, whitespace: str, like_llmask: bool = False) -> None:
         super().__init__(whitespace)
         import llguidance
 
@@ -150,8 +150,9 @@ class Llguidance(Engine):
             if whitespace == "flexible"
             else {"whitespace_flexible": False, "item_separator": item_separator, "key_separator": key_separator}
         )
-        if unicode_escapes:
+        if like_llmask:
             self.overrides["json_allow_general_unicode_escapes"] = True
+            self.overrides["whitespace_pattern"] = r"[\x20\x0A\x0D\x09]{1,64}"
 
     def compile(self, schema: Any) -> Any:
         matcher_type = self.module.LLMatcher
