@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from llmask.cli.sampling import Logits, TokenIds
+from llmask.cli.sampling import Logits, LogitsSource, TokenIds
 
 if TYPE_CHECKING:
     from llmask import Tokenizer
@@ -103,7 +103,7 @@ class Endings:
         has_break = count(np.isin(data, list(b"\n\r\t"))) > 0
         has_two_blanks = count(np.append((data[1:] == ord(" ")) & (data[:-1] == ord(" ")), False)) > 0
         begins_blank = self.first_class == ord(" ")
-        self._excess_inside: Logits = has_break * np.float32(NEVER)
+        self._breaks: Logits = has_break * np.float32(NEVER)
         self._excess_outside: Logits = (has_break | has_two_blanks) * np.float32(NEVER)
         self._excess_compact: Logits = (has_break | has_two_blanks | begins_blank) * np.float32(NEVER)
 
@@ -135,10 +135,32 @@ class Endings:
         ----------
         is_compact : without any blank; otherwise one is welcome after a colon or a comma.
         """
+        if not self._is_json or place.string_bytes is not None:
+            return self.line_breaks(allowed)
+        by_token = self._excess_compact if is_compact or place.last_byte not in b":," else self._excess_outside
+        return np.asarray(by_token[allowed], np.float32)
+
+    def line_breaks(self, allowed: TokenIds) -> Logits:
+        """NEVER for tokens with a line break or tab (in JSON these stand between its parts only), 0 for the others."""
         if not self._is_json:
             return np.zeros(len(allowed), np.float32)
-        if place.string_bytes is not None:
-            by_token = self._excess_inside
-        else:
-            by_token = self._excess_compact if is_compact or place.last_byte not in b":," else self._excess_outside
-        return np.asarray(by_token[allowed], np.float32)
+        return np.asarray(self._breaks[allowed], np.float32)
+
+
+class OneLine:
+    """A source of logits that never chooses a line break between the parts of a JSON document.
+
+    For models of their own judgement: documents stay on one line each, and nothing else is changed.
+    """
+
+    def __init__(self, source: LogitsSource, endings: Endings) -> None:
+        self._source = source
+        self._endings = endings
+
+    def begin(self) -> None:
+        """Start a new document."""
+        self._source.begin()
+
+    def logits(self, ids: list[int], allowed: TokenIds) -> Logits:
+        """Logits of the allowed tokens."""
+        return self._source.logits(ids, allowed) + self._endings.line_breaks(allowed)

@@ -98,19 +98,23 @@ def run(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     """The tokenizer and the source of logits that the arguments name."""
     from llmask import Tokenizer
-    from llmask.cli.endings import Endings
+    from llmask.cli.endings import Endings, OneLine
     from llmask.cli.text_models import NeutralSource, NgramSource
 
+    is_json, max_tokens = arguments.schema is not None, arguments.max_tokens
     if arguments.model is not None:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
 
+        source: LogitsSource
         if arguments.model.is_dir():
             source = TransformersSource(arguments.model, arguments.prompt)
-            return Tokenizer.from_huggingface(str(arguments.model)), source
-        tokenizer = Tokenizer.from_gguf(str(arguments.model))
-        return tokenizer, LlamaCppSource(arguments.model, arguments.prompt, arguments.max_tokens)
+            tokenizer = Tokenizer.from_huggingface(str(arguments.model))
+        else:
+            tokenizer = Tokenizer.from_gguf(str(arguments.model))
+            source = LlamaCppSource(arguments.model, arguments.prompt, max_tokens)
+        return tokenizer, OneLine(source, Endings(tokenizer, is_json, max_tokens))
     tokenizer = load_tokenizer(arguments.tokenizer)
-    endings = Endings(tokenizer, arguments.schema is not None, arguments.max_tokens)
+    endings = Endings(tokenizer, is_json, max_tokens)
     if arguments.tokenizer is not None:
         return tokenizer, NeutralSource(endings)
     from llmask.defaults import NgramModel

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask.cli.endings import NEVER, Endings, Place, find_place
+from llmask.cli.endings import NEVER, Endings, OneLine, Place, find_place
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,20 @@ def test_white_space_in_excess_is_never_wanted(tiny_tokenizer: Any, ids: dict[by
     assert excess(b'{"a":', True) == [True, True, True, False, False, False]
     assert excess(b'{"a"', False) == [True, True, True, False, False, False]
     assert excess(b'{"a', False) == [False, False, True, False, False, False]
+
+
+def test_a_model_keeps_its_judgement_but_for_line_breaks(tiny_tokenizer: Any, ids: dict[bytes, int]) -> None:
+    class Flat:
+        def begin(self) -> None:
+            self.has_begun = True
+
+        def logits(self, ids: list[int], allowed: np.ndarray) -> np.ndarray:
+            return np.arange(len(allowed), dtype=np.float32)
+
+    source = Flat()
+    chosen = np.array([ids[token] for token in (b" ", b"  ", b"\n", b" \n", b"a")])
+    for is_json, expected in ((True, [0, 1, NEVER, NEVER, 4]), (False, [0, 1, 2, 3, 4])):
+        one_line = OneLine(source, Endings(tiny_tokenizer, is_json, 100))
+        one_line.begin()
+        assert one_line.logits([], chosen).tolist() == expected
+    assert source.has_begun
