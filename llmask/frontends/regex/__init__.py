@@ -70,6 +70,7 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
     from llmask.frontends.regex.python_syntax import PythonParser
 
     quoted = Spelling(json_char, json_literal_any_spelling, spell_json)
+    assert dialect in ("python", "ecma"), dialect
     spelling = quoted if json_string else Spelling(utf8_char, utf8_literal, str.encode)
     try:
         if len(pattern) > max_length:

@@ -24,6 +24,9 @@ MAX_NESTING = 60  # the parser takes eight Python frames a level, of the thousan
 MAX_COUNT = 2**31 - 2  # counters are 32-bit
 GLOBAL_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 FLAG_GROUP = re.compile(r"\(\?([aiLmsux]*)(?:-([imsx]+))?:")
+# As `re` reads them: a backslash in a comment takes the next character with it, even one that would end the comment.
+GROUP_COMMENT = re.compile(r"\(\?#(?:\\.|[^)\\])*\)", re.DOTALL)
+LINE_COMMENT = re.compile(r"#(?:\\.|[^\n\\])*(?:\n|\Z)", re.DOTALL)
 QUANTIFIER = re.compile(r"\{([0-9]*)(?:(,)([0-9]*))?\}")
 
 
@@ -65,9 +68,14 @@ class PythonParser(CharacterParser):
 
     # --- the frame: called by interegular's `pattern` and `conc`
 
+    def conc(self) -> Sequence:
+        """Parse a row of items."""
+        self._skip_blanks()
+        row: Sequence = super().conc()
+        return row
+
     def obj(self) -> Tree:
         """Parse one item with its quantifier; at the end of a row, `nomatch`."""
-        self._skip_blanks()
         start = self.index
         character = self.data[start : start + 1]
         if character in ("", "|", ")"):
@@ -94,15 +102,17 @@ class PythonParser(CharacterParser):
         """Step over comments and, under the flag x, white space."""
         while self.index < len(self.data):
             if self.data.startswith("(?#", self.index):
-                end = self.data.find(")", self.index)
-                if end < 0:
+                comment = GROUP_COMMENT.match(self.data, self.index)
+                if comment is None:
                     self._refuse("this comment is not closed", self.index, "Add a closing parenthesis.")
-                self.index = end + 1
+                self.index = comment.end()
             elif "x" in self.flags and self.data[self.index] in " \t\n\r\v\f":
                 self.index += 1
             elif "x" in self.flags and self.data[self.index] == "#":
-                end = self.data.find("\n", self.index)
-                self.index = len(self.data) if end < 0 else end + 1
+                comment = LINE_COMMENT.match(self.data, self.index)
+                if comment is None:
+                    self._refuse("the pattern ends in a backslash", len(self.data) - 1, "Remove it.")
+                self.index = comment.end()
             else:
                 return
 

@@ -57,7 +57,7 @@ def test_too_large_an_automaton_meets_a_limit(nodes: Any) -> None:
 
 def test_too_many_classes_meet_a_limit() -> None:
     with pytest.raises(LimitExceeded) as caught:
-        Alphabet(RegexNodes(), RAW, [CodePointSet((c, c + 1)) for c in range(300)])  # type: ignore[arg-type]
+        Alphabet(RegexNodes(), RAW, [CodePointSet((c, c + 1)) for c in range(300)])
     assert str(caught.value) == (
         "the pattern tells more than 250 classes of characters apart beside its look-arounds\n"
         "  Split the pattern, or move look-arounds out of repetitions."

@@ -118,7 +118,7 @@ REFUSED = [
 @pytest.mark.parametrize(("pattern", "message", "column", "help"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_refusals_say_what_where_and_how_to_mend(pattern: str, message: str, column: int, help: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        compile_pattern(RegexNodes(), pattern, "ecma")  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), pattern, "ecma")
     assert str(caught.value) == f"{message}\n  at column {column} of the pattern {pattern}\n  {help}"
 
 

@@ -90,7 +90,7 @@ def test_hostile_loops_meet_a_limit(pattern: str, message: str) -> None:
     from tests.reference.regex_nodes import RegexNodes
 
     with pytest.raises(LimitExceeded) as caught:
-        compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), pattern)
     assert caught.value.message == message
     assert caught.value.where == f"the pattern {pattern}"
     assert caught.value.help is not None

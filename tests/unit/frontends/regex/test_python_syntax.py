@@ -27,6 +27,8 @@ CONSTRUCTS = [
     (r"(?#comment)a(?#another)*b", ["aaab", "b", "ac"]),
     (r"(?x) a b # comment" "\n [ ] \\ c *", ["ab  c", "ab  ", "a b", "ab   "]),
     (r"(?x: a b ) c", ["ab c", "abc", "a b c"]),
+    (r"(?#a\)b)c|(?#d)", ["c", "", "b)c"]),
+    ("(?x)(?: )a|# \\\n b\n c", ["a", "c", "bc"]),
     (r"(?i)aB(?-i:c)", ["Abc", "aBc", "abC"]),
     (r"(?i:a)b", ["Ab", "ab", "aB"]),
     (r"(?s).", ["\n", "a"]),
@@ -139,13 +141,13 @@ REFUSED = [
 @pytest.mark.parametrize(("pattern", "message", "column", "help"), REFUSED, ids=[row[0][:20] for row in REFUSED])
 def test_refusals_say_what_where_and_how_to_mend(pattern: str, message: str, column: int, help: str) -> None:
     with pytest.raises(GrammarError) as caught:
-        compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), pattern)
     assert str(caught.value) == f"{message}\n  at column {column} of the pattern {pattern}\n  {help}"
 
 
 def test_a_long_pattern_is_shown_around_the_place() -> None:
     with pytest.raises(GrammarError) as caught:
-        compile_pattern(RegexNodes(), "x" * 60 + "(?>a)" + "y" * 60)  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), "x" * 60 + "(?>a)" + "y" * 60)
     assert caught.value.where == f"column 61 of the pattern ...{'x' * 40}(?>a){'y' * 35}..."
 
 
@@ -153,35 +155,51 @@ def test_a_long_pattern_is_shown_around_the_place() -> None:
 ACCEPTED_BEYOND_RE = (r"(?<=a*)b", r"(?<=a|bc)d", r"a\z", "a++")
 
 
-def test_what_re_refuses_is_refused_on_random_text(rng: random.Random, scaled: Callable[[int], int]) -> None:
-    """Random text over the special characters: malformed patterns are refused and well-formed ones are not."""
-    for _ in range(scaled(3000)):
-        pattern = "".join(rng.choice("aab1,-^$.*?|()[]{}\\\\dbx ") for _ in range(rng.randrange(1, 9)))
+PIECES = (
+    *"aaB1,-^$.*?|()[]{}\\x #\né",
+    *(r"\d", r"\b", r"\B", r"\A", r"\Z", r"\n", r"\w", r"\s", r"\x61", r"\u00e9", r"\101", r"\0"),
+    *("(?=", "(?!", "(?<=", "(?<!", "(?:", "(?x:", "(?-i:", "(?P<n>", "(?#c)", "{2}", "{,2}", "{1,}", "+", "[^", "[a-"),
+)
+OWN_REFUSALS = ("backreference", "possessive", "atomic", "lookbehind cannot look ahead")
+
+
+def test_random_text_means_what_re_says_or_is_refused_as_re_refuses_it(
+    rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    nodes = RegexNodes()
+    n_compared = 0
+    for _ in range(scaled(2500)):
+        flags = rng.choice(["", "", "(?x)", "(?i)", "(?m)", "(?s)", "(?xi)", "(?a)"])
+        pattern = flags + "".join(rng.choice(PIECES) for _ in range(rng.randrange(1, 10)))
+        judge, refusal = None, ""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                re.compile(pattern)
-                is_valid = True
-            except (re.error, OverflowError):
-                is_valid = False
+                judge = re.compile(pattern)
+            except (re.error, OverflowError) as error:
+                refusal = str(error)
         try:
-            compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
-            is_accepted = True
+            node = compile_pattern(nodes, pattern)
         except GrammarError as error:
-            is_accepted = "backreference" in error.message
-            is_valid = is_valid or is_accepted
-        assert is_accepted == is_valid, pattern
+            assert judge is None or any(own in error.message for own in OWN_REFUSALS), (pattern, str(error))
+            continue
+        assert judge is not None or "fixed-width" in refusal, (pattern, refusal)
+        for _ in range(10 if judge else 0):
+            word = "".join(rng.choice("aaabbB1,- \n#éx\0A") for _ in range(rng.randrange(5)))
+            assert nodes.matches(node, word.encode()) == bool(judge.fullmatch(word)), (pattern, word)
+            n_compared += 1
+    assert n_compared > scaled(2500)
 
 
 @pytest.mark.parametrize("pattern", ACCEPTED_BEYOND_RE)
 def test_a_few_patterns_are_accepted_that_some_versions_of_re_refuse(pattern: str) -> None:
-    compile_pattern(RegexNodes(), pattern)  # type: ignore[arg-type]
+    compile_pattern(RegexNodes(), pattern)
 
 
 def test_deep_nesting_meets_a_limit_and_not_the_stack() -> None:
-    compile_pattern(RegexNodes(), "(" * 60 + "a" + ")*" * 60)  # type: ignore[arg-type]
+    compile_pattern(RegexNodes(), "(" * 60 + "a" + ")*" * 60)
     with pytest.raises(LimitExceeded) as caught:
-        compile_pattern(RegexNodes(), "(" * 10_000 + "a" + ")" * 10_000)  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), "(" * 10_000 + "a" + ")" * 10_000)
     assert str(caught.value) == (
         "the pattern nests groups deeper than 60 levels\n"
         f"  at column 61 of the pattern ...{'(' * 80}...\n"
@@ -191,7 +209,7 @@ def test_deep_nesting_meets_a_limit_and_not_the_stack() -> None:
 
 def test_long_patterns_meet_a_limit() -> None:
     with pytest.raises(LimitExceeded) as caught:
-        compile_pattern(RegexNodes(), "a" * 11, max_length=10)  # type: ignore[arg-type]
+        compile_pattern(RegexNodes(), "a" * 11, max_length=10)
     assert str(caught.value) == (
         "the pattern has 11 characters, more than 10\n  at the pattern aaaaaaaaaaa\n  Shorten it, or raise the limit."
     )
