@@ -1,0 +1,1 @@
+"""From the languages that people write grammars in to rules and regular expressions."""

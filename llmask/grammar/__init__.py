@@ -1,0 +1,1 @@
+"""The form of a grammar that frontends write and the parser reads."""

@@ -1,0 +1,1 @@
+"""The only compiled code: arrays of bytes and integers in, tables out."""

@@ -6,20 +6,13 @@
 Readers (`known_step`, `known_after`) take no lock and answer MISS where something must be built first; the builders of
 the same names run under the lock.
 
+In: the tables, a row and a lexer state. Out: numbers of configurations.
 Cost: a known step 4 ns, a step over a lexeme's end 20 ns.
 """
 
 from __future__ import annotations
 
-from .earley_rows import (
-    R_ACCEPTS,
-    R_BARE_START,
-    R_START,
-    bare_start,
-    goto,
-    known_goto,
-    row_field,
-)
+from .earley_rows import R_ACCEPTS, R_BARE_START, R_START, bare_start, goto, known_goto, row_field
 from .grammar_slots import CONFIGURATION_IDS, CONFIGURATIONS, IGNORED, IGNORED_AT_ENDS, N_CONFIGURATIONS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline

@@ -8,7 +8,7 @@ TRIE_DEPTH_SHIFT = 8  # bits 8-19: bytes from the root
 TRIE_DEPTH_MASK = 0xFFF
 TRIE_END_SHIFT = 20  # bits 20-41: first node after this subtree
 TRIE_END_MASK = 0x3FFFFF
-TRIE_TOKEN_SHIFT = 42  # bits 42-62: token id + 1, 0 = no token ends here; bit 63 stays 0 so that words are never negative
+TRIE_TOKEN_SHIFT = 42  # bits 42-62: token id + 1, 0 = no token ends here; bit 63 stays 0: words are never negative
 TRIE_TOKEN_MASK = 0x1FFFFF
 ROOT = 0
 NO_TOKEN = -1

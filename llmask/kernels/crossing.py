@@ -30,6 +30,7 @@ from .configurations import (
 from .constants import TRIE_TOKEN_SHIFT
 from .earley_rows import goto
 from .grammar_slots import CONFIGURATIONS, CROSSING, N_CROSSING, N_OWN_MASKS, OWN_MASKS, WALK_FRAMES
+from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from .jit import kernel, never_inline
 from .lexer_states import (
     DEAD,
@@ -59,6 +60,7 @@ from .memory import (
     put_i32,
     put_i64,
 )
+from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask
 from .store_slots import (
     CHILD_BYTE,
     CHILD_FIRST,
@@ -77,18 +79,7 @@ from .store_slots import (
     TRIE,
     WALKED,
 )
-from .trie_walk import (
-    HOT_DEAD,
-    HOT_FIRST,
-    MASK_LIST,
-    MASK_NONE,
-    MASK_WORDS,
-    build_state_mask,
-    hot_row,
-    hot_state,
-    hot_step,
-    set_bit,
-)
+from .trie_walk import set_bit
 
 OWN_AT_LEAST = 2048  # more crossing tokens than this are kept as a bitmask: 16 KB against 4 bytes a token
 NO_EXIT = -1

@@ -5,10 +5,10 @@
     scans       (lexeme, next state, count, origin)    for every edge over a lexeme from an item of the row
     waits       (rule, next state, count, origin)      for every edge that calls a rule: whom to wake when it completes
 
-Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal 45,
-2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as origin.
-`goto(row, lexemes)` is thus a pure function and remembered; the rows form a graph-structured stack that all sequences of
-a grammar share, and a list reaches a fixed point after its first elements.
+Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
+45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
+origin. `goto(row, lexemes)` is thus a pure function and remembered; the rows form a graph-structured stack that all
+sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
 Right recursion completes through all its levels at each step (no transitive items yet).
 
@@ -17,42 +17,31 @@ In: a grammar's table. Out: row ids. Cost: a known goto 10 ns, a new row about 1
 
 from __future__ import annotations
 
+from .earley_items import CALL, SCAN, SKIP, add_item, advance_free, clear_items, may_end, passes, sort_items
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
     EXPECTED,
     GOTO,
-    GUARDS,
     IGNORED,
     IGNORED_AT_ENDS,
-    ITEM_INDEX,
     ITEMS,
     KERNELS,
-    MAX_ITEMS,
     MAX_ROWS,
     N_ITEMS,
     N_ROW_POOL,
     ROW_POOL,
     ROWS,
-    RULE_FLAGS,
     RULE_STARTS,
     START_RULE,
-    STATE_FINALS,
     STATE_RULES,
 )
-from .interning import forget_last_list, intern_list, list_item, list_length, list_offset, map_get, map_put, mix
+from .interning import forget_last_list, intern_list, list_item, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_set, start_state
-from .memory import EXCEEDED, block, block_bytes, ensure, exceed, fill_bytes, get_i32, put_i32
-from .regex_nodes import push, scratch
-from .store_slots import LEXEME_SETS, LIMIT_ITEMS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
-
-SCAN = 0  # kinds of edges, as in grammar/rules.py
-CALL = 1
-SKIP = 2
-
-PRODUCTIVE = 1  # flags of rules
-RULE_NULLABLE = 2
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
+from .node_table import push, scratch
+from .store_slots import LEXEME_SETS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
 
 ROW_FIELDS = 8
 R_SCANS = 0  # first scan in ROW_POOL
@@ -63,7 +52,6 @@ R_EXPECTED = 4  # set of the lexemes that its items scan
 R_START = 5  # lexer state at the row, the ignored lexeme included where it may stand
 R_BARE_START = 6  # lexer state right after an ignored lexeme, 0 = not made yet
 R_ACCEPTS = 7  # 1 when the document may end here
-
 FIRST_ROW = 0
 FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: no later row is the same
 
@@ -71,82 +59,6 @@ FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: n
 @kernel
 def row_field(grammar, row, name):
     return get_i32(block(grammar, ROWS), row * ROW_FIELDS + name)
-
-
-@kernel
-def passes(grammar, guard, count):
-    """The count behind a guarded edge, or -1 where the guard refuses."""
-    if guard == 0:
-        return count
-    guards = block(grammar, GUARDS)
-    if count < get_i32(guards, 4 * guard) or count > get_i32(guards, 4 * guard + 1):
-        return -1
-    return min(count + get_i32(guards, 4 * guard + 2), get_i32(guards, 4 * guard + 3))
-
-
-@kernel
-def _clear_items(grammar):
-    never_inline()
-    grammar[N_ITEMS] = 0
-    index = ensure(grammar, ITEM_INDEX, 64 * 4)
-    fill_bytes(index, block_bytes(index), 0)
-
-
-@kernel
-def _add_item(grammar, state, count, origin, derived):
-    """Add an item to the row in progress; an item found twice is derived only if it was so both times."""
-    never_inline()
-    index = block(grammar, ITEM_INDEX)
-    items = block(grammar, ITEMS)
-    mask = block_bytes(index) // 4 - 1
-    slot = mix(mix(mix(3, state), count), origin) & mask
-    while True:
-        entry = get_i32(index, slot) - 1
-        if entry < 0:
-            break
-        if (
-            get_i32(items, 4 * entry) == state
-            and get_i32(items, 4 * entry + 1) == count
-            and get_i32(items, 4 * entry + 2) == origin
-        ):
-            if derived == 0:
-                put_i32(items, 4 * entry + 3, 0)
-            return
-        slot = (slot + 1) & mask
-    n = grammar[N_ITEMS]
-    if n >= grammar[MAX_ITEMS]:
-        exceed(grammar, LIMIT_ITEMS)
-        return
-    items = ensure(grammar, ITEMS, (n + 1) * 16)
-    put_i32(items, 4 * n, state)
-    put_i32(items, 4 * n + 1, count)
-    put_i32(items, 4 * n + 2, origin)
-    put_i32(items, 4 * n + 3, derived)
-    grammar[N_ITEMS] = n + 1
-    put_i32(index, slot, n + 1)
-    if 2 * (n + 1) > mask:
-        _grow_item_index(grammar)
-
-
-@kernel
-def _grow_item_index(grammar):
-    never_inline()
-    size = 2 * (block_bytes(block(grammar, ITEM_INDEX)) // 4)
-    index = ensure(grammar, ITEM_INDEX, size * 4)
-    fill_bytes(index, block_bytes(index), 0)
-    mask = block_bytes(index) // 4 - 1
-    items = block(grammar, ITEMS)
-    for n in range(grammar[N_ITEMS]):
-        slot = mix(mix(mix(3, get_i32(items, 4 * n)), get_i32(items, 4 * n + 1)), get_i32(items, 4 * n + 2)) & mask
-        while get_i32(index, slot) != 0:
-            slot = (slot + 1) & mask
-        put_i32(index, slot, n + 1)
-
-
-@kernel
-def _may_end(grammar, state, count):
-    guard = get_i32(block(grammar, STATE_FINALS), state)
-    return guard != 0 and passes(grammar, guard - 1, count) >= 0
 
 
 @kernel
@@ -158,7 +70,7 @@ def _complete(grammar, rule, origin):
     for i in range(row_field(grammar, origin, R_N_WAITS)):
         at = first + 4 * i
         if get_i32(pool, at) == rule:
-            _add_item(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3), 0)
+            add_item(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3), 0)
 
 
 @kernel
@@ -176,7 +88,7 @@ def goto(store, grammar, row, scanned):
     known = known_goto(grammar, row, scanned)
     if known >= 0:
         return known
-    _clear_items(grammar)
+    clear_items(grammar)
     n_scanned = list_length(store, LEXEME_SETS, scanned)
     first = row_field(grammar, row, R_SCANS)
     for i in range(row_field(grammar, row, R_N_SCANS)):
@@ -184,7 +96,7 @@ def goto(store, grammar, row, scanned):
         lexeme = get_i32(pool, first + 4 * i)
         for j in range(n_scanned):
             if list_item(store, LEXEME_SETS, scanned, j) == lexeme:
-                _add_item(
+                add_item(
                     grammar,
                     get_i32(pool, first + 4 * i + 1),
                     get_i32(pool, first + 4 * i + 2),
@@ -203,9 +115,9 @@ def goto(store, grammar, row, scanned):
         count = get_i32(items, 4 * position + 1)
         origin = get_i32(items, 4 * position + 2)
         position += 1
-        if _may_end(grammar, state, count):
+        if may_end(grammar, state, count):
             _complete(grammar, get_i32(block(grammar, STATE_RULES), state), origin)
-        _advance_free(grammar, state, count, origin)
+        advance_free(grammar, state, count, origin)
     target = _intern_row(store, grammar, 0)
     if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
         map_put(grammar, GOTO, (row << 32) | scanned, target)
@@ -220,32 +132,17 @@ def _readd_kernel(grammar, row):
     for i in range(0, list_length(grammar, KERNELS, row), 3):
         pool = block(grammar, KERNELS + 1)
         if get_i32(pool, offset + i) != FIRST_MARK:
-            _add_item(grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0)
-
-
-@kernel
-def _advance_free(grammar, state, count, origin):
-    """Add what an item reaches without taking anything: skips, and calls of nullable rules."""
-    never_inline()
-    edge_first = block(grammar, EDGE_FIRST)
-    edges = block(grammar, EDGES)
-    for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
-        kind = get_i32(edges, 4 * edge)
-        if kind == SCAN:
-            continue
-        if kind == CALL and get_i32(block(grammar, RULE_FLAGS), get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
-            continue
-        after = passes(grammar, get_i32(edges, 4 * edge + 3), count)
-        if after >= 0:
-            _add_item(grammar, get_i32(edges, 4 * edge + 2), after, origin, 1)
+            add_item(
+                grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0
+            )
 
 
 @kernel
 def first_row(store, grammar):
     """Make row 0: the start rule predicted, nothing read."""
     never_inline()
-    _clear_items(grammar)
-    _add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
+    clear_items(grammar)
+    add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
     return _intern_row(store, grammar, 1)
 
 
@@ -270,7 +167,7 @@ def _intern_row(store, grammar, is_first):
             push(store, state)
             push(store, get_i32(items, 4 * n + 1))
             push(store, get_i32(items, 4 * n + 2))
-    _sort_items(store, first)
+    sort_items(store, first)
     known = grammar[KERNELS + 3]
     row = intern_list(grammar, KERNELS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
     store[SCRATCH_TOP] = first
@@ -284,42 +181,10 @@ def _intern_row(store, grammar, is_first):
 
 
 @kernel
-def _sort_items(store, first):
-    """Sort the triples in the scratch items from `first`."""
-    never_inline()
-    address = block(store, SCRATCH)
-    n = (store[SCRATCH_TOP] - first) // 3
-    gap = 1
-    while gap < n // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, n):
-            a = get_i32(address, first + 3 * i)
-            b = get_i32(address, first + 3 * i + 1)
-            c = get_i32(address, first + 3 * i + 2)
-            j = i
-            while j >= gap:
-                at = first + 3 * (j - gap)
-                x = get_i32(address, at)
-                y = get_i32(address, at + 1)
-                z = get_i32(address, at + 2)
-                if x < a or (x == a and (y < b or (y == b and z <= c))):
-                    break
-                put_i32(address, first + 3 * j, x)
-                put_i32(address, first + 3 * j + 1, y)
-                put_i32(address, first + 3 * j + 2, z)
-                j -= gap
-            put_i32(address, first + 3 * j, a)
-            put_i32(address, first + 3 * j + 1, b)
-            put_i32(address, first + 3 * j + 2, c)
-        gap //= 3
-
-
-@kernel
 def _derive_row(store, grammar, row):
     """Predict from a new row's kernel and write its scans and waits."""
     never_inline()
-    _clear_items(grammar)
+    clear_items(grammar)
     _readd_kernel(grammar, row)
     accepts = 0
     start_rule = grammar[START_RULE]
@@ -332,9 +197,9 @@ def _derive_row(store, grammar, row):
         origin = get_i32(items, 4 * position + 2)
         position += 1
         if origin == FIRST_ROW and get_i32(block(grammar, STATE_RULES), state) == start_rule:
-            if _may_end(grammar, state, count):
+            if may_end(grammar, state, count):
                 accepts = 1
-        _advance_free(grammar, state, count, origin)
+        advance_free(grammar, state, count, origin)
         edge_first = block(grammar, EDGE_FIRST)
         edges = block(grammar, EDGES)
         for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
@@ -351,7 +216,7 @@ def _derive_row(store, grammar, row):
             push(store, after)
             push(store, origin)
             if kind == CALL:
-                _add_item(grammar, get_i32(block(grammar, RULE_STARTS), symbol), 0, row, 1)
+                add_item(grammar, get_i32(block(grammar, RULE_STARTS), symbol), 0, row, 1)
     n = (store[SCRATCH_TOP] - scans) // 5
     offset = grammar[N_ROW_POOL]
     pool = ensure(grammar, ROW_POOL, (offset + 4 * n) * 4)

@@ -5,12 +5,15 @@
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
+In: addresses of tables. Out: numbers. Cost: 0.1 us a call and the work.
+
 All writing operations share one door, because every door that reaches the derivatives would compile them again.
 Status codes are negative; Python turns them into errors.
 """
 
 from __future__ import annotations
 
+from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
     C_ROW,
@@ -28,36 +31,14 @@ from .configurations import (
 from .crossing import FILL_SHAPE, build_mask, fill
 from .derivatives import derivative, is_empty, matches
 from .earley_rows import R_START, first_row, row_field
+from .hot_rows import forget_hot_rows
 from .jit import door, kernel, never_inline
 from .lexer_states import S_TWIN, init_states, state_field
-from .memory import (
-    as_table,
-    block,
-    copy_bytes,
-    ensure,
-    free_block,
-    free_retired,
-    get_i32,
-    get_i64,
-    get_u8,
-    put_i32,
-)
-from .regex_nodes import (
-    NULLABLE,
-    add_literal,
-    has_flag,
-    init_nodes,
-    intern_map,
-    make_and,
-    make_bytes,
-    make_concat,
-    make_dfa,
-    make_not,
-    make_repeat,
-    make_union,
-    push,
-)
+from .memory import as_table, block, copy_bytes, ensure, free_block, free_retired, get_i32, get_i64, get_u8, put_i32
+from .node_table import NULLABLE, has_flag, push
+from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
+from .set_operations import make_and, make_union
 from .slices import flag_slice, match_nodes
 from .store_slots import (
     DFA_POOL,
@@ -83,7 +64,7 @@ from .store_slots import (
     WALKED,
     WORDS,
 )
-from .trie_walk import WORDS_MARGIN, forget_hot_rows, wide_walk
+from .trie_walk import WORDS_MARGIN, wide_walk
 
 # operations of `build`
 INIT_STORE = 0

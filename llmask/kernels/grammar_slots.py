@@ -1,4 +1,7 @@
-"""Slots of a grammar's table: its rules, Earley rows and configurations."""
+"""Slots of a grammar's table: its rules, Earley rows and configurations.
+
+In: nothing. Out: numbers of slots. Cost: none.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,7 @@ N_GRAMMAR_SLOTS = WALK_FRAMES + 1
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, KERNELS, KERNELS + 1, KERNELS + 2),
-    *(ROWS, ROW_POOL, GOTO, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATIONS, CROSSING, OWN_MASKS, WALK_FRAMES),
+    *(ROWS, ROW_POOL, GOTO, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATIONS, CROSSING, OWN_MASKS),
+    WALK_FRAMES,
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

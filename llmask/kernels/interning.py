@@ -7,6 +7,8 @@
     map     MAP + 0     entries  int64[2^k, 2] key + 1 (0 = free), value
             MAP + 1     number of entries
 
+In: tables. Out: ids and values. Cost: 10-30 ns.
+
 Equal lists get equal ids, so identity of regular expressions, lexer states and Earley rows is a comparison of numbers.
 Readers without the lock may look up maps: a value is written before its key, and a grown table is published whole.
 """
@@ -14,8 +16,20 @@ Readers without the lock may look up maps: a value is written before its key, an
 from __future__ import annotations
 
 from .jit import kernel, never_inline
-from .memory import block, block_bytes, ensure, get_i32, get_i64, load_acquire, new_block, publish, put_i32, put_i64
-from .memory import retire, store_release
+from .memory import (
+    block,
+    block_bytes,
+    ensure,
+    get_i32,
+    get_i64,
+    load_acquire,
+    new_block,
+    publish,
+    put_i32,
+    put_i64,
+    retire,
+    store_release,
+)
 
 RECORDS = 0
 POOL = 1

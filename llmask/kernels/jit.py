@@ -1,9 +1,9 @@
 """How compiled code is declared, compiled, cached on disk and announced.
 
-Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. A door has
-one explicit signature, so that a drifting dtype is an error and never a silent second compilation in the middle of a
-generation. Machine code lies in a folder named after a digest of every file in `llmask/kernels`, because numba's own
-cache notices changes in the decorated function's file only, and helpers live in many files.
+Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. A door
+has one explicit signature, so that a drifting dtype is an error and never a silent second compilation in the middle
+of a generation. Machine code lies in a folder named after a digest of every file in `llmask/kernels`, because numba's
+own cache notices changes in the decorated function's file only, and helpers live in many files.
 
     LLMASK_CACHE_DIR      where the folder is made (default: the user's cache directory)
     LLMASK_CHECK_BOUNDS   "1" compiles every table access with a bounds check (slow, for tests)
@@ -14,6 +14,7 @@ process for each door.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import os
@@ -126,7 +127,7 @@ class _FolderLocator(caching._CacheLocator):
 
 
 class _FolderCacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_FolderLocator]
+    _locator_classes = (_FolderLocator,)
 
 
 class _FolderCache(caching.Cache):
@@ -179,10 +180,8 @@ def make_ready(group: str, announce: bool | None = None) -> None:
         if announce:
             _draw_progress(group, number, len(doors), dispatcher.py_func.__name__, time.perf_counter() - started)
         if not dispatcher.signatures:
-            try:
+            with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only
                 dispatcher._cache = _FolderCache(dispatcher.py_func)
-            except RuntimeError:
-                pass  # no writable folder: compile for this process only
             dispatcher.compile(signature)
             dispatcher.disable_compile()
     if announce:

@@ -10,16 +10,18 @@ A state is dead when no lexeme can be completed from it: derivatives.is_empty de
 States with one lexeme have a *twin* with the anonymous lexeme 0. The twin carries masks and exits, so the body of any
 string of any grammar shares one.
 
+In: a store's table. Out: state ids.
 Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
 """
 
 from __future__ import annotations
 
+from .class_maps import class_of, meet, n_classes
 from .derivatives import derivative, is_empty
 from .interning import intern_list, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, publish_i32, put_i32
-from .regex_nodes import EMPTY, EPSILON, MAP, NULLABLE, class_of, field, has_flag, meet, n_classes, push, scratch
+from .node_table import EMPTY, EPSILON, MAP, NULLABLE, field, has_flag, push, scratch
 from .store_slots import (
     LEXEME_OF_NODE,
     LEXEME_SETS,

@@ -1,9 +1,9 @@
 """Tables: blocks of memory that compiled code reads, writes and grows by itself.
 
-A *table* is one `int64[n_slots]` array; a slot holds a number or the address of a block. Doors take the array's address
-(a call with 25 arrays costs 2.4 us), kernels a bare pointer to it: `table[SLOT]`. Handing an array from kernel to kernel
-counted references with atomic instructions, which made every small step 80 ns. And a kernel that can enlarge a block
-needs no way back into Python.
+A *table* is one `int64[n_slots]` array; a slot holds a number or the address of a block. Doors take the array's
+address (a call with 25 arrays costs 2.4 us), kernels a bare pointer to it: `table[SLOT]`. Handing an array from
+kernel to kernel counted references with atomic instructions, which made every small step 80 ns. And a kernel that can
+enlarge a block needs no way back into Python.
 
     table:  [ bytes used | limit ... | address of block A | address of block B | ... ]
                                               |
@@ -17,6 +17,7 @@ that sees an index also sees a block that is long enough for it.
 Tried and given up: NamedTuples of arrays (call cost), growing in Python (every helper had to hand a status code
 upwards), one huge reservation of address space (fails under memory limits that count reserved pages).
 
+In: a table and a slot. Out: addresses.
 Cost: an access is two loads; with LLMASK_CHECK_BOUNDS=1 every access is compared with the block's size.
 """
 
@@ -142,7 +143,7 @@ def publish_i32(typingctx, address, value):
 
 @intrinsic
 def copy_bytes(typingctx, destination, source, n_bytes):
-    """memcpy between addresses."""
+    """Memcpy between addresses."""
 
     def codegen(context, builder, signature, args):
         numba.core.cgutils.raw_memcpy(
@@ -155,10 +156,11 @@ def copy_bytes(typingctx, destination, source, n_bytes):
 
 @intrinsic
 def fill_bytes(typingctx, destination, n_bytes, value):
-    """memset at an address."""
+    """Memset at an address."""
 
     def codegen(context, builder, signature, args):
-        numba.core.cgutils.memset(builder, _pointer(builder, args[0], 8), args[1], builder.trunc(args[2], ir.IntType(8)))
+        byte = builder.trunc(args[2], ir.IntType(8))
+        numba.core.cgutils.memset(builder, _pointer(builder, args[0], 8), args[1], byte)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
@@ -227,7 +229,8 @@ def block_bytes(address):
 @kernel
 def new_block(table, n_bytes):
     """Address of a fresh block of zeros. Sets EXCEEDED when the table's limit is passed, and still returns the block:
-    whoever loops looks at EXCEEDED and stops soon, so helpers need no way to fail."""
+    whoever loops looks at EXCEEDED and stops soon, so helpers need no way to fail.
+    """
     never_inline()
     raw = _calloc(n_bytes + HEADER_BYTES, 1)
     if raw == 0:

@@ -1,8 +1,8 @@
 """Rules of a grammar as flat tables: edges grouped by state, with everything that derives nothing taken out.
 
-A rule is productive when some string is derived from it. An edge over an empty lexeme, a call of an unproductive rule, and
-an edge into a state from which no final state can be reached are left out, so the parser never enters a dead end.
-Guards are not looked at: frontends guard loops only (llmask/grammar/rules.py).
+A rule is productive when some string is derived from it. An edge over an empty lexeme, a call of an unproductive
+rule, and an edge into a state from which no final state can be reached are left out, so the parser never enters a
+dead end. Guards are not looked at: frontends guard loops only (llmask/grammar/rules.py).
 
 In: the columns of `Rules`. Out: slots RULE_STARTS to GUARDS of a grammar's table.
 Cost: linear in the edges for each round; rounds are as many as the nesting of rules written before their parts.
@@ -11,7 +11,7 @@ Cost: linear in the edges for each round; rounds are as many as the nesting of r
 from __future__ import annotations
 
 from .derivatives import is_empty
-from .earley_rows import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN, passes
+from .earley_items import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN, passes
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
@@ -29,7 +29,9 @@ from .grammar_slots import (
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_of, single_set
 from .memory import block, ensure, get_i32, put_i32
-from .regex_nodes import EPSILON, NULLABLE, has_flag, make_and, make_not, push, scratch
+from .node_table import EPSILON, NULLABLE, has_flag, push, scratch
+from .regex_nodes import make_not
+from .set_operations import make_and
 from .store_slots import SCRATCH, SCRATCH_TOP
 
 NOTHING_DERIVED = -3

@@ -1,7 +1,7 @@
 """Making a slice: which tokens it holds, their mask, and the trie of all others (see trie_walk.py for the use).
 
-In: the node of one code point and a largest number of code points. Out: token_flags of the tokens it holds; Python builds the
-trie of the rest with the usual builder and registers it.
+In: the node of one code point and a largest number of code points. Out: token_flags of the tokens it holds; Python
+builds the trie of the rest with the usual builder and registers it.
 Cost: a walk of the trie with one derivative step a node, about 3 ms for 128,000 tokens.
 """
 
@@ -18,8 +18,19 @@ from .constants import (
 from .derivatives import derivative
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, get_i64, get_u8, load_i64, put_i32
-from .regex_nodes import EMPTY, NULLABLE, has_flag, make_repeat
-from .store_slots import CHILD_BYTE, CHILD_FIRST, CHILD_NODE, DUPLICATES, N_DUPLICATES, N_TRIE, SCRATCH, SCRATCH_TOP, TRIE
+from .node_table import EMPTY, NULLABLE, has_flag
+from .regex_nodes import make_repeat
+from .store_slots import (
+    CHILD_BYTE,
+    CHILD_FIRST,
+    CHILD_NODE,
+    DUPLICATES,
+    N_DUPLICATES,
+    N_TRIE,
+    SCRATCH,
+    SCRATCH_TOP,
+    TRIE,
+)
 
 
 @kernel
@@ -58,7 +69,7 @@ def flag_slice(store, char, most, token_flags):
 
 @kernel
 def match_nodes(store, trie, main_nodes):
-    """For each node of a trie of some of the tokens (address `trie`), write the same node of the whole trie to `main_nodes`."""
+    """Write to `main_nodes`, for each node of a trie of some of the tokens (address `trie`), the whole trie's node."""
     never_inline()
     child_first = block(store, CHILD_FIRST)
     child_byte = block(store, CHILD_BYTE)

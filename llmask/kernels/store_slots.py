@@ -1,6 +1,8 @@
 """Slots of a store's table: what all grammars of one tokenizer share.
 
 Each line names a slot, or the first of a family of slots (see interning.py), and what lies there.
+
+In: nothing. Out: numbers of slots. Cost: none.
 """
 
 from __future__ import annotations
@@ -102,8 +104,9 @@ LIMIT_ITEMS = 7
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
 STORE_BLOCKS = (
     *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_INDEX, LITERALS, MAP_CLASSES, MEETS, DERIVATIVES),
-    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS, MASK_INDEX),
-    *(TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA, DUPLICATES, EOS, SLICES, DUPLICATE_PAIRS),
+    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
+    *(MASK_INDEX, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
+    *(DUPLICATES, DUPLICATE_PAIRS, EOS, SLICES),
     *(first + i for first in _LISTS for i in range(3)),
 )
 STORE_POOLS = (MASKS, N_MASKS)

@@ -1,0 +1,1 @@
+"""Bitmasks of tokens and what is done with them."""

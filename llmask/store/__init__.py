@@ -1,0 +1,1 @@
+"""What all grammars of one tokenizer share."""

@@ -1,8 +1,8 @@
 """The slices of a tokenizer: families of tokens whose masks are computed once.
 
-JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body with
-room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens only.
-Slices for k = 1 and 2 save nothing: a state with so little room dies early by itself.
+JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body
+with room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens
+only. Slices for k = 1 and 2 save nothing: a state with so little room dies early by itself.
 
 In: a store. Out: slots SLICES and N_SLICES. Cost: see `bench/startup.py`.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from ..derivatives.code_points import CodePointSet
 from ..derivatives.nodes import UNBOUNDED
 from ..derivatives.utf8 import utf8_char
-from ..kernels import engine, store_slots, trie_walk
+from ..kernels import engine, slice_choice, store_slots
 from ..trie.build import build_trie
 
 if TYPE_CHECKING:
@@ -43,6 +43,6 @@ def add_slices(store: Store) -> None:
         store.slice_arrays += [mask, rest, main]
         rows.append((char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0))
     table = np.array(rows, np.int64)
-    assert table.shape[1] == trie_walk.SLICE_FIELDS
+    assert table.shape[1] == slice_choice.SLICE_FIELDS
     store.table.put(store_slots.SLICES, table)
     store.table.array[store_slots.N_SLICES] = len(rows)

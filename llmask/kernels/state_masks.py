@@ -1,0 +1,188 @@
+"""Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
+
+Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
+names have the mask of any string).
+
+In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
+"""
+
+from __future__ import annotations
+
+from .hot_rows import is_wide
+from .interning import mix
+from .jit import kernel, never_inline
+from .lexer_states import (
+    S_FIRST_EXIT,
+    S_MASK,
+    S_MASK_KIND,
+    S_N_EXITS,
+    S_N_TOKENS,
+    S_TWIN,
+    STATE_FIELDS,
+    put_state_field,
+    state_field,
+)
+from .memory import (
+    EXCEEDED,
+    block,
+    block_bytes,
+    copy_bytes,
+    ensure,
+    fill_bytes,
+    get_i32,
+    get_i64,
+    load_i32,
+    load_i64,
+    new_block,
+    publish,
+    publish_i32,
+    put_i32,
+    put_i64,
+    retire,
+)
+from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
+from .store_slots import (
+    DUPLICATE_PAIRS,
+    EXITS,
+    MASK_INDEX,
+    MASKS,
+    N_DUPLICATES,
+    N_EXITS,
+    N_MASKS,
+    N_TOKEN_LISTS,
+    N_TRIE,
+    N_WORDS,
+    SLICES,
+    STATES,
+    TOKEN_LISTS,
+    TRIE,
+    WORDS,
+)
+from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
+
+MASK_NONE = 0  # not computed yet
+MASK_LIST = 1  # a short list of tokens
+MASK_WORDS = 2  # a whole bitmask
+LIST_AT_MOST = 256  # longer lists are kept as bitmasks: filling from a list costs 1 ns a token, from a mask 0.3 us
+
+
+@kernel
+def build_state_mask(store, asked):
+    """Compute mask, token count and exits of a lexer state, kept on its twin."""
+    never_inline()
+    state = state_field(store, asked, S_TWIN)
+    if state_field(store, state, S_MASK_KIND) != MASK_NONE:
+        return
+    n_bytes = store[N_WORDS] * 4
+    words = ensure(store, WORDS, n_bytes + WORDS_MARGIN) + WORDS_MARGIN
+    first_exit = store[N_EXITS]
+    ensure(store, EXITS, 8)
+    best = best_slice(store, state)
+    if best >= 0:
+        at = block(store, SLICES) + best * SLICE_FIELDS * 8
+        copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
+        n_tokens = load_i64(at + 8 * SLICE_TOKENS)
+        n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
+        n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
+    else:
+        fill_bytes(words, n_bytes, 0)
+        if is_wide(store, state):
+            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+        else:
+            n_tokens = narrow_walk(store, 0, state)
+    if store[EXCEEDED] != 0:
+        store[N_EXITS] = first_exit
+        return
+    n_tokens += _allow_duplicates(store, words)
+    put_state_field(store, state, S_FIRST_EXIT, first_exit)
+    put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
+    put_state_field(store, state, S_N_TOKENS, n_tokens)
+    if n_tokens <= LIST_AT_MOST:
+        kind = MASK_LIST
+        put_state_field(store, state, S_MASK, _list_tokens(store, words, n_tokens))
+    else:
+        kind = MASK_WORDS
+        put_state_field(store, state, S_MASK, _intern_mask(store, words))
+    publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
+
+
+@kernel
+def _hash_words(words, n_words):
+    value = 5
+    for i in range(n_words):
+        value = mix(value, load_i32(words + i * 4))
+    return value
+
+
+@kernel
+def _intern_mask(store, words):
+    """Number of an equal mask, or of a new copy."""
+    never_inline()
+    n_words = store[N_WORDS]
+    n_masks = store[N_MASKS]
+    index = ensure(store, MASK_INDEX, 256)
+    if 2 * (n_masks + 1) > block_bytes(index) // 4:
+        old = index
+        index = new_block(store, 2 * block_bytes(old))
+        size = block_bytes(index) // 4
+        for number in range(n_masks):
+            slot = _hash_words(get_i64(block(store, MASKS), number), n_words) & (size - 1)
+            while get_i32(index, slot) != 0:
+                slot = (slot + 1) & (size - 1)
+            put_i32(index, slot, number + 1)
+        retire(store, old)
+        publish(store, MASK_INDEX, index)
+    mask = block_bytes(index) // 4 - 1
+    slot = _hash_words(words, n_words) & mask
+    while get_i32(index, slot) != 0:
+        number = get_i32(index, slot) - 1
+        other = get_i64(block(store, MASKS), number)
+        i = 0
+        while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
+            i += 1
+        if i == n_words:
+            return number
+        slot = (slot + 1) & mask
+    copy = new_block(store, n_words * 4)
+    copy_bytes(copy, words, n_words * 4)
+    put_i64(ensure(store, MASKS, (n_masks + 1) * 8), n_masks, copy)
+    store[N_MASKS] = n_masks + 1
+    put_i32(index, slot, n_masks + 1)
+    return n_masks
+
+
+@kernel
+def _allow_duplicates(store, words):
+    """Allow the tokens with the same bytes as an allowed one; returns how many were added.
+
+    A slice's mask and the trie of its other tokens name every token once, so no bit is counted twice: a slice holds all
+    tokens with the same bytes or none of them.
+    """
+    never_inline()
+    added = 0
+    pairs = block(store, DUPLICATE_PAIRS)
+    for i in range(store[N_DUPLICATES]):
+        token = get_i32(pairs, 2 * i)
+        other = get_i32(pairs, 2 * i + 1)
+        if has_bit(words, token) and not has_bit(words, other):
+            set_bit(words, other)
+            added += 1
+    return added
+
+
+@kernel
+def _list_tokens(store, words, n_tokens):
+    """Append the set bits to TOKEN_LISTS; returns the position of the first."""
+    never_inline()
+    first = store[N_TOKEN_LISTS]
+    tokens = ensure(store, TOKEN_LISTS, (first + n_tokens + 1) * 4)
+    n = 0
+    for word in range(store[N_WORDS]):
+        bits = load_i32(words + word * 4)
+        if bits != 0:
+            for bit in range(32):
+                if (bits >> bit) & 1 != 0:
+                    put_i32(tokens, first + n, word * 32 + bit)
+                    n += 1
+    store[N_TOKEN_LISTS] = first + n
+    return first
