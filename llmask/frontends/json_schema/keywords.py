@@ -18,6 +18,7 @@ from typing import Any
 DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020 = 4, 6, 7, 2019, 2020
 ANY_DRAFT = 0  # nothing declared: 2020-12, and what earlier drafts add to it
 
+ONLY_TEXT = frozenset((str,))
 TYPE_NAMES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 
 
@@ -50,11 +51,11 @@ def _is_schemas(value: Any) -> bool:
 
 
 def _is_mapping(value: Any) -> bool:
-    return type(value) is dict and all(type(name) is str for name in value)
+    return type(value) is dict and set(map(type, value)) <= ONLY_TEXT
 
 
 def _is_names(value: Any) -> bool:
-    return type(value) is list and all(type(name) is str for name in value)
+    return type(value) is list and set(map(type, value)) <= ONLY_TEXT
 
 
 def _is_text(value: Any) -> bool:

@@ -1,12 +1,12 @@
 """Where a `$ref` leads, inside one document: JSON pointers, anchors, and embedded `$id` (`id` in draft 4).
 
-Most schemas name nothing but `#/$defs/x`, which is found by walking the pointer from the root. Identifiers below the
-root change what a reference is relative to; whether there are any is found out once, at the first reference.
+Most schemas name nothing but `#/$defs/x`, which is found by walking the pointer from the root. Identifiers between the
+root and the reference change what it is relative to; only then, and for anchors, the whole schema is searched, once.
 References to other documents are `UnsupportedSchema`: the network is never touched. Source: JSON Schema 2020-12 core,
 section 8.2; RFC 3986, section 5 (`urllib.parse.urljoin`).
 
 In: the text of a reference and the place that holds it. Out: the schema it names and that schema's place.
-Cost: O(length of the pointer) for each distinct reference; one walk over the schema when something is referred to.
+Cost: O(depth) a reference; one walk over the schema for identifiers and anchors.
 """
 
 from __future__ import annotations
@@ -52,7 +52,15 @@ class References:
             When nothing stands there. UnsupportedSchema when it names another document.
         """
         if self._bases is None:
+            if (reference == "#" or reference.startswith("#/")) and not self._has_id_above(path):
+                found = self._found.get(reference)
+                if found is None:
+                    found = self._found[reference] = self._walk(
+                        (self.root, ROOT), unquote(reference[1:]), reference, path
+                    )
+                return found
             self._index()
+            self._found.clear()
         if not self._has_inner_ids:
             found = self._found.get(reference)
             if found is None:
@@ -107,6 +115,19 @@ class References:
             here = here[key]
             base = self._bases.get(id(here), base) if self._bases is not None else base
         return base
+
+    def _has_id_above(self, path: Path) -> bool:
+        """Whether a schema between the root and `path` names itself, so that pointers start there."""
+        keys: list[str | int] = []
+        while path:
+            path, *below = path
+            keys.extend(reversed(below))
+        here = self.root
+        for key in reversed(keys):
+            here = here[key]
+            if type(here) is dict and type(here.get(self.id_key)) is str:
+                return True
+        return False
 
     def _index(self) -> None:
         """Note every identifier and anchor of the document."""

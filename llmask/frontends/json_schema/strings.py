@@ -11,8 +11,8 @@ before; a new pattern costs its compilation, a new set of names about a microsec
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
@@ -55,7 +55,7 @@ def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
     GrammarError
         When `text` holds a lone surrogate, which no UTF-8 text can.
     """
-    spelled = json.dumps(text, ensure_ascii=False)
+    spelled = encode_basestring(text)
     if "\x7f" in spelled:
         spelled = spelled.replace("\x7f", "\\u007f")
     try:
@@ -113,7 +113,7 @@ def pattern_string(translation: Translation, pattern: str, where: Path, keyword:
 
 def matches_pattern(translation: Translation, pattern: int, text: str) -> bool:
     """Whether `text` is one of the strings of a node made here."""
-    return translation.nodes.matches(pattern, json.dumps(text).encode())
+    return translation.nodes.matches(pattern, encode_basestring_ascii(text).encode())
 
 
 def string_node(translation: Translation, parts: list[Part]) -> int:

@@ -87,6 +87,7 @@ class Translation:
         self.punctuation = punctuation_of(nodes)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self._shape_of: dict[int, Shape] = {}  # by identity of the schema, which lives as long as the root
         self._shapes: dict[tuple[str, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
         self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
         self._rule_of: dict[Any, RuleId] = {}
@@ -122,6 +123,9 @@ class Translation:
         GrammarError
             When it is no schema, or the value of a keyword is malformed.
         """
+        shape = self._shape_of.get(id(schema))
+        if shape is not None:
+            return shape
         if type(schema) is not dict:
             raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
         keys = tuple(schema)
@@ -141,6 +145,7 @@ class Translation:
             for keyword in shape.of_other_drafts:
                 where = pointer(path, keyword)
                 self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        self._shape_of[id(schema)] = shape
         return shape
 
     def count_work(self, path: Path = ()) -> None:
