@@ -5,7 +5,7 @@ a valid document that is rejected is tried again with its keys in every order th
 the keys not yet written, the engine itself says which may come next. A budget bounds the search; when it is spent the
 answer is no, so a rejection is never excused without an accepted spelling of the same document.
 
-In: an engine, a fresh sequence, a document. Out: bool. Cost: about one `advance` a key, `MAX_STEPS` at most.
+In: an engine, a fresh sequence, a document. Out: bool. Cost: `advance` once for each pair of keys, `MAX_STEPS` at most.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from bench.data import SEPARATORS
 from bench.engines import Engine, as_json
 
-MAX_STEPS = 20_000
+MAX_STEPS = 60_000
 
 
 class _Spent(Exception):
@@ -57,19 +57,38 @@ class _Search:
                     yield closed
 
     def members(self, sequence: Any, prefix: str, data: dict[str, Any], keys: list[str]) -> Iterator[Any]:
-        for key in keys:
-            opening = prefix + as_json(key, self.engine.whitespace) + self.key_separator
-            opened = self.step(sequence, opening)
-            if opened is None:
-                continue
+        """Every sequence after the members `keys` in some order.
+
+        A member after which another one has become impossible is tried last: it usually came too early.
+        """
+        opened = {key: self.step(sequence, prefix + self.opening(key)) for key in keys}
+        possible = [key for key in keys if opened[key] is not None]
+        too_early: list[tuple[Any, list[str]]] = []
+        for key in possible:
             rest = [other for other in keys if other != key]
-            for after in self.value(opened, "", data[key]):
-                if rest:
-                    yield from self.members(after, self.item_separator, data, rest)
-                else:
-                    closed = self.step(after, "}")
-                    if closed is not None:
-                        yield closed
+            for after in self.value(opened[key], "", data[key]):
+                lost = any(
+                    self.step(after, self.item_separator + self.opening(other)) is None
+                    for other in possible
+                    if other != key
+                )
+                if lost:
+                    too_early.append((after, rest))
+                    break
+                yield from self.after_member(after, data, rest)
+        for after, rest in too_early:
+            yield from self.after_member(after, data, rest)
+
+    def after_member(self, after: Any, data: dict[str, Any], rest: list[str]) -> Iterator[Any]:
+        if rest:
+            yield from self.members(after, self.item_separator, data, rest)
+        else:
+            closed = self.step(after, "}")
+            if closed is not None:
+                yield closed
+
+    def opening(self, key: str) -> str:
+        return as_json(key, self.engine.whitespace) + self.key_separator
 
 
 def _has_choice(data: Any) -> bool:
