@@ -38,7 +38,7 @@ def walk_llmask(repeat: int) -> tuple[float, int]:
     matcher.accept_bytes(TEXT)
 
     def walk() -> int:
-        return grammar.store.run(engine.WALK_ALL, matcher.configuration, grammar=grammar.table)
+        return grammar.store.run(engine.WALK_ALL, matcher._configuration, grammar=grammar.table)
 
     return smallest(walk, repeat), walk()
 

@@ -55,6 +55,7 @@ from .memory import (
     get_i32,
     get_i64,
     get_u8,
+    load_acquire_i32,
     new_block,
     publish_i32,
     put_i32,
@@ -325,7 +326,8 @@ FILL_ALL = 1  # every token is allowed
 @kernel
 def fill(store, grammar, configuration, words):
     """Write the mask of a configuration to the address `words`; reads only."""
-    kind = configuration_field(grammar, configuration, C_MASK_KIND)
+    record = block(grammar, CONFIGURATIONS) + configuration * CONFIGURATION_FIELDS * 4
+    kind = load_acquire_i32(record + C_MASK_KIND * 4)
     if kind == MASK_NONE:
         return FILL_MISS
     if kind == MASK_WORDS:

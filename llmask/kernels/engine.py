@@ -207,6 +207,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     """Run one writing operation (see the list above). The caller holds the lock and looks at EXCEEDED afterwards."""
     store = as_table(store_address)
     grammar = as_table(grammar_address)
+    store[SCRATCH_TOP] = 0
     store[WALKED] = 0
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
@@ -261,7 +262,6 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == INIT_STORE:
         init_nodes(store)
         init_states(store)
-    store[SCRATCH_TOP] = 0
     return result
 
 

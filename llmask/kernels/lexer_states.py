@@ -20,7 +20,7 @@ from .class_maps import class_of, meet, n_classes
 from .derivatives import derivative, is_empty
 from .interning import intern_list, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, publish_i32, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, load_acquire_i32, publish_i32, put_i32
 from .node_table import EMPTY, EPSILON, MAP, NULLABLE, field, has_flag, push, scratch
 from .store_slots import (
     LEXEME_OF_NODE,
@@ -211,11 +211,11 @@ def start_state(store, set_number):
 def known_next(store, state, byte):
     """State after one more byte, or UNKNOWN where it is not built yet. Reads only."""
     states = block(store, STATES)
-    row = get_i32(states, state * STATE_FIELDS + S_ROW)
+    row = load_acquire_i32(states + (state * STATE_FIELDS + S_ROW) * 4)
     if row == 0:
         return DEAD if state == DEAD else UNKNOWN
     byte_class = class_of(store, get_i32(states, state * STATE_FIELDS + S_MAP), byte)
-    return get_i32(block(store, TRANSITIONS), row - 1 + byte_class)
+    return load_acquire_i32(block(store, TRANSITIONS) + (row - 1 + byte_class) * 4)
 
 
 @kernel

@@ -119,6 +119,17 @@ def load_acquire(typingctx, address):
 
 
 @intrinsic
+def load_acquire_i32(typingctx, address):
+    """int32 at `address`, widened; later reads are not moved before it. For entries that a writer publishes."""
+
+    def codegen(context, builder, signature, args):
+        item = builder.load_atomic(_pointer(builder, args[0], 32), "acquire", 4)
+        return builder.sext(item, ir.IntType(64))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
 def store_release(typingctx, address, value):
     """Write an int64; earlier writes are seen by whoever sees this one."""
 
