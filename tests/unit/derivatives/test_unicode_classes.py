@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import unicodedata
@@ -11,6 +10,7 @@ import pytest
 
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from tests.reference.every_code_point import members_by_re
 
 
 @pytest.mark.parametrize(
@@ -18,19 +18,14 @@ from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
     [("d", unicode_classes.digits), ("w", unicode_classes.words), ("s", unicode_classes.spaces)],
 )
 def test_classes_are_those_of_re_for_every_code_point(letter: str, members: object) -> None:
-    text = "".join(map(chr, TEXT))
     assert callable(members)
-    assert members() == CodePointSet.of("".join(re.findall(rf"\{letter}", text)))
+    assert members() == members_by_re(rf"\{letter}")
 
 
 def test_ascii_classes_are_those_of_the_flag_a() -> None:
-    text = "".join(map(chr, range(0x300)))
-    for letter, members in (
-        ("d", unicode_classes.ASCII_DIGITS),
-        ("w", unicode_classes.ASCII_WORDS),
-        ("s", unicode_classes.ASCII_SPACES),
-    ):
-        assert members == CodePointSet.of("".join(re.findall(rf"(?a)\{letter}", text)))
+    assert members_by_re(r"\d", "(?a)") == unicode_classes.ASCII_DIGITS
+    assert members_by_re(r"\w", "(?a)") == unicode_classes.ASCII_WORDS
+    assert members_by_re(r"\s", "(?a)") == unicode_classes.ASCII_SPACES
 
 
 @pytest.mark.parametrize("name", ["L", "Lu", "LC", "Nd", "P", "Cn", "Zs", "Cc"])
@@ -62,19 +57,15 @@ def test_beyond_plane_one_no_character_has_case() -> None:
     "members", ["k", "K", "s", "i", "\u0131", "\u0130", "ß", "ẞ", "σ", "µ", "\u01c5", "a-z", "À-ÿ"]
 )
 def test_case_is_ignored_as_re_ignores_it(members: str) -> None:
-    text = "".join(map(chr, TEXT.intersect(CodePointSet((0, 0x20000)))))
     low, _, high = members.partition("-")
     plain = CodePointSet.from_ranges([(ord(low), ord(high or low))])
-    expected = CodePointSet.of("".join(re.findall(f"(?i)[{members}]", text)))
-    assert unicode_classes.without_case(plain) == expected
+    assert unicode_classes.without_case(plain) == members_by_re(f"[{members}]", "(?i)")
 
 
-def test_every_single_character_has_the_cases_that_re_gives_it() -> None:
+def test_single_characters_have_the_cases_that_re_gives_them() -> None:
     cased = [chr(c) for c in range(0x250) if chr(c).lower() != chr(c).upper()]
-    text = "".join(map(chr, TEXT.intersect(CodePointSet((0, 0x20000)))))
     for character in cased[::9]:
-        expected = CodePointSet.of("".join(re.findall(f"(?i){character}", text)))
-        assert unicode_classes.without_case(CodePointSet.of(character)) == expected
+        assert unicode_classes.without_case(CodePointSet.of(character)) == members_by_re(character, "(?i)")
 
 
 def test_importing_scans_nothing() -> None:

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import Chars
+from llmask.frontends.regex.tree import Alternatives, Chars, Sequence, Tree
+from tests.reference.every_code_point import members_by_re
 
 CLASSES = [
-    r"\w",
-    r"\W",
-    r"\d",
-    r"\S",
-    ".",
-    "(?s:.)",
-    "[^a]",
-    r"[^\W\d_]",
-    r"[\u0080-\U0001F600x]",
-    r"(?i)[à-þ]",
-    r"(?i)[^a-zſ]",
-    r"(?i)\W",
-    r"(?i)[\W]",
-    "(?i)ι",
-    "(?ai)[k-ſ]",
-    r"(?a)[^\s\w]",
-    r"[\N{GREEK SMALL LETTER ALPHA}-\N{GREEK SMALL LETTER OMEGA}]",
+    ("", r"\w"),
+    ("", r"\W"),
+    ("", r"\d"),
+    ("", r"\S"),
+    ("", "."),
+    ("(?s)", "."),
+    ("", "[^a]"),
+    ("", r"[^\W\d_]"),
+    ("", r"[\u0080-\U0001F600x]"),
+    ("", r"[\N{GREEK SMALL LETTER ALPHA}-\N{GREEK SMALL LETTER OMEGA}]"),
+    ("(?i)", "[à-þ]"),
+    ("(?i)", "[^a-zſ]"),
+    ("(?i)", r"\W"),
+    ("(?i)", r"[\W]"),
+    ("(?i)", r"[^\Wi]"),
+    ("(?i)", "ι"),
+    ("(?i)", r"[\U00010400-\U00010410]"),
+    ("(?ai)", "[k-ſ]"),
+    ("(?a)", r"[^\s\w]"),
 ]
 
 
-@pytest.mark.parametrize("pattern", CLASSES)
-def test_a_class_has_the_members_that_re_gives_it(pattern: str) -> None:
-    tree = PythonParser(pattern).parse()
-    while not isinstance(tree, Chars):
-        (tree,) = tree.options if hasattr(tree, "options") else tree.parts
-    text = "".join(map(chr, TEXT))
-    assert tree.members == CodePointSet.of("".join(re.findall(pattern, text)))
+@pytest.mark.parametrize(("flags", "pattern"), CLASSES)
+def test_a_class_has_the_members_that_re_gives_it(flags: str, pattern: str) -> None:
+    tree: Tree = PythonParser(flags + pattern).parse()
+    while isinstance(tree, (Alternatives, Sequence)):
+        (tree,) = tree.options if isinstance(tree, Alternatives) else tree.parts
+    assert isinstance(tree, Chars)
+    assert tree.members == members_by_re(pattern, flags)
