@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
 
 from .compiled import CompiledGrammar
 from .errors import GrammarError, LimitExceeded, LlmaskError
@@ -21,9 +22,7 @@ from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits
 from .store.store import Store
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer
 
 CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
@@ -37,11 +36,23 @@ class Compiler:
     tokenizer : whose tokens the masks are about.
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes; 0 compiles every time.
+
+    Raises
+    ------
+    LlmaskError : an argument is of the wrong type.
+    LimitExceeded : the limits are too low for what all grammars share.
     """
 
     def __init__(self, tokenizer: Tokenizer, limits: Limits | None = None, cache_bytes: int = CACHE_BYTES) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise LlmaskError(
+                f"a tokenizer is a llmask.Tokenizer, not {type(tokenizer).__name__}",
+                help="make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes",
+            )
         self.tokenizer = tokenizer
-        self.limits = limits or Limits()
+        self.limits = _checked(Limits() if limits is None else limits)
+        if type(cache_bytes) is not int or cache_bytes < 0:
+            raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
         self._cache_bytes = cache_bytes
         self._cache: OrderedDict[tuple[Any, ...], CompiledGrammar] = OrderedDict()
         self._lock = threading.Lock()
@@ -67,6 +78,7 @@ class Compiler:
         """The store for the next grammar."""
         with self._lock:
             if self._store.bytes_used > self.limits.max_store_bytes // 2:
+                self._cache.clear()  # the grammars in it would keep the old store alive
                 self._store = self._new_store()
             return self._store
 
@@ -106,6 +118,12 @@ class Compiler:
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.json_schema({"type": "integer", "minimum": 1})
         """
+        if formats is not None and not (
+            isinstance(formats, dict) and all(isinstance(text, str) for pair in formats.items() for text in pair)
+        ):
+            raise GrammarError(
+                "formats are a dict from names to patterns, both str", help='for example {"zip": "[0-9]{5}"}'
+            )
         options = SchemaOptions(
             whitespace=whitespace,
             max_whitespace=max_whitespace,
@@ -123,12 +141,7 @@ class Compiler:
         return self._cached(("schema", *key), lambda: self._compile_schema(self.store(), schema, options))
 
     def _parse(self, text: str) -> Any:
-        if len(text) > self.limits.max_schema_bytes:
-            raise LimitExceeded(
-                f"the schema has {len(text)} characters, the limit is {self.limits.max_schema_bytes} "
-                "(limits.max_schema_bytes)",
-                help="split the schema or raise the limit",
-            )
+        self._check_length("schema", text)
         try:
             return json.loads(text)
         except RecursionError:
@@ -137,6 +150,14 @@ class Compiler:
             ) from None
         except ValueError as error:
             raise GrammarError(f"the schema is not JSON: {error}", help="give a dict or JSON text") from None
+
+    def _check_length(self, what: str, text: str) -> None:
+        if len(text) > self.limits.max_schema_bytes:
+            raise LimitExceeded(
+                f"the {what} has {len(text)} characters, the limit is {self.limits.max_schema_bytes} "
+                "(limits.max_schema_bytes)",
+                help=f"split the {what} or raise the limit",
+            )
 
     @staticmethod
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
@@ -156,6 +177,7 @@ class Compiler:
         """
         if not isinstance(pattern, str):
             raise GrammarError(f"a pattern is a str, not {type(pattern).__name__}", help="decode bytes first")
+        self._check_length("pattern", pattern)
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
@@ -163,21 +185,33 @@ class Compiler:
 
         return self._cached(("regex", pattern), compile_now)
 
-    def choice(self, choices: Sequence[str]) -> CompiledGrammar:
-        """Compile a list of texts, exactly one of which has to be written."""
-        if isinstance(choices, str) or not all(isinstance(text, str) for text in choices):
+    def choice(self, choices: Iterable[str]) -> CompiledGrammar:
+        """Compile a list of texts, exactly one of which has to be written.
+
+        Raises
+        ------
+        GrammarError : no text at all, something that is not a str, or one that UTF-8 cannot spell.
+        """
+        texts = list(choices) if isinstance(choices, Iterable) else [choices]
+        if isinstance(choices, str) or not all(isinstance(text, str) for text in texts):
             raise GrammarError("choices are a sequence of str", help='for example ["yes", "no"]')
-        if not choices:
+        if not texts:
             raise GrammarError("there is nothing to choose from", help="give at least one text")
+        try:
+            spellings = [text.encode() for text in texts]
+        except UnicodeEncodeError as error:
+            raise GrammarError(
+                f"the choice {error.object!r} holds a lone surrogate, which is no text", help="take it out"
+            ) from None
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
             nodes = store.nodes
             return CompiledGrammar(
-                store, _one_lexeme(store, nodes.union([nodes.literal(text.encode()) for text in choices]))
+                store, _one_lexeme(store, nodes.union([nodes.literal(spelling) for spelling in spellings]))
             )
 
-        return self._cached(("choice", *choices), compile_now)
+        return self._cached(("choice", *texts), compile_now)
 
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         with self._lock:
@@ -192,6 +226,19 @@ class Compiler:
             while total > self._cache_bytes and self._cache:
                 total -= self._cache.popitem(last=False)[1].bytes_used
         return grammar
+
+
+def _checked(limits: Limits) -> Limits:
+    """Limits whose fields kernels can hold."""
+    if not isinstance(limits, Limits):
+        raise LlmaskError(
+            f"limits are a llmask.Limits, not {type(limits).__name__}", help="llmask.Limits(max_rows=...)"
+        )
+    for field in fields(limits):
+        value = getattr(limits, field.name)
+        if type(value) is not int or not 0 < value < 2**62:
+            raise LlmaskError(f"limits.{field.name} is a positive integer, not {value!r}", help="it is below 2**62")
+    return limits
 
 
 def _one_lexeme(store: Store, node: int) -> Rules:

@@ -9,10 +9,12 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import LlmaskError, TokenRejected, VocabularyError
 from .history import History
@@ -64,13 +66,17 @@ class Matcher:
         ------
         LimitExceeded : the mask needs more work than the limits allow; the matcher is unchanged.
         VocabularyError : the grammar goes on here, but no token of the vocabulary spells the next byte.
-        LlmaskError : the bitmask has another dtype or shape.
+        LlmaskError : the bitmask has another dtype or shape, or no such row.
         """
         store, grammar = self._tables
+        if type(row) is not int:
+            row = as_integer(row, "a row")
         try:
             status = engine.fill_mask(store, grammar, self._configuration, bitmask, row)
-        except TypeError:
+        except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
+            if not 0 <= row < len(bitmask):
+                raise self._no_such_row(row, bitmask) from None
             status = engine.fill_mask(store, grammar, self._configuration, bitmask, row)
         if status == FILL_MISS:
             self._store.run(engine.BUILD_MASK, self._configuration, grammar=self.grammar.table)
@@ -78,10 +84,7 @@ class Matcher:
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
-            raise LlmaskError(
-                f"row {row} of a bitmask of shape {tuple(bitmask.shape)} cannot hold {self._store.n_words} words",
-                help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
-            )
+            raise self._no_such_row(row, bitmask)
         if status == FILL_EMPTY:
             raise VocabularyError(
                 "the grammar goes on here, but no token of the vocabulary spells what may come next",
@@ -99,7 +102,10 @@ class Matcher:
         ------
         TokenRejected : the grammar does not allow it here; the state is unchanged.
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
+        LlmaskError : the token id is not an integer; the state is unchanged.
         """
+        if type(token) is not int:
+            token = as_integer(token, "a token id")
         reached = self._after(token)
         if reached == REFUSED:
             raise self._rejection(token)
@@ -108,8 +114,6 @@ class Matcher:
 
     def _after(self, token: int) -> int:
         """Configuration after one more token, or REFUSED."""
-        if type(token) is not int:
-            token = _as_token(token)
         if not 0 <= token < self.grammar.store.tokenizer.vocab_size:
             return REFUSED
         store, grammar = self._tables
@@ -120,7 +124,7 @@ class Matcher:
             return ENDED if self.is_accepting() else REFUSED
         return reached
 
-    def accept_tokens(self, tokens: Sequence[int]) -> None:
+    def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
 
         Raises
@@ -129,20 +133,20 @@ class Matcher:
         """
         before = self._configuration, len(self._history)
         try:
-            for token in tokens:
+            for token in _each(tokens):
                 self.accept_token(token)
-        except LlmaskError:
+        except BaseException:
             self._history.drop(len(self._history) - before[1])
             self._configuration = before[0]
             raise
 
-    def validate_tokens(self, tokens: Sequence[int]) -> int:
+    def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""
         start = self._configuration
         accepted = 0
         try:
-            for token in tokens:
-                reached = self._after(token)
+            for token in _each(tokens):
+                reached = self._after(token if type(token) is int else as_integer(token, "a token id"))
                 if reached == REFUSED:
                     break
                 self._configuration = reached
@@ -157,8 +161,13 @@ class Matcher:
         Raises
         ------
         TokenRejected : the grammar does not allow them here; the state is unchanged.
+        LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
+        LlmaskError : not bytes; the state is unchanged.
         """
-        items = np.frombuffer(bytes(data), np.uint8).astype(np.int32)
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise LlmaskError(f"text is given as bytes, not as {type(data).__name__}", help="encode it as UTF-8 first")
+        data = bytes(data)
+        items = np.frombuffer(data, np.uint8).astype(np.int32)
         with self._store.lock:
             reached = self._store.run(engine.ADVANCE, self._configuration, data=items, grammar=self.grammar.table)
             position = int(self._store.table.array[store_slots.REPORT])
@@ -168,7 +177,7 @@ class Matcher:
                 where=self._place(),
                 help="fill_bitmask tells which tokens may come next",
             )
-        self._pieces.append((len(self._history), bytes(data)))
+        self._pieces.append((len(self._history), data))
         self._history.push(_BYTES_TOKEN, reached)
         self._configuration = reached
 
@@ -179,6 +188,8 @@ class Matcher:
         ------
         LlmaskError : fewer than `n` tokens were accepted, or `n` is negative; the state is unchanged.
         """
+        if type(n) is not int:
+            n = as_integer(n, "the number of tokens to roll back")
         if not 0 <= n <= len(self._history):
             raise LlmaskError(
                 f"cannot roll back {n} tokens: {len(self._history)} were accepted",
@@ -245,6 +256,12 @@ class Matcher:
 
     # --- messages
 
+    def _no_such_row(self, row: int, bitmask: Any) -> LlmaskError:
+        return LlmaskError(
+            f"row {row} of a bitmask of shape {tuple(bitmask.shape)} cannot hold {self._store.n_words} words",
+            help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
+        )
+
     def _place(self) -> str:
         text = self.text()
         shown = text[-SHOWN_BYTES:]
@@ -261,7 +278,7 @@ class Matcher:
         configuration = self._store.run(engine.ADVANCE, self._configuration, data=items, grammar=table)
         self._store.run(engine.LIVE_BYTES, configuration, data=flags, grammar=table)
         live = np.flatnonzero(flags).tolist()
-        ranges = []
+        ranges: list[list[int]] = []
         for byte in live:
             if ranges and ranges[-1][1] == byte - 1:
                 ranges[-1][1] = byte
@@ -287,27 +304,40 @@ class Matcher:
         )
 
 
-def _as_token(token: Any) -> int:
-    """A token id given as a NumPy or torch integer."""
+def as_integer(value: Any, what: str) -> int:
+    """An integer of any kind, NumPy's and torch's included; a bool is none. `what` opens the message."""
     try:
-        return int(token.__index__())
-    except (AttributeError, TypeError):
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise LlmaskError(f"{what} is an integer, not {type(value).__name__}", help="give it as an int") from None
+
+
+def _each(tokens: Iterable[Any]) -> Iterator[Any]:
+    """The ids of a collection; a lone one is refused."""
+    try:
+        return iter(tokens)
+    except TypeError:
         raise LlmaskError(
-            f"a token id is an integer, not {type(token).__name__}", help="give the id, not the token's text"
+            f"token ids are a sequence of integers, not {type(tokens).__name__}", help="for one token use a list of one"
         ) from None
 
 
-def as_bitmask(bitmask: Any) -> np.ndarray:
+def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
     """A caller's bitmask as the array that kernels write to: NumPy, or torch on the CPU, int32, two dimensions."""
     array = bitmask
-    if not isinstance(bitmask, np.ndarray) and hasattr(bitmask, "numpy") and getattr(bitmask, "device", None) is not None:
+    if not isinstance(bitmask, np.ndarray) and hasattr(bitmask, "numpy") and hasattr(bitmask, "device"):
         if bitmask.device.type != "cpu":
             raise LlmaskError(
                 f"the bitmask lies on {bitmask.device}, it is written on the CPU", help="fill it there and copy it"
             )
         array = bitmask.numpy()
-    ok = isinstance(array, np.ndarray) and array.dtype == np.int32 and array.ndim == 2
-    if not ok or not array.flags.c_contiguous or not array.flags.writeable:
+    if not (
+        isinstance(array, np.ndarray)
+        and (array.dtype == np.int32 and array.ndim == 2)
+        and (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned)
+    ):
         raise LlmaskError(
             "a bitmask is a writable, contiguous int32 array of two dimensions",
             help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
