@@ -1,7 +1,7 @@
 """Masks of a whole batch, optionally over several threads (kernels release the GIL).
 
-In: matchers and one bitmask. Out: the rows, and whether each restricts. Cost: known masks scale with the threads; misses
-take the store's lock one after the other.
+In: matchers and one bitmask. Out: the rows, and whether each restricts.
+Cost: known masks scale with the threads; misses take the store's lock one after the other.
 """
 
 from __future__ import annotations
