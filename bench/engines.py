@@ -75,7 +75,7 @@ class Llmask(Engine):
         self.refusals = (llmask.LlmaskError,)
         self.rejected = llmask.TokenRejected
         self.tokenizer = llmask.Tokenizer.from_gguf(str(LLAMA3_VOCABULARY))
-        self.compiler = llmask.Compiler(self.tokenizer)
+        self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)  # a schema met twice is compiled twice
 
     def compile(self, schema: Any) -> Any:
         try:
