@@ -88,11 +88,28 @@ def check_world(store: Any, world: World, max_prefix: int, rng: random.Random) -
         found = read_mask(matcher, len(TOKENS))
         assert found == wanted, f"after {prefix!r}: {found} instead of {wanted}\n{described(world)}"
         assert matcher.is_accepting() == (prefix in known.sentences), f"after {prefix!r}\n{described(world)}"
+        forced, is_whole = forced_bytes(known, prefix)
+        found_forced = matcher.forced_bytes()
+        assert found_forced.startswith(forced), f"after {prefix!r}: forced {found_forced!r}\n{described(world)}"
+        assert found_forced == forced or not is_whole, f"after {prefix!r}: forced {found_forced!r}\n{described(world)}"
         refused = rng.choice([token for token in range(len(TOKENS)) if token not in wanted] or [-1])
         if refused >= 0:
             with pytest.raises(llmask.TokenRejected):
                 matcher.accept_token(refused)
             assert read_mask(matcher, len(TOKENS)) == wanted, f"after a refusal\n{described(world)}"
+
+
+def forced_bytes(known: Language, prefix: bytes) -> tuple[bytes, bool]:
+    """The bytes that all continuations share, and whether they end within what is known of the language."""
+    forced = b""
+    while prefix + forced not in known.sentences:
+        if len(prefix + forced) == known.max_bytes:
+            return forced, False
+        following = [byte for byte in b"abc " if prefix + forced + bytes([byte]) in known.live]
+        if len(following) > 1:
+            break
+        forced += bytes(following)
+    return forced, True
 
 
 def all_hard_worlds(nodes: Any) -> Iterator[World]:

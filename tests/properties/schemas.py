@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -284,22 +285,41 @@ def ids_by_bytes(tokenizer: Any) -> dict[bytes, int]:
 
 
 @cache
-def _validator_class() -> Any:
-    from jsonschema import Draft202012Validator
+def _validator() -> tuple[Any, Any]:
+    """A validator and a format checker of `jsonschema` that read numbers exactly and look at all of an address."""
+    from jsonschema import Draft202012Validator, FormatChecker, ValidationError
     from jsonschema.validators import extend
 
     def is_integer(checker: Any, value: Any) -> bool:
-        return (isinstance(value, int) and not isinstance(value, bool)) or (
-            isinstance(value, Decimal) and value == value.to_integral_value()
-        )
+        is_whole = isinstance(value, Decimal) and value == value.to_integral_value()
+        return is_whole or (isinstance(value, int) and not isinstance(value, bool))
+
+    def multiple_of(validator: Any, factor: Any, value: Any, schema: Any) -> Iterator[Any]:
+        if validator.is_type(value, "number") and remainder(Decimal(value), int(factor)):
+            yield ValidationError(f"{value} is not a multiple of {factor}")
 
     checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", is_integer)
-    return extend(Draft202012Validator, type_checker=checker)
+    formats = FormatChecker(formats=())
+    formats.checkers = dict(Draft202012Validator.FORMAT_CHECKER.checkers)
+    formats.checks("email")(
+        lambda text: re.fullmatch(r'[^@"]+@[^@]+|"(\\.|[^"\\])*"@[^@]+', text, re.DOTALL) is not None
+    )
+    return extend(Draft202012Validator, {"multipleOf": multiple_of}, type_checker=checker), formats
+
+
+def remainder(value: Decimal, factor: int) -> int:
+    """What is left of a number divided by an integer, not 0 when it is no integer; exponents may be huge."""
+    sign, digits, exponent = value.as_tuple()
+    mantissa = int("".join(map(str, digits)))
+    if not isinstance(exponent, int) or exponent >= 0:
+        return mantissa * pow(10, int(exponent), factor) % factor
+    if value != value.to_integral_value():
+        return 1
+    return int(value) % factor
 
 
 def is_valid(schema: Schema, text: str | bytes) -> bool:
     """What `jsonschema` says of a document; numbers are read exactly, formats are asserted."""
-    from jsonschema import Draft202012Validator
-
-    document = json.loads(text, parse_float=Decimal)
-    return bool(_validator_class()(schema, format_checker=Draft202012Validator.FORMAT_CHECKER).is_valid(document))
+    validator, formats = _validator()
+    exact = json.loads(json.dumps(schema), parse_float=Decimal)
+    return bool(validator(exact, format_checker=formats).is_valid(json.loads(text, parse_float=Decimal)))
