@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 MAX_SHAPES = 100_000
+MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
 
 
 class Punctuation(NamedTuple):
@@ -109,8 +110,16 @@ class Translation:
         schemas = self._followed([(self.schema, ())])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         waiting = self._waiting
-        while waiting:
-            self._write(*waiting.pop())
+        path: Path = ()
+        try:
+            while waiting:
+                place = waiting.pop()
+                path = place[0][0][1]
+                self._write(*place)
+        except LimitExceeded as error:
+            if error.where is not None:
+                raise
+            raise LimitExceeded(error.message, pointer(path), error.help) from None
         return rules
 
     # --- bookkeeping
@@ -148,14 +157,14 @@ class Translation:
         self._shape_of[id(schema)] = shape
         return shape
 
-    def count_work(self, path: Path = ()) -> None:
-        """Count one schema visited."""
-        self._work += 1
+    def count_work(self, n: int = 1) -> None:
+        """Count schemas visited."""
+        self._work += n
         if self._work > self.options.limits.max_schema_keywords:
             raise LimitExceeded(
                 f"compiling the schema visits more than {self.options.limits.max_schema_keywords} subschemas "
                 "(limits.max_schema_keywords)",
-                pointer(path),
+                None,
                 "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
             )
 
@@ -187,6 +196,7 @@ class Translation:
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Let everything that fulfils `schemas` stand between two states, now or later."""
+        self.count_work()
         if not schemas:
             self.rules.call(start, self.any_rule(), end)
             return
@@ -195,7 +205,6 @@ class Translation:
             if type(schema) is dict:
                 shape = self.shape(schema, path)
                 if shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
-                    self.count_work(path)
                     self._write_parts([(schema, path, shape)], rule, start, end, depth)
                     return
         self._waiting.append((schemas, rule, start, end, depth + 1, False))
@@ -205,7 +214,6 @@ class Translation:
     ) -> None:
         """Write the edges of a place that waited; the body of a rule is written out, other shared places are called."""
         path = schemas[0][1]
-        self.count_work(path)
         self.check_depth(depth, path)
         if not is_body:
             schemas = self._followed(schemas)
@@ -279,7 +287,7 @@ class Translation:
         self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and not conjunction.choices
         for schema, at in alternatives:
-            self.count_work(at)
+            self.count_work(1 if is_bare else MERGE_WORK)
             if is_bare:
                 self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
                 continue
@@ -311,19 +319,13 @@ class Translation:
         elif kind == "boolean" or kind == "null":
             node = lexemes.boolean if kind == "boolean" else lexemes.null
         elif any(shape.has_number for _, _, shape in parts):
-            node = self._number(parts, kind == "integer")
+            subjects = [schema for schema, _, shape in parts if shape.has_number]
+            node = number_node(self.nodes, number_range(subjects, kind == "integer"))
         else:
             node = lexemes.integer if kind == "integer" else lexemes.number
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
-
-    def _number(self, parts: list[Part], is_integer: bool) -> int:
-        subjects = [schema for schema, _, shape in parts if shape.has_number]
-        try:
-            return number_node(self.nodes, number_range(subjects, is_integer))
-        except LimitExceeded as error:
-            raise LimitExceeded(error.message, pointer(parts[0][1]), error.help) from None
 
 
 def _shown(value: Any) -> str:
