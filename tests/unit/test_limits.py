@@ -1,0 +1,270 @@
+"""Every budget is met by some hostile input, is named in the message, and leaves everything else as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.kernels import grammar_slots, store_slots
+from llmask.limits import Limits
+from tests.reference.definition import read_mask
+
+SIMPLER = "\n  simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit"
+LETTERS = bytes(random.Random(1).choices(b"ab", k=4000))
+STEP = 400  # letters given to `accept_bytes` at once: "one call"
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+def products(n_factors: int) -> dict[str, Any]:
+    """2 ** n_factors combinations of bounds."""
+    return {"allOf": [{"anyOf": [{"minLength": n}, {"maxLength": 1000 - n}]} for n in range(n_factors)]}
+
+
+def remembering(compiler: Any) -> Any:
+    """Which of the last 21 letters were `a`: 2^21 lexer states, a few of them new at every letter."""
+    return compiler.regex("(a|b)*a(a|b){20}")
+
+
+# field, its value, how a grammar is made, the bytes to feed with a mask before each step, the whole message
+Case = tuple[str, int, Callable[[Any], Any], bytes, str]
+CASES: list[Case] = [
+    (
+        "max_schema_bytes",
+        50,
+        lambda compiler: compiler.json_schema('{"type": "string", "description": "' + "a" * 40 + '"}'),
+        b"",
+        "the schema has 77 characters, the limit is 50 (limits.max_schema_bytes)\n"
+        "  split the schema or raise the limit",
+    ),
+    (
+        "max_schema_bytes",
+        51,
+        lambda compiler: compiler.regex("a" * 52),
+        b"",
+        "the pattern has 52 characters, the limit is 51 (limits.max_schema_bytes)\n"
+        "  split the pattern or raise the limit",
+    ),
+    (
+        "max_schema_depth",
+        30,
+        lambda compiler: compiler.json_schema(nested(40)),
+        b"",
+        "the schema is nested deeper than 30 (limits.max_schema_depth)\n  at #"
+        + "/items" * 31
+        + "\n  Use references for recursive structures, or raise the limit.",
+    ),
+    (
+        "max_schema_keywords",
+        2000,
+        lambda compiler: compiler.json_schema(products(20)),
+        b"",
+        "compiling the schema visits more than 2000 subschemas (limits.max_schema_keywords)\n  at #/allOf/0/anyOf/1\n"
+        "  Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+    ),
+    (
+        "max_regex_nodes",
+        300,
+        remembering,
+        LETTERS,
+        "one call needs more than 300 new regex nodes (limits.max_regex_nodes)" + SIMPLER,
+    ),
+    (
+        "max_lexer_states",
+        100,
+        remembering,
+        LETTERS,
+        "one call needs more than 100 new lexer states (limits.max_lexer_states)" + SIMPLER,
+    ),
+    (
+        "max_rows",
+        60,
+        lambda compiler: compiler.json_schema(True),
+        b"[" * 100,
+        "this grammar needs more than 60 rows (limits.max_rows)" + SIMPLER,
+    ),
+    (
+        "max_items",
+        30,
+        lambda compiler: compiler.json_schema({"anyOf": [nested(n) for n in range(1, 30)]}),
+        b"[[[[[[",
+        "one row of the parser needs more than 30 items (limits.max_items)" + SIMPLER,
+    ),
+    (
+        "max_nodes_walked",
+        100,
+        lambda compiler: compiler.regex("[^x]*x"),
+        b"a",
+        "one mask needs more than 100 trie nodes visited (limits.max_nodes_walked)" + SIMPLER,
+    ),
+    (
+        "max_emptiness_steps",
+        50,
+        lambda compiler: compiler.regex("(?=(a|b)*a(a|b){12}c$)(?=(a|b)*b(a|b){12}c$)[abc]*"),
+        b"",
+        "deciding whether a pattern is empty needs more than 50 derivatives (limits.max_emptiness_steps)" + SIMPLER,
+    ),
+    (
+        "max_store_bytes",
+        1_500_000,
+        remembering,
+        LETTERS,
+        "the tables shared by all grammars need more than 1500000 bytes (limits.max_store_bytes)" + SIMPLER,
+    ),
+    (
+        "max_grammar_bytes",
+        60_000,
+        lambda compiler: compiler.json_schema(True),
+        b'{"a":[' * 400,
+        "the tables of this grammar need more than 60000 bytes (limits.max_grammar_bytes)" + SIMPLER,
+    ),
+]
+
+
+def test_every_field_has_a_case() -> None:
+    assert {case[0] for case in CASES} == {field.name for field in dataclasses.fields(Limits)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}={case[1]}" for case in CASES])
+def test_a_hostile_input_meets_the_limit_and_spoils_nothing(tiny_tokenizer: Any, case: Case) -> None:
+    field, value, make, data, message = case
+    compiler = llmask.Compiler(tiny_tokenizer, limits=dataclasses.replace(Limits(), **{field: value}), cache_bytes=0)
+    if not data:
+        with pytest.raises(llmask.LimitExceeded) as caught:
+            make(compiler)
+    else:
+        matcher = make(compiler).matcher()
+        with pytest.raises(llmask.LimitExceeded) as caught:
+            feed(matcher, data, tiny_tokenizer)
+        text = matcher.text()
+        assert data.startswith(text)
+        assert len(text) < len(data)
+        assert len(text) == len(matcher.tokens) * STEP
+        oracle = make(llmask.Compiler(tiny_tokenizer)).matcher()
+        oracle.accept_bytes(text)
+        assert matcher.is_accepting() == oracle.is_accepting()
+        assert not matcher.is_terminated()
+        matcher.reset()
+        assert matcher.text() == b""
+    assert str(caught.value) == message
+    assert field in message
+    if field not in ("max_store_bytes", "max_nodes_walked"):  # these two hold for every grammar of the compiler
+        healthy = compiler.regex("a|bb").matcher()
+        healthy.accept_bytes(b"bb")
+        assert healthy.is_accepting()
+        assert read_mask(healthy, tiny_tokenizer.vocab_size) == set(tiny_tokenizer.eos_ids)
+
+
+def feed(matcher: Any, data: bytes, tokenizer: Any) -> None:
+    for first in range(0, len(data), STEP):
+        read_mask(matcher, tokenizer.vocab_size)
+        matcher.accept_bytes(data[first : first + STEP])
+
+
+def test_a_store_past_its_limit_is_replaced_for_the_next_grammar(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer, limits=Limits(max_store_bytes=2_000_000))
+    hostile = remembering(compiler)
+    with pytest.raises(llmask.LimitExceeded):
+        feed(hostile.matcher(), LETTERS, tiny_tokenizer)
+    healthy = compiler.regex("a|bb")
+    assert healthy.store is not hostile.store
+    matcher = healthy.matcher()
+    matcher.accept_bytes(b"bb")
+    assert matcher.is_accepting()
+
+
+GRAMMARS: list[Callable[[Any], Any]] = [
+    lambda compiler: compiler.regex("(a|b)*a(a|b){8}"),
+    lambda compiler: compiler.regex("((a|b){1,5}c){2,9}|[ab]{3,40}x"),
+    lambda compiler: compiler.regex("(?=.*a)(?=.*b)[abc]{3,6}"),
+    lambda compiler: compiler.json_schema(True),
+    lambda compiler: compiler.json_schema(
+        {
+            "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer", "maximum": 129}},
+            "additionalProperties": {"items": {"type": "number"}},
+        }
+    ),
+]
+STORE_BUDGETS = {
+    store_slots.STATES_PER_CALL: (1, 12),
+    store_slots.NODES_PER_CALL: (1, 40),
+    store_slots.MAX_EMPTINESS: (1, 30),
+    store_slots.MAX_WALKED: (100, 2000),
+}
+GRAMMAR_BUDGETS = {grammar_slots.MAX_ROWS: (1, 20), grammar_slots.MAX_ITEMS: (2, 30)}
+
+
+def until_done(question: Callable[[], Any]) -> Any:
+    """The answer once nothing is missing any more, or None where a limit stops every attempt."""
+    for _ in range(20):
+        try:
+            return question()
+        except llmask.LimitExceeded:
+            pass
+    return None
+
+
+def test_what_was_built_before_a_limit_is_right(
+    tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    # A limit stops in the middle of building; the next call goes on from there. Whatever it answers is the truth.
+    free = llmask.Compiler(tiny_tokenizer)
+    n_limits = 0
+    for _ in range(scaled(120)):
+        make = rng.choice(GRAMMARS)
+        grammar = make(llmask.Compiler(tiny_tokenizer))
+        budgets = rng.choice((STORE_BUDGETS, GRAMMAR_BUDGETS))
+        slot, bounds = rng.choice(sorted(budgets.items()))
+        (grammar.store if budgets is STORE_BUDGETS else grammar).table.array[slot] = rng.randint(*bounds)
+        matcher, oracle = grammar.matcher(), make(free).matcher()
+        for _ in range(20):
+            allowed = read_mask(oracle, tiny_tokenizer.vocab_size)
+            mask = until_done(partial(read_mask, matcher, tiny_tokenizer.vocab_size))
+            assert mask in (None, allowed)
+            n_limits += mask is None
+            for token in [rng.choice(sorted(allowed)), *rng.sample(range(tiny_tokenizer.vocab_size), 3)]:
+                assert until_done(partial(matcher.validate_tokens, [token])) in (None, int(token in allowed))
+            token = rng.choice(sorted(allowed))
+            before = matcher.tokens
+            until_done(partial(matcher.accept_token, token))
+            if matcher.tokens == before:
+                break
+            assert matcher.tokens == [*before, token]
+            oracle.accept_token(token)
+            if matcher.is_terminated():
+                break
+    assert n_limits > 0
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (5, "limits are a llmask.Limits, not int\n  llmask.Limits(max_rows=...)"),
+        (Limits(max_rows="9"), "limits.max_rows is a positive integer, not '9'\n  it is below 2**62"),
+        (Limits(max_items=0), "limits.max_items is a positive integer, not 0\n  it is below 2**62"),
+        (Limits(max_items=True), "limits.max_items is a positive integer, not True\n  it is below 2**62"),
+        (Limits(max_rows=1.5), "limits.max_rows is a positive integer, not 1.5\n  it is below 2**62"),
+        (Limits(max_rows=2**62), f"limits.max_rows is a positive integer, not {2**62}\n  it is below 2**62"),
+    ],
+)
+def test_limits_are_positive_integers(tiny_tokenizer: Any, limits: Any, message: str) -> None:
+    with pytest.raises(llmask.LlmaskError) as caught:
+        llmask.Compiler(tiny_tokenizer, limits=limits)
+    assert str(caught.value) == message
+
+
+def test_limits_too_low_for_any_grammar_are_told_at_once(tiny_tokenizer: Any) -> None:
+    with pytest.raises(llmask.LimitExceeded) as caught:
+        llmask.Compiler(tiny_tokenizer, limits=Limits(max_regex_nodes=10))
+    assert str(caught.value) == "one call needs more than 10 new regex nodes (limits.max_regex_nodes)" + SIMPLER
