@@ -49,8 +49,10 @@ def kernel(function: Callable[..., Any]) -> Any:
         types = tuple(_widen(numba.types.unliteral(given)) for given in args)
         if types not in dispatcher.overloads:
             dispatcher.compile(types)
+            _progress.helper_done()
         return resolve(types, kws)
 
+    _progress.n_helpers += 1
     dispatcher.get_call_template = get_call_template
     dispatcher._compiler._customize_flags = _without_wrappers
     return dispatcher
@@ -175,24 +177,51 @@ def make_ready(group: str, announce: bool | None = None) -> None:
     doors = _doors.get(group, [])
     if announce is None:
         announce = not is_cached(group)
-    started = time.perf_counter()
-    for number, (dispatcher, signature) in enumerate(doors):
-        if announce:
-            _draw_progress(group, number, len(doors), dispatcher.py_func.__name__, time.perf_counter() - started)
+    _progress.begin(group, announce)
+    for dispatcher, signature in doors:
         if not dispatcher.signatures:
             with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only
                 dispatcher._cache = _FolderCache(dispatcher.py_func)
             dispatcher.compile(signature)
             dispatcher.disable_compile()
-    if announce:
-        _draw_progress(group, len(doors), len(doors), "done", time.perf_counter() - started)
-        sys.stderr.write("\n")
-        sys.stderr.flush()
+    _progress.end()
     _ready.add(group)
 
 
-def _draw_progress(group: str, done: int, total: int, name: str, seconds: float) -> None:
-    filled = 24 * done // max(total, 1)
-    line = f"\rllmask: compiling {group} kernels (first start) [{'#' * filled}{'.' * (24 - filled)}] {done}/{total}"
-    sys.stderr.write(f"{line} {seconds:5.1f} s {name:<20.20}")
-    sys.stderr.flush()
+class _Progress:
+    """The bar on standard error while kernels are compiled for the first time; helpers are what takes the time."""
+
+    def __init__(self) -> None:
+        self.n_helpers = 0  # declared so far
+        self.n_done = 0
+        self.group: str | None = None
+        self.started = 0.0
+
+    def begin(self, group: str, announce: bool) -> None:
+        self.group = group if announce else None
+        self.started = time.perf_counter()
+        self.draw(self.n_done / max(self.n_helpers, 1))
+
+    def helper_done(self) -> None:
+        self.n_done += 1
+        self.draw(min(self.n_done / max(self.n_helpers, 1), 0.99))
+
+    def end(self) -> None:
+        self.draw(1.0)
+        if self.group is not None:
+            sys.stderr.write("\n")
+        self.group = None
+
+    def draw(self, share: float) -> None:
+        if self.group is None:
+            return
+        filled = round(24 * share)
+        seconds = time.perf_counter() - self.started
+        sys.stderr.write(
+            f"\rllmask: compiling {self.group} kernels, on the first start only "
+            f"[{'#' * filled}{'.' * (24 - filled)}] {seconds:3.0f} s"
+        )
+        sys.stderr.flush()
+
+
+_progress = _Progress()

@@ -13,24 +13,19 @@ children as `llmask/trie/layout.py` describes them. Cost: 128,000 tokens (800 KB
 
 from __future__ import annotations
 
-import numba
-
 from .constants import (
     TRIE_DEPTH_MASK,
     TRIE_DEPTH_SHIFT,
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .jit import door
-
-# compiled for the arrays it is called with; `jit.kernel` is for helpers of the engine's int64 tables
-helper = numba.njit(nogil=True, error_model="numpy")
+from .jit import door, kernel
 
 KEY_BYTES = 7
 SHORT_RUN = 8  # runs up to this length are sorted by insertion
 
 
-@helper
+@kernel
 def is_before(offsets, data, left, right):
     """Whether token `left` sorts before token `right`: by bytes, then by id."""
     left_start, right_start = offsets[left], offsets[right]
@@ -44,7 +39,7 @@ def is_before(offsets, data, left, right):
     return left < right
 
 
-@helper
+@kernel
 def sort_run(offsets, data, ids, scratch, first, last):
     """Sort `ids[first:last]`: short pieces by insertion, then merged pairwise."""
     for piece in range(first, last, SHORT_RUN):
