@@ -25,6 +25,7 @@ from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
 from bench.engines import CompileError, Llguidance, Llmask
 from bench.json_scan import Escape, Scan
 
+SOLIDUS = "escaped solidus"
 LLMASK, LLGUIDANCE = "llmask", "llguidance"  # the only one of the two that allows the token
 
 
@@ -237,7 +238,7 @@ CAUSES: dict[str, Callable[[Difference], bool]] = {
     "forced bytes, not the canonical token": is_forced_but_not_canonical,
     "another end-of-sequence id": is_another_end,
     "negative zero": is_negative_zero,
-    "escaped solidus": is_escaped_solidus,
+    SOLIDUS: is_escaped_solidus,
     "escape in a string with a pattern or format": is_escape_in_constrained_string,
     "leap second": is_leap_second,
     "zero behind the last decimal": is_zero_behind_the_last_decimal,
@@ -261,6 +262,7 @@ class Comparison:
         self.tokens = llama3_vocabulary().tokens
         self.n_positions = 0
         self.n_identical = 0
+        self.n_only_solidus = 0  # positions where nothing but the escaped solidus differs
         self.counts: Counter[str] = Counter()
         self.unexplained: list[tuple[str, str]] = []  # (schema id, difference)
 
@@ -286,14 +288,22 @@ class Comparison:
                 self.n_identical += 1
             else:
                 position = Position(self, row.schema, text, ours, theirs)
-                for difference in self._differences(position):
-                    self._explain(row, difference)
+                causes = {self._explain(row, difference) for difference in self._differences(position)}
+                self.n_only_solidus += causes == {SOLIDUS}
             both = self.ours.is_allowed(token) and self.theirs.is_allowed(token)
             if token == LLAMA3_EOS or not both:
                 return
             self.ours.accept(ours, token)
             self.theirs.accept(theirs, token)
             text += self.tokens[token]
+
+    def summary(self, n_schemas: int) -> str:
+        """Positions and bits in a few lines."""
+        lines = [
+            f"{n_schemas} schemas, {self.n_positions} positions: {self.n_identical} masks identical, "
+            f"{self.n_only_solidus} but for the escaped solidus"
+        ]
+        return "\n".join(lines + [f"{count:>10}  {cause}" for cause, count in self.counts.most_common()])
 
     def _differences(self, position: Position) -> Iterator[Difference]:
         ours, theirs = self.ours.words[0].view(np.uint32), self.theirs.words[0].view(np.uint32)
@@ -305,13 +315,12 @@ class Comparison:
                         token = int(word) * 32 + bit
                         yield Difference(position, token, self.tokens[token], side)
 
-    def _explain(self, row: Row, difference: Difference) -> None:
-        for cause, holds in CAUSES.items():
-            if holds(difference):
-                self.counts[cause] += 1
-                return
-        self.counts["no cause"] += 1
-        self.unexplained.append((row.id, str(difference)))
+    def _explain(self, row: Row, difference: Difference) -> str:
+        cause = next((cause for cause, holds in CAUSES.items() if holds(difference)), "no cause")
+        self.counts[cause] += 1
+        if cause == "no cause":
+            self.unexplained.append((row.id, str(difference)))
+        return cause
 
 
 def chosen_rows(seed: int = 1) -> list[Row]:
@@ -339,9 +348,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=20, help="so many bits under no cause")
     options = parser.parse_args()
     found, n_schemas = compare(options.schemas, seed=options.seed)
-    print(f"{n_schemas} schemas, {found.n_positions} positions, {found.n_identical} masks identical")
-    for cause, count in found.counts.most_common():
-        print(f"{count:>10}  {cause}")
+    print(found.summary(n_schemas))
     for row_id, difference in found.unexplained[: options.show]:
         print(f"{row_id}: {difference}")
 
