@@ -1,10 +1,10 @@
 """Recognition of documents by a grammar's rules: the plain-Python twin of the parser, the lexer and the matcher.
 
-Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of items
-(state, count, origin), closed under predict, skip and complete until nothing is new; the lexer follows all lexemes that
-are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy lexing). Rules and
-states from which nothing can be derived are left out first, guards not looked at.
-Source: J. Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted rules.
+Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of
+items (state, count, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
+lexemes that are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy
+lexing). Rules and states from which nothing can be derived are left out first, guards not looked at. Source: J.
+Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted rules.
 
 In: rules, nodes, bytes. Out: yes or no, or the bytes that may follow. Cost: no care is taken; it is an oracle.
 """

@@ -70,7 +70,10 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
     if translation.reasons or translation.counted:
         _check_productive(translation)
     warnings = translation.warnings
-    return SchemaGrammar(rules, list(warnings.values()), lambda: ledger_of(schema, translation.draft, warnings))
+    formats = options.formats if options.format == "annotate" else translation.format_patterns
+    return SchemaGrammar(
+        rules, list(warnings.values()), lambda: ledger_of(schema, translation.draft, formats, warnings)
+    )
 
 
 def _check_productive(translation: Translation) -> None:

@@ -43,7 +43,8 @@ def type_of(value: Any, path: Path) -> str:
     if type(value) is dict:
         return "object"
     if is_number(value):
-        return "integer" if value == value // 1 else "number"
+        exact = exact_decimal(value)
+        return "integer" if exact == exact.to_integral_value() else "number"
     raise GrammarError(f"{value!r} is not a JSON value", pointer(path))
 
 
@@ -61,7 +62,7 @@ def equality_key(value: Any, path: Path, depth: int = 0) -> Any:
     if kind == "object":
         return kind, frozenset((name, equality_key(member, path, depth + 1)) for name, member in value.items())
     if type(value) in (int, float, Decimal):
-        return "number", exact_decimal(value).normalize() if value else Decimal(0)
+        return "number", exact_decimal(value)  # equal decimals have equal hashes, 0.10 and 0.1, 0 and -0
     return kind, value
 
 

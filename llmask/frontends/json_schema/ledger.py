@@ -8,9 +8,10 @@ keyword.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
-from llmask.frontends.json_schema.keywords import KEYWORDS, UNENFORCED, Shape
+from llmask.frontends.json_schema.keywords import Shape
 from llmask.frontends.json_schema.options import LedgerEntry
 from llmask.frontends.json_schema.pointers import Path, pointer
 
@@ -20,8 +21,8 @@ SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 SCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions")
 
 
-def ledger_of(schema: Any, draft: int, warnings: dict[str, str]) -> list[LedgerEntry]:
-    """Every keyword of `schema` and of the schemas in it, in the order written."""
+def ledger_of(schema: Any, draft: int, formats: Container[str], warnings: dict[str, str]) -> list[LedgerEntry]:
+    """Every keyword of `schema` and of the schemas in it, in the order written; `formats` are those asserted."""
     entries: list[LedgerEntry] = []
     waiting: list[tuple[Any, Path]] = [(schema, ())]
     while waiting:
@@ -34,8 +35,10 @@ def ledger_of(schema: Any, draft: int, warnings: dict[str, str]) -> list[LedgerE
             warning = warnings.get(pointer(path, keyword))
             if warning is not None:
                 fate = "ignored: " + warning.split("is not enforced: ", 1)[1]
+            elif keyword in used and (keyword != "format" or value in formats):
+                fate = ENFORCED
             else:
-                fate = ENFORCED if keyword in used and (keyword in KEYWORDS or keyword in UNENFORCED) else ANNOTATION
+                fate = ANNOTATION
             entries.append((pointer(path), keyword, fate))
             if keyword not in used:
                 continue

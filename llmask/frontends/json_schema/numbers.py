@@ -121,7 +121,13 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
         return nodes.EMPTY
     positive = _magnitudes(nodes, wanted)
     negated = NumberRange(
-        None if high is None else -high, high_open, None if low is None else -low, low_open, divisor, is_integer
+        # `-high` would round to the precision of the context
+        None if high is None else high.copy_negate(),
+        high_open,
+        None if low is None else low.copy_negate(),
+        low_open,
+        divisor,
+        is_integer,
     )
     return nodes.union([positive, nodes.concat([nodes.literal(MINUS), _magnitudes(nodes, negated)])])
 
@@ -146,7 +152,7 @@ class _Bound:
     def __init__(self, value: Decimal) -> None:
         if abs(value.adjusted()) > MAX_DIGITS or len(value.as_tuple().digits) > MAX_DIGITS:
             raise LimitExceeded(f"a bound of a number has more than {MAX_DIGITS} digits", None, "Use a smaller bound.")
-        whole, _, fraction = format(value, "f").partition(".")
+        whole, _, fraction = format(value.copy_abs(), "f").partition(".")  # the value may be -0
         self.whole = whole
         self.fraction = fraction.rstrip("0")
 

@@ -88,6 +88,9 @@ def test_huge_bounds_are_compared_digit_by_digit(judge: Any) -> None:
     node = number_node(judge.nodes, NumberRange(Decimal(10**30 + 1), False, Decimal(10**30 + 3), is_integer=True))
     accepted = [offset for offset in range(6) if judge.nodes.matches(node, str(10**30 + offset).encode())]
     assert accepted == [1, 2, 3]
+    node = number_node(judge.nodes, NumberRange(Decimal(-(10**30) - 3), False, Decimal(-(10**30) - 1), is_integer=True))
+    accepted = [offset for offset in range(6) if judge.nodes.matches(node, str(-(10**30) - offset).encode())]
+    assert accepted == [1, 2, 3]
 
 
 def test_the_closest_of_several_bounds_holds() -> None:
