@@ -200,6 +200,9 @@ class _Progress:
     def begin(self, group: str, announce: bool) -> None:
         self.group = group if announce else None
         self.started = time.perf_counter()
+        if announce and not sys.stderr.isatty():
+            sys.stderr.write(f"llmask: compiling {group} kernels, on the first start only\n")
+            self.group = None  # no bar into a file
         self.draw(self.n_done / max(self.n_helpers, 1))
 
     def helper_done(self) -> None:
