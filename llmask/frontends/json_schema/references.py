@@ -70,7 +70,7 @@ class References:
 
     def _resolve(self, reference: str, path: Path) -> SchemaAt:
         base = self._base(path)
-        uri, fragment = urldefrag(urljoin(base, reference) if not reference.startswith("#") else base + reference)
+        uri, fragment = _joined(base, reference, path, "$ref")
         resource = self._resources.get(uri) if uri != base else self._resources[base]
         if resource is None:
             raise UnsupportedSchema(
@@ -87,7 +87,7 @@ class References:
         here, at = start
         for token in tokens.split("/")[1:]:
             key: str | int = token.replace("~1", "/").replace("~0", "~")
-            if type(here) is list and token.isdecimal() and int(token) < len(here):
+            if type(here) is list and token.isdecimal() and len(token) < 10 and int(token) < len(here):
                 key = int(token)
             elif type(here) is not dict or key not in here:
                 raise self._nothing_there(reference, path)
@@ -133,7 +133,7 @@ class References:
         """Note every identifier and anchor of the document."""
         self._bases = {}
         root_id = self.root.get(self.id_key) if type(self.root) is dict else None
-        self._root_uri = urldefrag(root_id)[0] if type(root_id) is str else ""
+        self._root_uri = _joined("", root_id, ROOT, self.id_key)[0] if type(root_id) is str else ""
         self._resources[self._root_uri] = self._resources[""] = (self.root, ROOT)
         waiting: list[tuple[Any, Path, str]] = [(self.root, ROOT, self._root_uri)]
         seen: set[int] = set()
@@ -160,7 +160,7 @@ class References:
 
     def _note(self, named: str, here: Any, at: Path, base: str) -> str:
         """Record an identifier below the root; gives the base of what stands under it."""
-        uri, fragment = urldefrag(urljoin(base, named))
+        uri, fragment = _joined(base, named, at, self.id_key)
         if fragment:
             self._resources.setdefault(f"{base}#{fragment}", (here, at))
             return base
@@ -169,3 +169,12 @@ class References:
             self._bases[id(here)] = uri
             self._resources.setdefault(uri, (here, at))
         return uri
+
+
+def _joined(base: str, reference: str, path: Path, keyword: str) -> tuple[str, str]:
+    """URI, without its fragment, that a reference names from `base`; and the fragment."""
+    try:
+        uri, fragment = urldefrag(base + reference if reference.startswith("#") else urljoin(base, reference))
+    except ValueError:
+        raise GrammarError(f'"{keyword}" is no URI: {reference}', pointer(path, keyword)) from None
+    return uri, fragment

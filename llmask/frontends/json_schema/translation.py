@@ -332,5 +332,8 @@ def _shown(value: Any) -> str:
     """A short spelling of a value for messages."""
     if type(value) is dict or type(value) is list:
         return "an object" if type(value) is dict else "a list"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of very many digits"
     return text if len(text) <= 40 else text[:37] + "..."

@@ -12,8 +12,9 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfils_parts
-from llmask.frontends.json_schema.pointers import Path
+from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.strings import literal_string
 from llmask.grammar.rules import RuleId, StateId
 
@@ -75,7 +76,10 @@ def _scalar(translation: Translation, value: Any, path: Path) -> int:
     nodes = translation.nodes
     if type(value) is Decimal:
         return nodes.literal(format(value, "f").encode())
-    spelled = nodes.literal(json.dumps(value).encode())
+    try:
+        spelled = nodes.literal(json.dumps(value).encode())
+    except ValueError:  # Python writes integers of at most 4,300 digits unless told otherwise
+        raise LimitExceeded("a number in const or enum has too many digits", pointer(path)) from None
     if type(value) is float and value.is_integer() and abs(value) < EXACT_FLOATS:
         return nodes.union([spelled, nodes.literal(b"%d" % value)])
     return spelled

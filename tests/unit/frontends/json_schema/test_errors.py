@@ -52,6 +52,17 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         GrammarError,
         '"$ref" names #/title, which is no schema (an object or a boolean)\n  at #/$ref',
     ),
+    (
+        {"$id": "https://example.org/", "$ref": "http://[a"},
+        GrammarError,
+        '"$ref" is no URI: http://[a\n  at #/$ref',
+    ),
+    (
+        {"minLength": -(10**5000)},
+        GrammarError,
+        '"minLength" must be a non-negative integer, not a number of very many digits\n  at #/minLength',
+    ),
+    ({"const": 10**5000}, LimitExceeded, "a number in const or enum has too many digits\n  at #"),
     ({"$ref": "#"}, GrammarError, "the schema refers to itself without describing anything\n  at #"),
     (
         {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "items": {"$ref": "#/$defs/a"}},
@@ -153,7 +164,7 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "kind", "message"), TABLE, ids=[str(row[0])[:60] for row in TABLE])
+@pytest.mark.parametrize(("schema", "kind", "message"), TABLE, ids=[row[2].splitlines()[0][:60] for row in TABLE])
 def test_message(judge: Any, schema: Any, kind: type[LlmaskError], message: str) -> None:
     with pytest.raises(LlmaskError) as caught:
         judge.translate(schema)
