@@ -41,6 +41,7 @@ class RegexNodes:
     def __init__(self, run: Run) -> None:
         self._run = run
         self.memo: dict[Hashable, Any] = {}
+        self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
 
     def byte_set(self, mask: int) -> int:
         """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""
@@ -107,7 +108,11 @@ class RegexNodes:
             return self.EMPTY
         table[(table >= 0) & ~alive[table]] = -1
         data = np.concatenate([column_of[class_of_byte], table.ravel(), accepts]).astype(np.int32)
-        return self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
+        key = table.shape, data.tobytes()
+        node = self._dfas.get(key)
+        if node is None:
+            node = self._dfas[key] = self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
+        return node
 
     def is_nullable(self, node: int) -> bool:
         """Whether `node` matches the empty string."""
