@@ -5,6 +5,7 @@
     pointers       places, for messages                            numbers           ranges and divisors
     references     $ref, $id, $anchor                              values            const, enum
     conjunction    schemas that hold together                      instances         values against schemas
+    types, counts  which types, how many members
     alternatives   oneOf                                           unsupported       what is refused
     translation    the work list: from places to states            ledger            what became of each keyword
 

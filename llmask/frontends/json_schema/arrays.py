@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError
+from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_2020
 from llmask.frontends.json_schema.pointers import ROOT, pointer
 from llmask.frontends.json_schema.unsupported import refuse_unenforced
@@ -39,7 +40,7 @@ class ArrayLayout:
     def __init__(self, translation: Translation, parts: list[Part]) -> None:
         self.prefixes: list[list[SchemaAt]] = []
         self.others: list[SchemaAt] = []
-        self.low, self.high = 0, None
+        self.low, self.high = count_range(parts, "minItems", "maxItems")
         draft = translation.draft
         for schema, path, shape in parts:
             if not shape.has_array:
@@ -61,10 +62,6 @@ class ArrayLayout:
                 prefix = [(member, (path, "prefixItems", index)) for index, member in enumerate(schema["prefixItems"])]
             self.prefixes.append(prefix)
             self.others.append(other)
-            self.low = max(self.low, int(schema.get("minItems", 0)))
-            if "maxItems" in schema:
-                high = int(schema["maxItems"])
-                self.high = high if self.high is None else min(self.high, high)
         self.n_prefix = max((len(prefix) for prefix in self.prefixes), default=0)
 
     def schemas_at(self, index: int) -> list[SchemaAt]:

@@ -35,7 +35,7 @@ def ledger_of(schema: Any, draft: int, formats: Container[str], warnings: dict[s
             warning = warnings.get(pointer(path, keyword))
             if warning is not None:
                 fate = "ignored: " + warning.split("is not enforced: ", 1)[1]
-            elif keyword in used and (keyword != "format" or value in formats):
+            elif keyword in used and (keyword != "format" or (type(value) is str and value in formats)):
                 fate = ENFORCED
             else:
                 fate = ANNOTATION

@@ -23,8 +23,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.frontends.json_schema.conjunction import is_false
+from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.names import name_language
-from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
+from llmask.frontends.json_schema.pointers import ROOT, pointer
 from llmask.frontends.json_schema.strings import (
     any_spelling,
     free_string,
@@ -176,11 +177,10 @@ def _layout(translation: Translation, parts: list[Part]) -> Layout:
     if not subjects:
         return Layout([], [Cell(free_string(translation.nodes), [])], 0, None)
     if len(subjects) == 1:
-        schema, path, _ = subjects[0]
+        schema = subjects[0][0]
         if "patternProperties" not in schema and "propertyNames" not in schema:
-            return _plain_layout(translation, schema, path)
-    low = max(int(schema.get("minProperties", 0)) for schema, _, _ in subjects)
-    high = min((int(schema["maxProperties"]) for schema, _, _ in subjects if "maxProperties" in schema), default=None)
+            return _plain_layout(translation, subjects[0])
+    low, high = count_range(subjects, "minProperties", "maxProperties")
     names: dict[str, bool] = {}
     for schema, _, _ in subjects:
         for name in schema.get("properties", ()):
@@ -196,8 +196,9 @@ def _layout(translation: Translation, parts: list[Part]) -> Layout:
     return Layout(entries, _cells(translation, subjects, names), low, high)
 
 
-def _plain_layout(translation: Translation, schema: dict[str, Any], path: Path) -> Layout:
+def _plain_layout(translation: Translation, part: Part) -> Layout:
     """The layout of one part without patterns; most objects are this."""
+    schema, path, _ = part
     properties = schema.get("properties", {})
     required = schema.get("required", ())
     if len(required) > 4:
@@ -218,8 +219,7 @@ def _plain_layout(translation: Translation, schema: dict[str, Any], path: Path) 
     if additional is not False:
         nodes = translation.nodes
         cells = [Cell(other_strings(nodes, names) if names else free_string(nodes), others)]
-    high = schema.get("maxProperties")
-    return Layout(entries, cells, int(schema.get("minProperties", 0)), None if high is None else int(high))
+    return Layout(entries, cells, *count_range([part], "minProperties", "maxProperties"))
 
 
 def key_schemas(translation: Translation, parts: list[Part], name: str) -> list[SchemaAt]:

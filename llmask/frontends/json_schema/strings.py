@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
 from llmask.errors import GrammarError, LlmaskError
+from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import FORMATS, REFUSED_FORMATS
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.unsupported import refuse
@@ -135,14 +136,11 @@ def string_node(translation: Translation, parts: list[Part]) -> int:
 
 def _string_node(translation: Translation, parts: list[Part]) -> int:
     nodes = translation.nodes
-    low, high = 0, None
+    low, high = count_range(parts, "minLength", "maxLength")
     required = set()
     for schema, path, shape in parts:
         if not shape.has_string:
             continue
-        low = max(low, int(schema.get("minLength", 0)))
-        if "maxLength" in schema:
-            high = int(schema["maxLength"]) if high is None else min(high, int(schema["maxLength"]))
         if "pattern" in schema:
             required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
         name = format_of(translation, schema, path)

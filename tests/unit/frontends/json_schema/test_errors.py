@@ -262,6 +262,7 @@ HOSTILE: list[tuple[str, Any, Limits, str]] = [
         Limits(max_schema_keywords=2000),
         "compiling the schema visits more than 2000 subschemas (limits.max_schema_keywords)",
     ),
+    ("huge count", {"minItems": 10**40}, Limits(), '"minItems" is 2147483647 or more'),
     ("deep value", {"const": nested_list(1000)}, Limits(), "a value of const or enum is nested deeper than 100"),
     ("huge bound", {"type": "number", "minimum": 10**5000}, Limits(), "a bound of a number has more than 1200 digits"),
     (
@@ -278,6 +279,11 @@ def test_hostile_schemas_meet_a_limit(judge: Any, schema: Any, limits: Limits, m
     with pytest.raises(LimitExceeded) as caught:
         judge.translate(schema, limits=limits)
     assert caught.value.message == message
+
+
+def test_counts_that_no_document_reaches_are_no_bounds(judge: Any) -> None:
+    schema = {"maxLength": 10**40, "maxItems": 2**31, "maxProperties": 2**32}
+    judge.agrees(schema, ["a", [1, 2], {"a": 1}], [])
 
 
 def test_a_cyclic_python_object_meets_a_limit(judge: Any) -> None:
