@@ -1,0 +1,170 @@
+"""Masks with slices are the masks without: against brute force over a vocabulary, and bit by bit over a real one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.compiler import _one_lexeme
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import json_string_body
+from llmask.kernels import store_slots
+from llmask.store.store import Store
+from tests.reference.definition import read_mask
+
+QUOTE = b'"'
+WORDS = [
+    "a",
+    "b",
+    "é",
+    "日",
+    "😀",
+    "\x7f",
+    "\x1f",
+    '"',
+    "\\",
+    "\\n",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "name",
+    "na",
+    " ",
+    "9",
+]
+TEXTS = [b'"', b'"a', b'"name', b'"n\\u0061me', b'"a\xc3', b'"\xf0\x9f', b'"\\', b'"\\u00', b'"\\ud83d', b'"a b 9']
+
+
+def vocabulary(rng: random.Random) -> list[bytes]:
+    """All bytes, and tokens of 1 to 45 pieces: in and beyond every slice, with escapes, ends and broken code points."""
+    tokens = [b"</s>"] + [bytes([byte]) for byte in range(256)]
+    for length in [1, 2, 3, 4, 5, 9, 10, 11, 29, 30, 31, 32, 45] * 3:
+        tokens.append("".join(rng.choices(WORDS[:5], k=length)).encode())
+        tokens.append("".join(rng.choices(WORDS, k=length)).encode())
+        tokens.append("".join(rng.choices(WORDS[:5], k=length)).encode()[:-1] or b"x")
+        tokens.append(tokens[-1] + QUOTE)
+    return [*tokens, *tokens[300:310]]  # ids with the same bytes as others
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return llmask.Tokenizer.from_bytes(vocabulary(random.Random(11)), eos=0)
+
+
+def quoted(nodes: Any, body: int) -> int:
+    return nodes.concat([nodes.literal(QUOTE), body, nodes.literal(QUOTE)])
+
+
+def bodies() -> dict[str, Callable[[Any], int]]:
+    """String bodies by what bounds them."""
+    found: dict[str, Callable[[Any], int]] = {"free": lambda nodes: json_string_body(nodes)}
+    for most in (0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 29, 30, 31, 40):
+        found[f"maxLength {most}"] = lambda nodes, most=most: json_string_body(nodes, 0, most)
+    found["minLength 8"] = lambda nodes: json_string_body(nodes, 8)
+    found["5 to 12"] = lambda nodes: json_string_body(nodes, 5, 12)
+    for pattern in (
+        "^[a-z]{2,12}$",
+        "a",
+        "^(a|b|é){4,31}$",
+        "^[^b]*$",
+        "^(name|na+)$",
+        "日.*é",
+        "^.{0,10}$|^a.{0,30}$",
+    ):
+        found[f"pattern {pattern}"] = lambda nodes, pattern=pattern: compile_pattern(
+            nodes, pattern, dialect="ecma", json_string=True
+        )
+    found["not a declared key"] = lambda nodes: nodes.intersect(
+        [
+            json_string_body(nodes),
+            nodes.complement(compile_pattern(nodes, "^(name|na|a|日b)$", dialect="ecma", json_string=True)),
+        ]
+    )
+    found["two bounds"] = lambda nodes: nodes.union([json_string_body(nodes, 0, 7), json_string_body(nodes, 20, 33)])
+    return found
+
+
+BODIES = bodies()
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_masks_equal_brute_force(tokenizer: Any, name: str) -> None:
+    store = Store(tokenizer, llmask.Limits())
+    nodes = store.nodes
+    node = quoted(nodes, BODIES[name](nodes))
+    grammar = CompiledGrammar(store, _one_lexeme(store, node))
+    tokens = [tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size)]
+
+    def left(start: int, data: bytes) -> int:
+        for byte in data:
+            start = nodes.derivative(start, byte)
+        return start
+
+    n_masks = 0
+    for text in TEXTS:
+        rest = left(node, text)
+        if nodes.is_empty(rest):
+            continue
+        expected = {token for token, data in enumerate(tokens) if data and not nodes.is_empty(left(rest, data))}
+        expected |= {0} if nodes.is_nullable(rest) else set()
+        matcher = grammar.matcher()
+        matcher.accept_bytes(text)
+        assert read_mask(matcher, len(tokens)) == expected, text
+        n_masks += 1
+    assert n_masks > 0
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_masks_of_a_real_vocabulary_are_those_without_slices(default_tokenizer: Any, name: str, stores: Any) -> None:
+    masks = []
+    for store in stores:
+        grammar = CompiledGrammar(store, _one_lexeme(store, quoted(store.nodes, BODIES[name](store.nodes))))
+        matcher = grammar.matcher()
+        for text in TEXTS:
+            bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
+            try:
+                matcher.accept_bytes(text)
+            except llmask.TokenRejected:
+                masks.append(np.zeros_like(bitmask))
+                continue
+            matcher.fill_bitmask(bitmask)
+            matcher.reset()
+            masks.append(bitmask)
+    for text, one, other in zip(TEXTS, masks[: len(TEXTS)], masks[len(TEXTS) :], strict=True):
+        assert np.array_equal(one, other), text
+    assert any(mask.any() for mask in masks)
+
+
+@pytest.fixture(scope="module")
+def stores(default_tokenizer: Any) -> list[Store]:
+    """With slices and without."""
+    made = [Store(default_tokenizer, llmask.Limits()) for _ in range(2)]
+    assert made[0].table.array[store_slots.N_SLICES] > 0
+    made[1].table.array[store_slots.N_SLICES] = 0
+    return made
+
+
+def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
+    store = Store(tokenizer, llmask.Limits())
+    n_slices = int(store.table.array[store_slots.N_SLICES])
+    masks, raw = store.slice_arrays[::3], set(range(0x20, 0x110000)) - {0x22, 0x5C, 0x7F, *range(0xD800, 0xE000)}
+    assert len(masks) == n_slices
+    sizes = []
+    for mask in masks:
+        inside = np.flatnonzero(np.unpackbits(mask, bitorder="little")).tolist()
+        texts = [tokenizer.token_bytes(token).decode() for token in inside]
+        assert all(set(map(ord, text)) <= raw for text in texts)
+        sizes.append(len(inside))
+        longest = max(map(len, texts))
+        for token in range(1, tokenizer.vocab_size):
+            try:
+                text = tokenizer.token_bytes(token).decode()
+            except UnicodeDecodeError:
+                continue
+            assert (token in inside) == (set(map(ord, text)) <= raw and len(text) <= longest), text
+    assert sizes == sorted(sizes, reverse=True)
