@@ -64,12 +64,14 @@ from .store_slots import (
     N_NODES,
     NODE_LISTS,
     NODES,
+    SCRATCH,
     SCRATCH_TOP,
     SEARCH,
     SEARCH_SEEN,
 )
 
 NOT_TAKEN = -1
+ENTRY = 4  # fields of an entry of the search
 
 
 @kernel
@@ -215,8 +217,9 @@ def _is_known_full(store, node):
 def _search(store, root):
     """Whether some derivative of `root` is nullable.
 
-    The scratch stack holds entries (node, entry of its parent, next open entry); each node is expanded once, and the
-    newest open entry first. Expanded entries stay, they are the parents.
+    The scratch stack holds entries (node, entry of its parent, next newest entry, whether it was expanded). Newest and
+    oldest entries are expanded in turn: depth first alone finds `.{1000}&[a-z]*` at once and loses itself in
+    `.{1,255}&([a-z]{1,63}[.]){1,127}`, breadth first alone the other way round. Entries stay, they are the parents.
     """
     never_inline()
     if _is_known_full(store, root):
@@ -228,13 +231,23 @@ def _search(store, root):
     push(store, root)
     push(store, -1)
     push(store, -1)
+    push(store, 0)
     _see(store, root)
-    open_entry = bottom
+    newest = bottom
+    oldest = bottom
     steps = 0
-    while open_entry >= 0:
-        entry = open_entry
+    take_oldest = False
+    while True:
+        while newest >= 0 and scratch(store, newest + 3) != 0:
+            newest = scratch(store, newest + 2)
+        if newest < 0:
+            break
+        while scratch(store, oldest + 3) != 0:
+            oldest += ENTRY
+        entry = oldest if take_oldest else newest
+        take_oldest = not take_oldest
+        put_i32(block(store, SCRATCH), entry + 3, 1)
         node = scratch(store, entry)
-        open_entry = scratch(store, entry + 2)
         class_map = field(store, node, MAP)
         done = 0
         for byte in range(256):
@@ -261,9 +274,10 @@ def _search(store, root):
                 fresh = store[SCRATCH_TOP]
                 push(store, target)
                 push(store, entry)
-                push(store, open_entry)
-                open_entry = fresh
-    for entry in range(bottom, store[SCRATCH_TOP], 3):
+                push(store, newest)
+                push(store, 0)
+                newest = fresh
+    for entry in range(bottom, store[SCRATCH_TOP], ENTRY):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
