@@ -27,11 +27,15 @@ Part = tuple[dict[str, Any], Path, Shape]  # a schema object, its place, what it
 
 
 class Choice(NamedTuple):
-    """One `anyOf` or `oneOf`: at least, or exactly, one of `schemas` holds."""
+    """One `anyOf` or `oneOf`: at least, or exactly, one of `schemas` holds.
+
+    `position` is the place of their parts among the others, so that keys are written in the order of the text.
+    """
 
     keyword: str
     path: Path
     schemas: list[SchemaAt]
+    position: int
 
 
 class Conjunction:
@@ -79,6 +83,23 @@ def add_schema(translation: Translation, conjunction: Conjunction, schema: Any, 
     _add(translation, conjunction, schema, path, ())
 
 
+def with_alternative(
+    translation: Translation, conjunction: Conjunction, choice: Choice, schema: Any, path: Path
+) -> Conjunction:
+    """The same, with one schema of a choice that was taken out of it."""
+    chosen = Conjunction()
+    chosen.seen = set(conjunction.seen)
+    add_schema(translation, chosen, schema, path)
+    at = choice.position
+    chosen.parts = [*conjunction.parts[:at], *chosen.parts, *conjunction.parts[at:]]
+    # those left stand before `choice`, so their places are as they were
+    moved = [inner._replace(position=inner.position + at) for inner in chosen.choices]
+    chosen.choices = [*conjunction.choices, *moved]
+    if chosen.false_at is None:
+        chosen.false_at = conjunction.false_at
+    return chosen
+
+
 def _add(
     translation: Translation, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[int, ...]
 ) -> None:
@@ -112,4 +133,4 @@ def _add(
                 _add(translation, conjunction, member, (path, "allOf", index), (*open_ids, id(schema)))
         else:
             members = [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])]
-            conjunction.choices.append(Choice(keyword, path, members))
+            conjunction.choices.append(Choice(keyword, path, members, len(conjunction.parts)))

@@ -88,7 +88,7 @@ def fulfils_all(translation: Translation, value: Any, conjunction: Conjunction) 
     translation.count_work()
     if conjunction.false_at is not None or not fulfils_parts(translation, value, conjunction.parts):
         return False
-    for keyword, _, schemas in conjunction.choices:
+    for keyword, _, schemas, _ in conjunction.choices:
         n_valid = sum(fulfils(translation, value, [schema]) for schema in schemas)
         if n_valid == 0 or (keyword == "oneOf" and n_valid != 1):
             return False
@@ -132,7 +132,7 @@ def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list
             return False
         if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
             return False
-        if "propertyNames" in schema:
+        if shape.has_names:
             names = [(schema["propertyNames"], (path, "propertyNames"))]
             if not all(fulfils(translation, name, names) for name in value):
                 return False

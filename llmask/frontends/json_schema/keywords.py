@@ -167,14 +167,15 @@ class Shape:
     is_plain : nothing applies in place.
     is_open : nothing but annotations: every instance is valid as far as this object's own keywords go.
     has_values, has_const, has_string, has_number, has_array, has_object : some keyword speaks about such instances.
+    has_names : `propertyNames` is one of the keywords.
     unenforced : keywords that `unsupported.py` must look at, those of all types.
     unenforced_array, unenforced_object : the same for keywords of these types.
     of_other_drafts : keywords that the declared draft does not know.
     """
 
     __slots__ = (
-        "checks", "has_array", "has_const", "has_number", "has_object", "has_string", "has_values", "in_place",
-        "is_open", "is_plain", "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
+        "checks", "has_array", "has_const", "has_names", "has_number", "has_object", "has_string", "has_values",
+        "in_place", "is_open", "is_plain", "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[str, ...], draft: int) -> None:
@@ -203,10 +204,14 @@ class Shape:
                 subjects.add(subject)
                 if "" not in in_place:
                     in_place.append("")
+                elif key == "properties":  # keys are written where this keyword stands
+                    in_place.remove("")
+                    in_place.append("")
         self.checks = tuple(checks)
         self.is_plain = in_place in ([], [""])
         self.in_place = tuple(in_place)
         self.is_open = not in_place
+        self.has_names = "propertyNames" in keys and "propertyNames" not in other_drafts
         self.has_const = "const" in keys and "const" not in other_drafts
         self.has_values = "enum" in keys or self.has_const
         self.has_string = STRING in subjects

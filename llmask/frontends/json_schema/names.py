@@ -39,7 +39,7 @@ def strings_of(translation: Translation, conjunction: Conjunction) -> int:
         if shape.has_const:
             constant = schema["const"]
             members.append(any_spelling(nodes, constant) if type(constant) is str else nodes.EMPTY)
-    for keyword, _, schemas in conjunction.choices:
+    for keyword, _, schemas, _ in conjunction.choices:
         languages = [name_language(translation, [schema]) for schema in schemas]
         members.append(nodes.union(languages) if keyword == "anyOf" else exactly_one(translation, languages))
     node = nodes.intersect(members)

@@ -177,8 +177,8 @@ def _layout(translation: Translation, parts: list[Part]) -> Layout:
     if not subjects:
         return Layout([], [Cell(free_string(translation.nodes), [])], 0, None)
     if len(subjects) == 1:
-        schema = subjects[0][0]
-        if "patternProperties" not in schema and "propertyNames" not in schema:
+        schema, _, shape = subjects[0]
+        if "patternProperties" not in schema and not shape.has_names:
             return _plain_layout(translation, subjects[0])
     low, high = count_range(subjects, "minProperties", "maxProperties")
     names: dict[str, bool] = {}
@@ -239,7 +239,7 @@ def key_schemas(translation: Translation, parts: list[Part], name: str) -> list[
                 is_described = True
         if not is_described and "additionalProperties" in schema:
             schemas.append((schema["additionalProperties"], (path, "additionalProperties")))
-        if "propertyNames" in schema:
+        if shape.has_names:
             language = name_language(translation, [(schema["propertyNames"], (path, "propertyNames"))])
             if not matches_pattern(translation, language, name):
                 schemas.append((False, (path, "propertyNames")))
@@ -251,8 +251,8 @@ def _cells(translation: Translation, parts: list[Part], names: dict[str, bool]) 
     nodes = translation.nodes
     # inside: nodes that hold every key of the group; outside: nodes that hold none of them
     groups: list[tuple[list[int], list[int], list[SchemaAt]]] = [([], [], [])]
-    for schema, path, _ in parts:
-        if "propertyNames" in schema:
+    for schema, path, shape in parts:
+        if shape.has_names:
             groups[0][0].append(name_language(translation, [(schema["propertyNames"], (path, "propertyNames"))]))
     for schema, path, _ in parts:
         divided = [(inside, outside, schemas, False) for inside, outside, schemas in groups]

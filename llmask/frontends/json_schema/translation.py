@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import exclusive_choice
 from llmask.frontends.json_schema.arrays import emit_array
-from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, add_schema, conjunction_of
+from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import Shape, draft_of
 from llmask.frontends.json_schema.numbers import NumberRange, number_node, number_range
@@ -291,8 +291,7 @@ class Translation:
             if is_bare:
                 self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
                 continue
-            other = conjunction.copy()
-            add_schema(self, other, schema, at)
+            other = with_alternative(self, conjunction, choice, schema, at)
             self._write_conjunction(other, at, rule, start, end, depth)
         return None
 

@@ -308,6 +308,35 @@ def test_properties_keep_the_order_of_the_schema(judge: Any) -> None:
     assert not judge.accepts(grammar, {"free": 5, "a": 2, "z": 3, "y": 4})
 
 
+def test_properties_of_combined_schemas_keep_the_order_of_the_text(judge: Any) -> None:
+    schema = {
+        "type": "object",
+        "allOf": [{"properties": {"a": {}}}, {"anyOf": [{"properties": {"b": {}}}, {"properties": {"c": {}}}]}],
+        "properties": {"d": {}},
+        "oneOf": [{"properties": {"e": {"const": 1}}, "required": ["e"]}, {"properties": {"f": {}, "e": False}}],
+        "required": ["z"],
+    }
+    grammar = judge.grammar(schema)
+    assert judge.accepts(grammar, {"a": 1, "b": 1, "d": 1, "e": 1, "z": 1, "free": 1})
+    assert judge.accepts(grammar, {"a": 1, "c": 1, "d": 1, "f": 1, "z": 1})
+    for first, second in ("ba", "da", "db", "ed", "fd", "ze"):
+        names = dict.fromkeys((first, second, "z"), 1)
+        assert judge.is_valid(schema, names) == judge.accepts_in_some_order(grammar, names)
+        assert not judge.accepts(grammar, names), names
+
+
+def test_propertynames_is_no_keyword_of_draft_4(judge: Any) -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "propertyNames": {"pattern": "^[0-9]+$"},
+        "patternProperties": {".*": {}},
+        "enum": [{"x": 1}, {"1": 1}],
+    }
+    judge.agrees(schema, [{"x": 1}, {"1": 1}], [{"y": 1}])
+    del schema["enum"]
+    judge.agrees(schema, [{"x": 1}, {"1": 1}], [])
+
+
 def test_a_declared_key_has_one_spelling_and_is_no_free_key_in_any(judge: Any) -> None:
     grammar = judge.grammar({"type": "object", "properties": {"né": {"type": "integer"}}})
     assert judge.accepts_text(grammar, '{"né":1}')
