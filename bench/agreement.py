@@ -3,8 +3,8 @@
 The same schema, the same white space (JSON's, in runs of at most 64 bytes), the Llama-3 vocabulary: at every position
 of the valid documents of MaskBench the two masks are compared bit by bit. A bit that differs must fall under a cause of
 `CAUSES`: a predicate that decides from the token's bytes, the text so far and what the engines answer when asked
-directly, together with the side it is on. Schemas that declare draft 7 or older reach llguidance without the siblings
-of `$ref`, which those drafts ignore and it does not.
+directly, together with the side it is on. Schemas that declare an old draft reach llguidance as that draft reads them
+(`bench/drafts.py`), because it enforces keywords of all drafts.
 
 In: command line. Out: counts a cause, and examples of bits under none. Cost: about a minute for 500 schemas.
 """
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
+from bench.drafts import as_declared
 from bench.engines import CompileError, Llguidance, Llmask
 from bench.json_scan import Escape, Scan
 
@@ -194,13 +195,13 @@ def is_long_label(difference: Difference) -> bool:
     return difference.side == LLGUIDANCE and label is not None and difference.is_in_constrained_string
 
 
-def is_quote_that_the_pattern_excludes(difference: Difference) -> bool:
-    r"""The pattern has a class such as ``[^ "]``; llguidance takes ``\"`` there all the same."""
-    position = difference.position
+def is_excluded_by_the_pattern(difference: Difference) -> bool:
+    r"""The pattern has a class such as ``[^ "\\]``; llguidance takes ``\"`` and ``\\`` there all the same."""
     if difference.side != LLGUIDANCE or not difference.is_in_constrained_string:
         return False
-    excludes = re.search(r'\[\^[^\]]*"', " ".join(patterns(position.schema))) is not None
-    return excludes and any(escape.data == b'\\"' for escape in difference.touched_escapes)
+    classes = " ".join(re.findall(r"\[\^(?:\\.|[^\]\\])*\]", " ".join(patterns(difference.position.schema))))
+    written = {escape.data for escape in difference.touched_escapes}
+    return (b'\\"' in written and '"' in classes) or (b"\\\\" in written and "\\\\" in classes)
 
 
 def patterns(schema: Any) -> Iterator[str]:
@@ -217,21 +218,19 @@ def patterns(schema: Any) -> Iterator[str]:
             yield from patterns(value)
 
 
-def without_siblings_of_references(schema: Any) -> Any:
-    """The schema as drafts up to 7 read it: beside `$ref` nothing counts but definitions."""
-    if isinstance(schema, list):
-        return [without_siblings_of_references(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {"$ref", "$schema", "$id", "id", "definitions", "$defs"} if isinstance(schema.get("$ref"), str) else schema
-    return {key: without_siblings_of_references(value) for key, value in schema.items() if key in kept}
+def is_leap_day_of_another_year(difference: Difference) -> bool:
+    """A date of 29 February in a year that has none; llguidance does not count years."""
+    found = re.search(rb"(\d\d\d\d)-02-29", difference.string)
+    if difference.side != LLGUIDANCE or found is None:
+        return False
+    year = int(found[1])
+    return year % 4 != 0 or (year % 100 == 0 and year % 400 != 0)
 
 
-def as_declared(schema: Any) -> Any:
-    """The schema for an engine that does not look at the draft that it declares."""
-    declared = schema.get("$schema") if isinstance(schema, dict) else None
-    is_old = isinstance(declared, str) and re.search(r"draft-0[3467]", declared) is not None
-    return without_siblings_of_references(schema) if is_old else schema
+def is_reserved_label(difference: Difference) -> bool:
+    """A label with hyphens at its third and fourth place is reserved (RFC 5890, 2.3.1); llguidance takes it."""
+    label = re.search(rb'["@.][A-Za-z0-9-]{2}--[A-Za-z0-9-]*$', difference.string)
+    return difference.side == LLGUIDANCE and label is not None and difference.is_in_constrained_string
 
 
 CAUSES: dict[str, Callable[[Difference], bool]] = {
@@ -245,7 +244,9 @@ CAUSES: dict[str, Callable[[Difference], bool]] = {
     "white space of ECMA 262 in a pattern": is_blank_of_ecma_only,
     "line end of ECMA 262 in a pattern": is_line_end_of_ecma,
     "quoted local part of an address": is_quoted_local_part,
-    "quotation mark that the pattern excludes": is_quote_that_the_pattern_excludes,
+    "quotation mark or backslash that the pattern excludes": is_excluded_by_the_pattern,
+    "29 February of another year": is_leap_day_of_another_year,
+    "reserved label of a host name": is_reserved_label,
     "label of more than 63 characters": is_long_label,
 }
 
