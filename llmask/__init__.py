@@ -50,9 +50,10 @@ __all__ = [
     "warm_up",
 ]
 
-_ERRORS = __all__[2:4] + ["LlmaskError", "TokenRejected", "UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError"]
+_ERRORS = ("GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
+_MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
-    **dict.fromkeys(_ERRORS, "errors"),
+    **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
     "CompiledGrammar": "compiled",
     "Compiler": "compiler",
     "Limits": "limits",

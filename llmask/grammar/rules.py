@@ -68,6 +68,7 @@ class Rules:
         return rule
 
     def start_state(self, rule: RuleId) -> StateId:
+        """State in which `rule` begins."""
         return StateId(self.rule_starts[rule])
 
     def state(self, rule: RuleId) -> StateId:

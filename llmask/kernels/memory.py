@@ -157,9 +157,7 @@ def copy_bytes(typingctx, destination, source, n_bytes):
     """Memcpy between addresses."""
 
     def codegen(context, builder, signature, args):
-        numba.core.cgutils.raw_memcpy(
-            builder, _pointer(builder, args[0], 8), _pointer(builder, args[1], 8), args[2], 1
-        )
+        numba.core.cgutils.raw_memcpy(builder, _pointer(builder, args[0], 8), _pointer(builder, args[1], 8), args[2], 1)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
