@@ -1,0 +1,139 @@
+"""Rules as columns, and random rules through the compiled engine against the plain Earley twin."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.grammar.rules import CALL, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED, Rules
+from llmask.store.store import Store
+from tests.reference.definition import read_mask
+from tests.reference.earley_twin import EarleyTwin
+
+LETTERS = b"abc"
+EOS = 256
+
+
+def test_states_belong_to_their_rules() -> None:
+    rules = Rules()
+    first, second = rules.rule("first"), rules.rule("second")
+    states = [rules.state(second), rules.state(first), rules.state(second)]
+    assert rules.names == ["first", "second"]
+    assert [rules.start_state(first), rules.start_state(second), *states] == [0, 1, 2, 3, 4]
+    assert rules.state_rules.tolist() == [first, second, second, first, second]
+    assert rules.rule_starts.tolist() == [0, 1]
+    assert rules.start == first
+
+
+def test_edges_are_five_numbers_each() -> None:
+    rules = Rules()
+    rule = rules.rule("rule")
+    start, end = rules.start_state(rule), rules.state(rule)
+    guard = rules.guard(high=3, add=1)
+    rules.scan(start, 17, end)
+    rules.call(start, rule, end, guard)
+    rules.skip(end, start)
+    rules.final(end)
+    rules.final(start, guard)
+    edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
+    assert edges == [
+        (start, SCAN, 17, end, NO_GUARD),
+        (start, CALL, rule, end, guard),
+        (end, SKIP, 0, start, NO_GUARD),
+    ]
+    assert rules.finals.tolist() == [end, NO_GUARD, start, guard]
+
+
+def test_equal_guards_share_a_number() -> None:
+    rules = Rules()
+    guard = rules.guard(low=1, high=5, add=1, cap=6)
+    assert rules.guard(1, 5, 1, 6) == guard != NO_GUARD
+    assert rules.guard(1, 5, 1, 7) != guard
+    assert rules.guard(high=2**40, cap=2**50) == rules.guard()
+    assert rules.guards[:4].tolist() == [0, UNBOUNDED, 0, UNBOUNDED]
+    assert rules.guards[4 * guard : 4 * guard + 4].tolist() == [1, 5, 1, 6]
+
+
+def random_rules(rng: random.Random, nodes: Any) -> Rules:
+    """A few rules that scan letters, call each other and themselves, and skip; often ambiguous or nullable.
+
+    All lexemes are single letters, so that lexing is no choice and the two sides are compared on parsing alone.
+    """
+    rules = Rules()
+    for number in range(rng.randint(1, 3)):
+        rules.rule(f"rule {number}")
+    for rule in range(len(rules.names)):
+        states = [rules.rule_starts[rule], *(rules.state(rule) for _ in range(rng.randint(1, 3)))]
+        for state in states:
+            for _ in range(rng.randint(1, 2)):
+                target = rng.choice(states)
+                kind = rng.random()
+                if kind < 0.55:
+                    rules.scan(state, nodes.literal(bytes([rng.choice(LETTERS)])), target)
+                elif kind < 0.9:
+                    rules.call(state, rng.randrange(len(rules.names)), target)
+                else:
+                    rules.skip(state, target)
+        for state in rng.sample(states, rng.randint(1, 2)):
+            rules.final(state)
+    return rules
+
+
+@pytest.fixture(scope="module")
+def store(byte_tokenizer: Any) -> Store:
+    return Store(byte_tokenizer, llmask.Limits())
+
+
+def test_random_rules_agree_with_the_twin(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    n_empty = n_read = 0
+    for _ in range(scaled(600)):
+        rules = random_rules(rng, store.nodes)
+        twin = EarleyTwin(rules, store.nodes)
+        if twin.is_empty:
+            n_empty += 1
+            with pytest.raises(llmask.UnsatisfiableSchema):
+                CompiledGrammar(store, rules)
+            continue
+        grammar = CompiledGrammar(store, rules)
+        for _ in range(2):
+            matcher, places = grammar.matcher(), twin.start()
+            for _ in range(6):
+                after = {byte: twin.step(places, byte) for byte in LETTERS}
+                expected = {byte for byte in LETTERS if after[byte]}
+                expected |= {EOS} if twin.may_end(places) else set()
+                assert read_mask(matcher, 257) == expected, (rules.edges, rules.finals, matcher.text())
+                assert matcher.is_accepting() == (EOS in expected)
+                byte = rng.choice(sorted(expected))
+                matcher.accept_token(byte)
+                if byte == EOS:
+                    break
+                places = after[byte]
+                n_read += 1
+    assert n_empty < scaled(600) // 2
+    assert n_read > scaled(600)
+
+
+@pytest.mark.parametrize("n_letters", [1, 2, 10, 300])
+def test_right_and_left_recursion_read_long_documents(store: Store, n_letters: int) -> None:
+    a = store.nodes.literal(b"a")
+    for is_left in (False, True):
+        rules = Rules()
+        rule = rules.rule("list")
+        start, middle, end = rules.start_state(rule), rules.state(rule), rules.state(rule)
+        if is_left:  # list -> list "a" | "a"
+            rules.call(start, rule, middle)
+            rules.scan(middle, a, end)
+        else:  # list -> "a" list | "a"
+            rules.scan(start, a, middle)
+            rules.call(middle, rule, end)
+        rules.scan(start, a, end)
+        rules.final(end)
+        matcher = CompiledGrammar(store, rules).matcher()
+        matcher.accept_bytes(b"a" * n_letters)
+        assert matcher.is_accepting()
+        assert matcher.validate_tokens(list(b"ab")) == 1
