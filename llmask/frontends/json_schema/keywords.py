@@ -168,6 +168,7 @@ class Shape:
     is_open : nothing but annotations: every instance is valid as far as this object's own keywords go.
     has_values, has_const, has_string, has_number, has_array, has_object : some keyword speaks about such instances.
     has_names : `propertyNames` is one of the keywords.
+    is_scalar_type : where the type is scalar, nothing more is said of the value.
     unenforced : keywords that `unsupported.py` must look at, those of all types.
     unenforced_array, unenforced_object : the same for keywords of these types.
     of_other_drafts : keywords that the declared draft does not know.
@@ -175,7 +176,8 @@ class Shape:
 
     __slots__ = (
         "checks", "has_array", "has_const", "has_names", "has_number", "has_object", "has_string", "has_values",
-        "in_place", "is_open", "is_plain", "of_other_drafts", "unenforced", "unenforced_array", "unenforced_object",
+        "in_place", "is_open", "is_plain", "is_scalar_type", "of_other_drafts", "unenforced", "unenforced_array",
+        "unenforced_object",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[str, ...], draft: int) -> None:
@@ -219,6 +221,8 @@ class Shape:
         self.has_array = ARRAY in subjects
         self.has_object = OBJECT in subjects
         self.unenforced = tuple(key for key, subject in unenforced if subject == ALL)
+        has_own = self.has_values or self.has_string or self.has_number or self.unenforced
+        self.is_scalar_type = self.is_plain and not has_own and "type" in keys
         self.unenforced_array = tuple(key for key, subject in unenforced if subject == ARRAY)
         self.unenforced_object = tuple(key for key, subject in unenforced if subject == OBJECT)
         self.of_other_drafts = tuple(other_drafts)

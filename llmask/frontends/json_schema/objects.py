@@ -34,7 +34,7 @@ from llmask.frontends.json_schema.strings import (
     pattern_string,
 )
 from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part, SchemaAt
@@ -140,13 +140,15 @@ class _Chain:
         n_left, needed = len(entries), n_required  # needed: required keys from here on
         may_end = self.guard(low=self.low)
         key_of = translation.key_node
+        if not self.is_counted:
+            choose = self._write_plain(entries, bool(cells), needed, choose, end)
+            entries = []
         for name, schemas, is_required in entries:
             n_left -= 1
             needed -= is_required
             named, value, after = state(rule), state(rule), state(rule)
             following = state(rule) if n_left or cells else None
-            guard = NO_GUARD if not self.is_counted else self.guard(0, 0 if is_required else 1 + needed, 1)
-            scan(choose, key_of(name, schemas), named, guard)
+            scan(choose, key_of(name, schemas), named, self.guard(0, 0 if is_required else 1 + needed, 1))
             scan(named, lexemes.colon, value)
             translation.place(schemas, rule, value, after, depth)
             if self.low > 1:
@@ -167,6 +169,33 @@ class _Chain:
                 translation.place(schemas, rule, value, after, depth)
             scan(after, lexemes.comma, choose, self.guard(room_for=1))
             scan(after, lexemes.close_object, end, may_end)
+
+    def _write_plain(self, entries: list[Entry], goes_on: bool, needed: int, choose: StateId, end: StateId) -> StateId:
+        """The same for entries that nothing counts, row by row: most of the time of compiling is here."""
+        translation, rule, depth = self.translation, self.rule, self.depth
+        state_rules, edges = translation.rules.state_rules, translation.rules.edges
+        lexemes, key_of, place = translation.punctuation, translation.key_node, translation.place
+        colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
+        n_left = len(entries)
+        for name, schemas, is_required in entries:
+            n_left -= 1
+            needed -= is_required
+            named = len(state_rules)
+            value, after, following = StateId(named + 1), StateId(named + 2), StateId(named + 3)
+            key = key_of(name, schemas)
+            edges.extend((choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
+            if n_left or goes_on:
+                state_rules.extend((rule, rule, rule, rule))
+                edges.extend((after, SCAN, comma, following, NO_GUARD))
+                if not is_required:
+                    edges.extend((choose, SKIP, 0, following, NO_GUARD))
+                choose = following
+            else:
+                state_rules.extend((rule, rule, rule))
+            if not needed:
+                edges.extend((after, SCAN, close, end, NO_GUARD))
+            place(schemas, rule, value, after, depth)
+        return choose
 
 
 # --- layout

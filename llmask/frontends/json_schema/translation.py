@@ -23,7 +23,7 @@ from llmask.frontends.json_schema.numbers import NumberRange, number_node, numbe
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
-from llmask.frontends.json_schema.strings import literal_string, string_node
+from llmask.frontends.json_schema.strings import free_string, literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.values import emit_values
 from llmask.grammar.rules import RuleId, Rules, StateId
@@ -72,6 +72,21 @@ def punctuation_of(nodes: RegexNodes) -> Punctuation:
     return cast(Punctuation, found)
 
 
+def lexemes_of_types(nodes: RegexNodes) -> dict[str, int]:
+    """Lexeme of each scalar type, made once."""
+    found = nodes.memo.get((__name__, "types"))
+    if found is None:
+        lexemes = punctuation_of(nodes)
+        found = nodes.memo[(__name__, "types")] = {
+            "string": free_string(nodes),
+            "number": lexemes.number,
+            "integer": lexemes.integer,
+            "boolean": lexemes.boolean,
+            "null": lexemes.null,
+        }
+    return cast("dict[str, int]", found)
+
+
 class Translation:
     """One schema on its way to rules."""
 
@@ -86,6 +101,7 @@ class Translation:
         self.reasons: list[tuple[str, Path]] = []  # places that allow nothing
         self.counted: list[tuple[StateId, Path]] = []  # values whose keys are counted for minProperties
         self.punctuation = punctuation_of(nodes)
+        self.lexeme_of_type = lexemes_of_types(nodes)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema, which lives as long as the root
@@ -204,7 +220,12 @@ class Translation:
             schema, path = schemas[0]
             if type(schema) is dict:
                 shape = self.shape(schema, path)
-                if shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
+                if shape.is_scalar_type and type(schema["type"]) is str:
+                    lexeme = self.lexeme_of_type.get(schema["type"])
+                    if lexeme is not None:
+                        self.rules.scan(start, lexeme, end)
+                        return
+                elif shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
                     self._write_parts([(schema, path, shape)], rule, start, end, depth)
                     return
         self._waiting.append((schemas, rule, start, end, depth + 1, False))
