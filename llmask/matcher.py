@@ -20,7 +20,7 @@ from .errors import LlmaskError, TokenRejected, VocabularyError
 from .history import History
 from .kernels import engine, store_slots
 from .kernels.configurations import ENDED, REFUSED
-from .kernels.crossing import FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
+from .kernels.crossing import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.lexer_states import MISS
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Matcher:
                 where=self._place(),
                 help="use a vocabulary with a token for every byte, or a grammar within its alphabet",
             )
+        assert status == FILL_ALL
         return False
 
     # --- tokens
