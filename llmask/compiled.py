@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import UnsatisfiableSchema
+from .errors import GrammarError, UnsatisfiableSchema
 from .grammar.rules import Rules
 from .kernels import engine, grammar_slots
 from .kernels.configurations import REFUSED
@@ -38,6 +38,10 @@ class CompiledGrammar:
     def __init__(
         self, store: Store, rules: Rules, warnings: Sequence[str] = (), ledger: Callable[[], list[Any]] = list
     ) -> None:
+        if not 0 <= rules.start < len(rules.names):
+            raise GrammarError(
+                f"the start rule is number {rules.start} of {len(rules.names)}", help="declare it with Rules.rule"
+            )
         self.store = store
         self.warnings = list(warnings)
         self._make_ledger = ledger

@@ -64,6 +64,12 @@ def test_a_grammar_of_nothing_is_refused(store: Store, write: Any) -> None:
     assert str(caught.value) == NOTHING
 
 
+def test_a_grammar_needs_a_start_rule(store: Store) -> None:
+    with pytest.raises(llmask.GrammarError) as caught:
+        CompiledGrammar(store, Rules())
+    assert str(caught.value) == "the start rule is number 0 of 0\n  declare it with Rules.rule"
+
+
 def test_parts_that_derive_nothing_are_left_out(store: Store, tiny_tokenizer: Any) -> None:
     # start -> "a" | "b" nothing;  nothing -> "c" nothing
     rules = Rules()
