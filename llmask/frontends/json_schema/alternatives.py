@@ -12,6 +12,7 @@ with distinct types or constants.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from llmask.errors import UnsupportedSchema
@@ -28,37 +29,45 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
+# a schema like any other, which lives as long as all that are compared by identity
+NOT_STRING = {"type": ["number", "boolean", "null", "object", "array"]}
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
 
 
-def exclusive_choice(translation: Translation, conjunction: Conjunction, choice: Choice) -> list[SchemaAt]:
-    """Alternatives of a `oneOf`, when no value that fulfils `conjunction` fulfils two of them.
+class Exclusion(Enum):
+    """What was proved of a `oneOf`: no value, or no value but strings, fulfils two of its schemas."""
+
+    FULL = 1
+    BUT_STRINGS = 2
+
+
+def exclusion(translation: Translation, conjunction: Conjunction, choice: Choice) -> Exclusion:
+    """Prove that no value that fulfils `conjunction` fulfils two schemas of a `oneOf`.
 
     Raises
     ------
     UnsupportedSchema
         When that cannot be proved.
     """
-    schemas = choice.schemas
-    cases = []
-    for schema, path in schemas:
+    proved = Exclusion.FULL
+    for at, (one, one_path) in enumerate(choice.schemas):
         case = conjunction.copy()
-        add_schema(translation, case, schema, path)
-        cases.append(case)
-    for at, case in enumerate(cases):
-        for schema, path in schemas[at + 1 :]:
+        add_schema(translation, case, one, one_path)
+        for beyond, (other, other_path) in enumerate(choice.schemas[at + 1 :], at + 1):
             both = case.copy()
-            add_schema(translation, both, schema, path)
+            add_schema(translation, both, other, other_path)
+            if is_void(translation, both):
+                continue
+            add_schema(translation, both, NOT_STRING, choice.path)
             if not is_void(translation, both):
-                refuse(
-                    translation,
-                    "oneOf",
-                    choice.path,
+                reason = (
                     '"oneOf" is supported only where its schemas exclude each other, '
-                    f"and number {at + 1} and number {schemas.index((schema, path)) + 1} were not proved to",
+                    f"and number {at + 1} and number {beyond + 1} were not proved to"
                 )
-                return schemas
-    return schemas
+                refuse(translation, "oneOf", choice.path, reason)
+                return Exclusion.FULL
+            proved = Exclusion.BUT_STRINGS
+    return proved
 
 
 def is_void(translation: Translation, conjunction: Conjunction, depth: int = 0) -> bool:

@@ -14,11 +14,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.alternatives import exclusive_choice
+from llmask.frontends.json_schema.alternatives import NOT_STRING, Exclusion, exclusion
 from llmask.frontends.json_schema.arrays import emit_array
-from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
+from llmask.frontends.json_schema.conjunction import (
+    Choice,
+    Conjunction,
+    Part,
+    SchemaAt,
+    add_schema,
+    conjunction_of,
+    with_alternative,
+)
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import Shape, draft_of
+from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.numbers import NumberRange, number_node, number_range
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import Path, pointer
@@ -304,10 +313,13 @@ class Translation:
                 return self.rules.call(start, self.any_rule(), end)
             return self._write_parts(conjunction.parts, rule, start, end, depth)
         choice = conjunction.choices.pop()
-        alternatives = exclusive_choice(self, conjunction, choice) if choice.keyword == "oneOf" else choice.schemas
         self.check_depth(len(conjunction.choices), path)
         is_bare = not conjunction.parts and not conjunction.choices
-        for schema, at in alternatives:
+        if choice.keyword == "oneOf" and exclusion(self, conjunction, choice) is Exclusion.BUT_STRINGS:
+            self._write_strings(conjunction, choice, start, end)
+            add_schema(self, conjunction, NOT_STRING, choice.path)
+            is_bare = False
+        for schema, at in choice.schemas:
             self.count_work(1 if is_bare else MERGE_WORK)
             if is_bare:
                 self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
@@ -315,6 +327,15 @@ class Translation:
             other = with_alternative(self, conjunction, choice, schema, at)
             self._write_conjunction(other, at, rule, start, end, depth)
         return None
+
+    def _write_strings(self, conjunction: Conjunction, choice: Choice, start: StateId, end: StateId) -> None:
+        """Write the strings of a `oneOf` whose schemas share some: those that fulfil exactly one."""
+        whole = conjunction.copy()
+        whole.choices.append(choice)
+        node = strings_of(self, whole)
+        if node == self.nodes.EMPTY:
+            return self.nothing("no string fulfils exactly one schema of oneOf", choice.path)
+        return self.rules.scan(start, node, end)
 
     def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Write what the own keywords of all `parts` leave."""

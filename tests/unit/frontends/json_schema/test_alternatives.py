@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from llmask.errors import UnsupportedSchema
+from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
 
 KIND = {"type": "object", "required": ["kind"]}
 
@@ -38,7 +38,6 @@ EXCLUSIVE: list[list[Any]] = [
 
 NOT_PROVED: list[list[Any]] = [
     [{"type": "integer"}, {"type": "number"}],
-    [{"type": "string"}, {"type": "string", "minLength": 3}],
     [{"required": ["a"]}, {"required": ["b"]}],
     [{"const": 1}, {"enum": [1.0, 2]}],
     [{"type": "array"}, {"type": "array", "minItems": 3}],
@@ -57,6 +56,24 @@ def test_exclusive_schemas_are_accepted(judge: Any, members: list[Any]) -> None:
 def test_others_are_refused(judge: Any, members: list[Any]) -> None:
     with pytest.raises(UnsupportedSchema, match="exclude each other"):
         judge.grammar({"oneOf": members})
+
+
+def test_strings_that_fulfil_exactly_one_schema(judge: Any) -> None:
+    overlapping = [
+        {"type": "string", "pattern": "^a"},
+        {"type": ["string", "null"], "maxLength": 2},
+        {"enum": ["abc", 5]},
+    ]
+    judge.agrees({"oneOf": overlapping}, ["abcd", "b", "", None, 5], ["a", "ab", "abc", "bcd", 4])
+    schema = {
+        "type": "object",
+        "properties": {"host": {"oneOf": [{"format": "hostname"}, {"format": "ipv4"}], "type": "string"}},
+    }
+    grammar = judge.grammar(schema)
+    assert judge.accepts(grammar, {"host": "example.org"})
+    assert not judge.accepts(grammar, {"host": "127.0.0.1"})  # also a host name
+    with pytest.raises(UnsatisfiableSchema, match="exactly one schema"):
+        judge.grammar({"oneOf": [{"type": "string"}, {"type": "string"}]})
 
 
 def test_what_stands_beside_helps_the_proof(judge: Any) -> None:
