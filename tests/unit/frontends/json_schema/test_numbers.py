@@ -104,3 +104,12 @@ def test_an_automaton_that_is_too_large_meets_the_limit(judge: Any) -> None:
     wanted = NumberRange(divisor=Fraction(1_000_003), is_integer=True)
     with pytest.raises(LimitExceeded, match="more than 20000 states"):
         number_node(judge.nodes, wanted)
+
+
+def test_numbers_with_bounds_have_no_exponent_and_zero_may_be_negative(judge: Any) -> None:
+    assert judge.accepts_text(judge.grammar({"type": "number"}), "-1.5E+10")
+    bounded = judge.grammar({"type": "number", "minimum": 0})
+    assert judge.accepts_text(bounded, "-0.0")
+    assert judge.accepts_text(bounded, "150.00")
+    assert not judge.accepts_text(bounded, "1e2")
+    assert not judge.accepts_text(judge.grammar({"type": "number", "exclusiveMinimum": 0}), "-0")

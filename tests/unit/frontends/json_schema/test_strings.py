@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.names import exactly_one, name_language
 from llmask.frontends.json_schema.strings import any_spelling, free_string, literal_string, other_strings
-from llmask.frontends.json_schema.translation import Translation
 
 TEXTS = ["", "a", "né", 'q"\\', "\x7f", "\n", "😀", "names"]
 
@@ -52,32 +49,6 @@ def test_a_lone_surrogate_in_a_name_is_refused(judge: Any) -> None:
         judge.translate({"properties": {"a\ud800": {}}})
 
 
-def language(judge: Any, schema: Any) -> int:
-    return name_language(Translation(judge.nodes, schema, SchemaOptions()), [(schema, ())])
-
-
-def test_languages_of_names_combine_keywords(judge: Any) -> None:
-    nodes = judge.nodes
-    schema = {"anyOf": [{"enum": ["a", "bb", 3]}, {"pattern": "^x"}], "maxLength": 2, "type": ["string", "null"]}
-    node = language(judge, schema)
-    assert [text for text in ("a", "bb", "x", "xy", "xyz", "b") if nodes.matches(node, json.dumps(text).encode())] == [
-        "a",
-        "bb",
-        "x",
-        "xy",
-    ]
-    assert language(judge, {"type": "integer"}) == nodes.EMPTY
-    assert language(judge, {"const": 3}) == nodes.EMPTY
-    assert language(judge, {"oneOf": [{"minLength": 2}, {"maxLength": 3}], "pattern": "^.{2}$"}) == nodes.EMPTY
-
-
-def test_exactly_one_of_languages(judge: Any) -> None:
-    nodes = judge.nodes
-    translation = Translation(nodes, True, SchemaOptions())
-    node = exactly_one(translation, [nodes.repeat(nodes.literal(b"a"), 0, 2), nodes.repeat(nodes.literal(b"a"), 1, 3)])
-    assert [n for n in range(5) if nodes.matches(node, b"a" * n)] == [0, 3]
-
-
 def test_named_formats_of_the_caller_go_first(judge: Any) -> None:
     schema = {"type": "array", "items": {"type": "string", "format": "date"}}
     grammar = judge.grammar(schema, formats={"date": "^[0-9]{4}$"})
@@ -87,3 +58,13 @@ def test_named_formats_of_the_caller_go_first(judge: Any) -> None:
     assert judge.accepts(judge.grammar(schema), ["2024-01-01"])
     annotated = judge.grammar(schema, format="annotate", formats={"date": "^[0-9]{4}$"})
     assert not judge.accepts(annotated, ["whenever"])
+
+
+def test_free_strings_take_every_escape_and_patterns_see_the_text(judge: Any) -> None:
+    grammar = judge.grammar({"type": "string", "pattern": "^é?/$", "maxLength": 2})
+    for text in ('"é/"', '"\\u00e9\\/"', '"\\u00E9\\u002f"', '"/"'):
+        assert judge.accepts_text(grammar, text)
+    assert not judge.accepts_text(grammar, '"\\ud800"')
+    surrogates = judge.grammar({"type": "string", "maxLength": 1, "minLength": 1})
+    assert judge.accepts_text(surrogates, '"\\ud83d\\ude00"')
+    assert not judge.accepts_text(surrogates, '"\\ud83d"')

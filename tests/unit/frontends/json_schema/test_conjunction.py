@@ -1,0 +1,108 @@
+"""Schemas that hold together: the same values are valid for the grammar and for `jsonschema`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
+    (
+        "two anyOf",
+        {
+            "allOf": [
+                {"anyOf": [{"type": "integer"}, {"minLength": 2}]},
+                {"anyOf": [{"type": "string"}, {"minimum": 5}]},
+            ]
+        },
+        [5, "ab", 7],
+        ["a", 3],
+    ),
+    (
+        "allOf of properties",
+        {
+            "allOf": [
+                {"type": "object", "properties": {"a": {"minimum": 1}}, "required": ["a"]},
+                {"properties": {"a": {"type": "integer", "maximum": 3}, "b": {"type": "string"}}, "required": ["b"]},
+            ]
+        },
+        [{"a": 1, "b": ""}, {"a": 3, "b": "x", "c": None}],
+        [{"a": 0, "b": ""}, {"a": 4, "b": ""}, {"a": 1}, {"a": 1.5, "b": ""}],
+    ),
+    (
+        "allOf with a closed schema",
+        {
+            "type": "object",
+            "properties": {"a": {}, "b": {}},
+            "allOf": [{"properties": {"a": {}}, "additionalProperties": False}],
+        },
+        [{}, {"a": 1}],
+        [{"b": 1}, {"c": 1}],
+    ),
+    (
+        "allOf of strings",
+        {"allOf": [{"type": "string", "pattern": "^a"}, {"pattern": "b$"}, {"maxLength": 4}]},
+        ["ab", "axyb"],
+        ["a", "b", "axxyb"],
+    ),
+    (
+        "allOf of divisors",
+        {"type": "integer", "allOf": [{"multipleOf": 4}, {"multipleOf": 6}]},
+        [0, 12, -24],
+        [4, 6, 8],
+    ),
+    (
+        "allOf of arrays",
+        {"type": "array", "allOf": [{"prefixItems": [{"type": "integer"}]}, {"items": {"minimum": 3}, "maxItems": 2}]},
+        [[], [3], [4, "a"]],
+        [[2], ["a"], [3, 2], [3, 3, 3]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    judge.agrees(schema, valid, invalid)
+
+
+def test_properties_of_combined_schemas_keep_the_order_of_the_text(judge: Any) -> None:
+    schema = {
+        "type": "object",
+        "allOf": [{"properties": {"a": {}}}, {"anyOf": [{"properties": {"b": {}}}, {"properties": {"c": {}}}]}],
+        "properties": {"d": {}},
+        "oneOf": [{"properties": {"e": {"const": 1}}, "required": ["e"]}, {"properties": {"f": {}, "e": False}}],
+        "required": ["z"],
+    }
+    grammar = judge.grammar(schema)
+    assert judge.accepts(grammar, {"a": 1, "b": 1, "d": 1, "e": 1, "z": 1, "free": 1})
+    assert judge.accepts(grammar, {"a": 1, "c": 1, "d": 1, "f": 1, "z": 1})
+    for first, second in ("ba", "da", "db", "ed", "fd", "ze"):
+        names = dict.fromkeys((first, second, "z"), 1)
+        assert judge.is_valid(schema, names) == judge.accepts_in_some_order(grammar, names)
+        assert not judge.accepts(grammar, names), names
+
+
+def test_recursion_through_merged_schemas_ends(judge: Any) -> None:
+    schema = {
+        "$defs": {
+            "base": {"type": "object", "properties": {"next": {"$ref": "#/$defs/base"}, "n": {"type": "integer"}}},
+            "node": {
+                "allOf": [
+                    {"$ref": "#/$defs/base"},
+                    {"properties": {"next": {"$ref": "#/$defs/node"}}, "required": ["n"]},
+                ]
+            },
+        },
+        "$ref": "#/$defs/node",
+    }
+    judge.agrees(schema, [{"n": 1}, {"next": {"next": {"n": 3}, "n": 2}, "n": 1}], [{}, {"next": {}, "n": 1}])
+
+
+def test_a_schema_referring_to_itself_through_allof_ends(judge: Any) -> None:
+    schema = {
+        "$defs": {
+            "foo": {"type": "object", "properties": {"more": {"allOf": [{"$ref": "#/$defs/foo"}, {"type": "object"}]}}}
+        },
+        "$ref": "#/$defs/foo",
+    }
+    judge.agrees(schema, [{}, {"more": {"more": {}}}], [{"more": 1}])

@@ -1,0 +1,148 @@
+"""Objects: the same values are valid for the grammar and for `jsonschema`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
+    (
+        "properties",
+        {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}},
+        [{}, {"a": 1}, {"b": None}, {"a": 1, "b": 2, "c": 3}],
+        [{"a": "x"}, [], None],
+    ),
+    (
+        "required",
+        {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "required": ["b"]},
+        [{"b": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2, "c": 3, "d": 4}],
+        [{}, {"a": 1}, {"a": 1, "c": 3}],
+    ),
+    ("required without properties", {"type": "object", "required": ["x", "y"]}, [{"x": 1, "y": 2}], [{"x": 1}, {}]),
+    (
+        "closed",
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+        [{}, {"a": 1}],
+        [{"b": 1}, {"a": 1, "b": 1}],
+    ),
+    ("free keys only", {"type": "object", "additionalProperties": {"type": "integer"}}, [{}, {"x": 1}], [{"x": "1"}]),
+    (
+        "a property of schema false",
+        {"type": "object", "properties": {"a": False, "b": {}}},
+        [{}, {"b": 1}, {"c": 1}],
+        [{"a": 1}, {"a": 1, "b": 2}],
+    ),
+    (
+        "patterns",
+        {
+            "type": "object",
+            "properties": {"n": {"type": "null"}},
+            "patternProperties": {"^i": {"type": "integer"}},
+            "additionalProperties": {"type": "string"},
+        },
+        [{}, {"n": None, "i1": 3}, {"i": 1, "s": "x"}],
+        [{"i1": "x"}, {"s": 1}, {"n": 1}],
+    ),
+    (
+        "patterns that overlap",
+        {
+            "type": "object",
+            "patternProperties": {"a": {"type": ["integer", "string"]}, "b": {"type": ["integer", "null"]}},
+        },
+        [{"a": "x"}, {"b": None}, {"ab": 1}, {"c": []}],
+        [{"ab": "x"}, {"ba": None}, {"a": None}],
+    ),
+    (
+        "a declared name that matches a pattern",
+        {
+            "type": "object",
+            "properties": {"ab": {"type": ["integer", "null"]}},
+            "patternProperties": {"^a": {"minimum": 3}},
+        },
+        [{"ab": 3}, {"ab": None}, {"a": 4}, {"a": "x"}],
+        [{"ab": 2}, {"ab": "x"}, {"a": 2}],
+    ),
+    (
+        "a closed object with patterns",
+        {"type": "object", "patternProperties": {"^x-": {}}, "additionalProperties": False},
+        [{}, {"x-a": 1}],
+        [{"y": 1}],
+    ),
+    (
+        "propertyNames",
+        {"type": "object", "propertyNames": {"pattern": "^[a-c]+$"}},
+        [{}, {"ab": 1}],
+        [{"d": 1}, {"": 1}],
+    ),
+    ("propertyNames of an enum", {"propertyNames": {"enum": ["a", "b"]}}, [{"a": 1, "b": 2}, 3], [{"c": 1}]),
+    (
+        "propertyNames and properties",
+        {"type": "object", "properties": {"a": {}, "bb": {}}, "propertyNames": {"maxLength": 1}},
+        [{"a": 1}, {"c": 1}],
+        [{"bb": 1}, {"cc": 1}],
+    ),
+    ("minProperties 1", {"type": "object", "minProperties": 1}, [{"a": 1}], [{}]),
+    (
+        "minProperties 1 of optional ones",
+        {"type": "object", "properties": {"a": {}, "b": {}}, "minProperties": 1, "additionalProperties": False},
+        [{"a": 1}, {"b": 1}, {"a": 1, "b": 2}],
+        [{}],
+    ),
+    (
+        "minProperties 2 of four",
+        {
+            "type": "object",
+            "properties": {"a": {}, "b": {}, "c": {}, "d": {}},
+            "required": ["c"],
+            "minProperties": 2,
+            "additionalProperties": False,
+        },
+        [{"a": 1, "c": 1}, {"c": 1, "d": 1}, {"a": 1, "b": 1, "c": 1, "d": 1}],
+        [{"c": 1}, {"a": 1, "b": 1}, {}],
+    ),
+    ("maxProperties", {"type": "object", "maxProperties": 2}, [{}, {"a": 1, "b": 2}], [{"a": 1, "b": 2, "c": 3}]),
+    ("maxProperties 0", {"type": "object", "maxProperties": 0, "properties": {"a": {}}}, [{}], [{"a": 1}]),
+    (
+        "maxProperties keeps room for what is required",
+        {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}, "required": ["c"], "maxProperties": 2},
+        [{"c": 1}, {"a": 1, "c": 1}, {"b": 1, "c": 1}, {"c": 1, "x": 1}],
+        [{"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 1}],
+    ),
+    (
+        "both counts",
+        {
+            "type": "object",
+            "properties": {"a": {}, "b": {}, "c": {}, "d": {}},
+            "minProperties": 2,
+            "maxProperties": 3,
+            "required": ["d"],
+            "additionalProperties": False,
+        },
+        [{"a": 1, "d": 1}, {"b": 1, "c": 1, "d": 1}],
+        [{"d": 1}, {"a": 1, "b": 1, "c": 1, "d": 1}],
+    ),
+    ("an optional property of not {}", {"properties": {"a": {"not": {}}}}, [{}, {"b": 1}, 3], [{"a": 1}]),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    judge.agrees(schema, valid, invalid)
+
+
+def test_properties_keep_the_order_of_the_schema(judge: Any) -> None:
+    grammar = judge.grammar({"properties": {"b": {}, "a": {}}, "required": ["z", "a", "y"]})
+    assert judge.accepts(grammar, {"b": 1, "a": 2, "z": 3, "y": 4, "free": 5})
+    assert not judge.accepts(grammar, {"a": 2, "b": 1, "z": 3, "y": 4})
+    assert not judge.accepts(grammar, {"a": 2, "y": 4, "z": 3})
+    assert not judge.accepts(grammar, {"free": 5, "a": 2, "z": 3, "y": 4})
+
+
+def test_a_declared_key_has_one_spelling_and_is_no_free_key_in_any(judge: Any) -> None:
+    grammar = judge.grammar({"type": "object", "properties": {"né": {"type": "integer"}}})
+    assert judge.accepts_text(grammar, '{"né":1}')
+    for key in ("n\\u00e9", "\\u006eé", "\\u006E\\u00E9"):
+        assert not judge.accepts_text(grammar, f'{{"{key}":1}}')
+        assert not judge.accepts_text(grammar, f'{{"{key}":"x"}}')
+    assert judge.accepts_text(grammar, '{"n\\u00e9e":"x"}')
