@@ -33,7 +33,8 @@ class LlmaskError(Exception):
 
     def __str__(self) -> str:
         text = self.message if self.where is None else f"{self.message}\n  at {self.where}"
-        return text if self.help is None else f"{text}\n  {self.help}"
+        text = text if self.help is None else f"{text}\n  {self.help}"
+        return text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate in a key can be printed, too
 
 
 class GrammarError(LlmaskError, ValueError):

@@ -530,3 +530,7 @@ def test_the_three_parts_are_attributes_and_lines() -> None:
     assert str(error) == "what\n  at where\n  how"
     assert str(LlmaskError("what")) == "what"
     assert str(LlmaskError("what", help="how")) == "what\n  how"
+
+
+def test_an_error_about_a_lone_surrogate_can_be_printed() -> None:
+    assert str(llmask.GrammarError("refused", "#/\ud800")) == "refused\n  at #/\\ud800"
