@@ -26,7 +26,7 @@ from tests.exhaustive.worlds import (
 )
 from tests.reference.definition import all_strings, read_mask
 
-MAX_SIZE = 4
+MAX_SIZE = 5
 
 
 @pytest.fixture(scope="module")
