@@ -19,6 +19,7 @@ import hashlib
 import importlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -34,6 +35,7 @@ CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _doors: dict[str, list[tuple[Any, str]]] = {}
 _ready: set[str] = set()
+_making_ready = threading.RLock()
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -174,18 +176,21 @@ def make_ready(group: str, announce: bool | None = None) -> None:
     """
     if group in _ready:
         return
-    doors = _doors.get(group, [])
-    if announce is None:
-        announce = not is_cached(group)
-    _progress.begin(group, announce)
-    for dispatcher, signature in doors:
-        if not dispatcher.signatures:
-            with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only
-                dispatcher._cache = _FolderCache(dispatcher.py_func)
-            dispatcher.compile(signature)
-            dispatcher.disable_compile()
-    _progress.end()
-    _ready.add(group)
+    with _making_ready:  # two threads may make their first compilers at the same time
+        doors = _doors.get(group, [])
+        if group in _ready:
+            return
+        if announce is None:
+            announce = not is_cached(group)
+        _progress.begin(group, announce)
+        for dispatcher, signature in doors:
+            if not dispatcher.signatures:
+                with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only
+                    dispatcher._cache = _FolderCache(dispatcher.py_func)
+                dispatcher.compile(signature)
+                dispatcher.disable_compile()
+        _progress.end()
+        _ready.add(group)
 
 
 class _Progress:
