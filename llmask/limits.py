@@ -11,11 +11,13 @@ class Limits:
 
     Attributes
     ----------
-    max_schema_bytes : length of a schema or pattern as text. 16 MiB: the largest real schemas are near 4 MB.
-    max_schema_depth : nesting of a schema or of a pattern. Deeper ones come from programs, not people.
+    max_schema_bytes : characters of a schema or pattern given as text. 16 MiB: the largest real schemas are near 4 MB.
+        A schema given as a dict is in memory already; `max_schema_keywords` bounds the work on it.
+    max_schema_depth : nesting of a schema. Deeper ones come from programs, not people. (Patterns nest 60 deep at most.)
     max_schema_keywords : subschemas visited while compiling, references included.
-    max_regex_nodes : nodes of the hash-consed regular expressions that one call may add to the store.
-    max_lexer_states : lexer states that one call may add to the store.
+    max_regex_nodes : nodes of the hash-consed regular expressions that one step (a mask, a token, an operator of a
+        pattern) may add to the store; what many steps add up to is bounded by `max_store_bytes`.
+    max_lexer_states : lexer states that one step may add to the store.
     max_rows : Earley rows of one compiled grammar.
     max_items : items in one Earley row.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
