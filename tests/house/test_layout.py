@@ -154,7 +154,7 @@ def test_no_unfinished_business(project_root: Path, word: str) -> None:
 
 
 def test_no_paths_of_one_machine(project_root: Path) -> None:
-    patterns = [r"/home/[a-z]", r"/root/", r"/work/", r"C:\\Users", "pypi[.]org", "pythonhosted"]
+    patterns = [r"/home/[a-z]", r"C:\\Users"]
     arguments = [argument for pattern in patterns for argument in ("-e", pattern)]
     found = subprocess.run(
         ["git", "grep", "-nIE", *arguments, "--", ".", ":!tests/house"],
