@@ -131,7 +131,8 @@ class Llguidance(Engine):
     Parameters
     ----------
     whitespace : as for every engine.
-    unicode_escapes : allow ``\\uXXXX`` of any character in free strings, as llmask does; not so by default.
+    like_llmask : allow ``\\uXXXX`` of any character in free strings, and white space in runs of at most 64 bytes, as
+        llmask does; not so by default.
     """
 
     name = package = "llguidance"

@@ -70,6 +70,9 @@ def cover(store, node, char):
     Decided by structure, so a bound of 10,000 costs no states: repetitions, unions of them (the best branch), and an
     unbounded repetition without finitely many strings (a free key that excludes declared names: any prefix can still be
     continued to a string that is not excluded).
+
+    Sound because `node` has a string: a lexer state holds no empty node. So have both parts of a concatenation and the
+    operands of an intersection; a member of a union may have none and is asked.
     """
     never_inline()
     kind = field(store, node, KIND)
@@ -80,7 +83,10 @@ def cover(store, node, char):
         if n > 16:
             return 0
         for i in range(n):
-            best = max(best, _repeats(store, list_item(store, NODE_LISTS, members, i), char))
+            member = list_item(store, NODE_LISTS, members, i)
+            # the union has a string, a member need not: in .*(?=a)b|xy only xy is left
+            if not is_empty(store, member):
+                best = max(best, _repeats(store, member, char))
         return best
     if kind == K_CONCAT and field(store, field(store, node, A), KIND) == K_AND:
         node = field(store, node, A)

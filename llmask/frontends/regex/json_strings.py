@@ -1,7 +1,7 @@
 r"""The inside of JSON strings: what may stand between the quotes, in every spelling that JSON allows.
 
 A code point may be written raw, unless JSON forbids it (controls below U+0020, quote, backslash) or we do (DEL, as
-llguidance: design.md, section 5), or as any escape: the short ones, `\uXXXX` with hexadecimal digits of either case,
+llguidance does), or as any escape: the short ones, `\uXXXX` with hexadecimal digits of either case,
 and a pair of them for code points beyond U+FFFF. Lone surrogates are refused. No spelling of one code point is the
 start of another's and none belongs to two code points, so a node over these spellings speaks about code points:
 lengths, patterns and complements act on the unescaped text. Source: RFC 8259, section 7.

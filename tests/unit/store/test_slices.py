@@ -168,3 +168,19 @@ def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
                 continue
             assert (token in inside) == (set(map(ord, text)) <= raw and len(text) <= longest), text
     assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "pattern", [".*(?=a)b|xy", r"[^\n]*(?=a)b|xy|[0-9]{3}", "x(.{5,}(?!.)y|ab)", "(.+(?<=a)(?<=b)|z)k"]
+)
+def test_a_branch_that_has_no_string_lends_the_mask_no_slice(default_tokenizer: llmask.Tokenizer, pattern: str) -> None:
+    # The union of an unbounded repetition that contradicts itself and of "xy" took the slice of the repetition: 31,126
+    # tokens were allowed that `accept_token` refused.
+    matcher = llmask.Compiler(default_tokenizer).regex(pattern).matcher()
+    for _ in range(3):
+        allowed = read_mask(matcher, default_tokenizer.vocab_size)
+        accepted = {t for t in range(default_tokenizer.vocab_size) if matcher.validate_tokens([t]) == 1}
+        assert allowed == accepted
+        if matcher.is_accepting():
+            break
+        matcher.accept_token(min(allowed))
