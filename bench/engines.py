@@ -13,6 +13,7 @@ In: the vocabulary as a list of bytes. Out: an `Engine`. Cost: a second or two t
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from importlib.metadata import version
 from typing import Any
 
@@ -25,7 +26,7 @@ class CompileError(Exception):
     """The engine refuses the schema; `str` is its message."""
 
 
-class Engine:
+class Engine(ABC):
     """What the worker calls; see the module's text."""
 
     name = ""
@@ -43,23 +44,29 @@ class Engine:
         """Whether the mask filled last allows `token`."""
         return bool(self.words[0, token >> 5] >> (token & 31) & 1)
 
+    @abstractmethod
     def compile(self, schema: Any) -> Any:
-        raise NotImplementedError
+        """A grammar for a schema; raises `CompileError`."""
 
+    @abstractmethod
     def start(self, grammar: Any) -> Any:
-        raise NotImplementedError
+        """A sequence at its beginning."""
 
+    @abstractmethod
     def fill(self, sequence: Any) -> None:
-        raise NotImplementedError
+        """Write the mask of the next token."""
 
+    @abstractmethod
     def accept(self, sequence: Any, token: int) -> bool:
-        raise NotImplementedError
+        """Take a token; False when it is refused."""
 
+    @abstractmethod
     def is_accepting(self, sequence: Any) -> bool:
-        raise NotImplementedError
+        """Whether the document may end here."""
 
+    @abstractmethod
     def advance(self, sequence: Any, text: str) -> Any | None:
-        raise NotImplementedError
+        """The sequence after some text, or None; the given one stays as it is."""
 
 
 class Llmask(Engine):
