@@ -5,10 +5,21 @@ In: a grammar's table. Out: slots ITEMS, N_ITEMS and ITEM_INDEX. Cost: 15 ns an 
 
 from __future__ import annotations
 
-from .grammar_slots import EDGE_FIRST, EDGES, GUARDS, ITEM_INDEX, ITEMS, MAX_ITEMS, N_ITEMS, RULE_FLAGS, STATE_FINALS
+from .grammar_slots import (
+    EDGE_FIRST,
+    EDGES,
+    GUARDS,
+    ITEM_INDEX,
+    ITEM_INDEX_SIZE,
+    ITEMS,
+    MAX_ITEMS,
+    N_ITEMS,
+    RULE_FLAGS,
+    STATE_FINALS,
+)
 from .interning import mix
 from .jit import kernel, never_inline
-from .memory import block, block_bytes, ensure, exceed, fill_bytes, get_i32, put_i32
+from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
 from .store_slots import LIMIT_ITEMS, SCRATCH, SCRATCH_TOP
 
 SCAN = 0  # kinds of edges, as in grammar/rules.py
@@ -16,6 +27,7 @@ CALL = 1
 SKIP = 2
 PRODUCTIVE = 1  # flags of rules
 RULE_NULLABLE = 2
+FIRST_INDEX_SIZE = 64
 
 
 @kernel
@@ -33,8 +45,9 @@ def passes(grammar, guard, count):
 def clear_items(grammar):
     never_inline()
     grammar[N_ITEMS] = 0
-    index = ensure(grammar, ITEM_INDEX, 64 * 4)
-    fill_bytes(index, block_bytes(index), 0)
+    index = ensure(grammar, ITEM_INDEX, FIRST_INDEX_SIZE * 4)
+    fill_bytes(index, FIRST_INDEX_SIZE * 4, 0)
+    grammar[ITEM_INDEX_SIZE] = FIRST_INDEX_SIZE
 
 
 @kernel
@@ -43,7 +56,7 @@ def add_item(grammar, state, count, origin, derived):
     never_inline()
     index = block(grammar, ITEM_INDEX)
     items = block(grammar, ITEMS)
-    mask = block_bytes(index) // 4 - 1
+    mask = grammar[ITEM_INDEX_SIZE] - 1
     slot = mix(mix(mix(3, state), count), origin) & mask
     while True:
         entry = get_i32(index, slot) - 1
@@ -76,10 +89,11 @@ def add_item(grammar, state, count, origin, derived):
 @kernel
 def _grow_item_index(grammar):
     never_inline()
-    size = 2 * (block_bytes(block(grammar, ITEM_INDEX)) // 4)
+    size = 2 * grammar[ITEM_INDEX_SIZE]
+    grammar[ITEM_INDEX_SIZE] = size
     index = ensure(grammar, ITEM_INDEX, size * 4)
-    fill_bytes(index, block_bytes(index), 0)
-    mask = block_bytes(index) // 4 - 1
+    fill_bytes(index, size * 4, 0)
+    mask = size - 1
     items = block(grammar, ITEMS)
     for n in range(grammar[N_ITEMS]):
         slot = mix(mix(mix(3, get_i32(items, 4 * n)), get_i32(items, 4 * n + 1)), get_i32(items, 4 * n + 2)) & mask

@@ -30,14 +30,15 @@ ROWS = KERNELS + 4  # int32[n_rows, ROW_FIELDS], see earley_rows.py
 ROW_POOL = ROWS + 1  # int32[...]: scans and waits of the rows
 N_ROW_POOL = ROW_POOL + 1
 GOTO = N_ROW_POOL + 1  # map: row, lexeme set -> row
-ITEMS = GOTO + 2  # int32[..., 4]: items of the row in progress: state, count, origin, is derived
+ITEMS = GOTO + 3  # int32[..., 4]: items of the row in progress: state, count, origin, is derived
 N_ITEMS = ITEMS + 1
-ITEM_INDEX = N_ITEMS + 1  # int32[2^k]: item + 1
-EXPECTED = ITEM_INDEX + 1  # int32[...]: lexemes while a row is made
+ITEM_INDEX = N_ITEMS + 1  # int32[ITEM_INDEX_SIZE]: item + 1, open addressing, 0 = free
+ITEM_INDEX_SIZE = ITEM_INDEX + 1  # a power of two, as large as the row in progress needs
+EXPECTED = ITEM_INDEX_SIZE + 1  # int32[...]: lexemes while a row is made
 
 # --- configurations
 CONFIGURATION_IDS = EXPECTED + 1  # map: row, lexer state -> configuration
-CONFIGURATIONS = CONFIGURATION_IDS + 2  # int32[n, CONFIGURATION_FIELDS], see configurations.py
+CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see configurations.py
 N_CONFIGURATIONS = CONFIGURATIONS + 1
 CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, by configuration
 N_CROSSING = CROSSING + 1
@@ -50,7 +51,7 @@ N_GRAMMAR_SLOTS = WALK_FRAMES + 1
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, KERNELS, KERNELS + 1, KERNELS + 2),
-    *(ROWS, ROW_POOL, GOTO, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATIONS, CROSSING, OWN_MASKS),
-    WALK_FRAMES,
+    *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
+    *(CONFIGURATIONS, CROSSING, OWN_MASKS, WALK_FRAMES),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

@@ -1,42 +1,38 @@
-"""Two hash tables that everything derived lives in: numbers for lists, and a map from one integer to another.
+"""Two tables that everything derived lives in: numbers for lists, and a map from one integer to another.
 
-    lists   FAMILY + 0  records  int32[n, 2]   offset into the pool, length
+    lists   FAMILY + 0  records  int32[n, 4]   offset into the pool, length, NEXT, HASH
             FAMILY + 1  pool     int32[...]    the lists back to back
-            FAMILY + 2  index    int32[2^k]    list id + 1, open addressing, 0 = free
+            FAMILY + 2  heads    see hash_chains.py
             FAMILY + 3  number of lists        (a number, not a block)
-    map     MAP + 0     entries  int64[2^k, 2] key + 1 (0 = free), value
-            MAP + 1     number of entries
+    map     MAP + 0     entries  int32[n, 6]   key (two int32), value, unused, NEXT, HASH
+            MAP + 1     heads
+            MAP + 2     number of entries
 
 In: tables. Out: ids and values. Cost: 10-30 ns.
 
 Equal lists get equal ids, so identity of regular expressions, lexer states and Earley rows is a comparison of numbers.
-Readers without the lock may look up maps: a value is written before its key, and a grown table is published whole.
+Readers without the lock may look up maps: an entry is written in full before the index shows it.
 """
 
 from __future__ import annotations
 
+from .hash_chains import HASH_BITS, add_to_chain, drop_from_chain, first_in_chain, hash_in_chain, next_in_chain
 from .jit import kernel, never_inline
-from .memory import (
-    block,
-    block_bytes,
-    ensure,
-    get_i32,
-    get_i64,
-    load_acquire,
-    new_block,
-    publish,
-    put_i32,
-    put_i64,
-    retire,
-    store_release,
-)
+from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64
 
 RECORDS = 0
 POOL = 1
-INDEX = 2
+HEADS = 2
 COUNT = 3
 LIST_SLOTS = 4
-MAP_SLOTS = 2
+_RECORD_BYTES = 16
+_RECORD_NEXT = 8
+
+MAP_HEADS = 1
+MAP_COUNT = 2
+MAP_SLOTS = 3
+_ENTRY_BYTES = 24
+_ENTRY_NEXT = 16
 
 MISSING = -1
 _MULTIPLIER = 0x9E3779B97F4A7C1 * 2 + 1  # odd, near 2^61 * golden ratio; stays a positive int64
@@ -55,17 +51,17 @@ def hash_i32(address, first, n):
     value = n + 1
     for i in range(first, first + n):
         value = mix(value, get_i32(address, i))
-    return value
+    return value & HASH_BITS
 
 
 @kernel
 def list_offset(table, family, number):
-    return get_i32(block(table, family + RECORDS), 2 * number)
+    return get_i32(block(table, family + RECORDS), 4 * number)
 
 
 @kernel
 def list_length(table, family, number):
-    return get_i32(block(table, family + RECORDS), 2 * number + 1)
+    return get_i32(block(table, family + RECORDS), 4 * number + 1)
 
 
 @kernel
@@ -80,20 +76,14 @@ def intern_list(table, family, address, first, n):
     Ids count up from 0, so the caller knows a new list by `id == count before the call`.
     """
     never_inline()
-    index = block(table, family + INDEX)
-    n_lists = table[family + COUNT]
-    if index == 0 or 2 * (n_lists + 1) > block_bytes(index) // 4:
-        index = _grow_index(table, family)
-    mask = block_bytes(index) // 4 - 1
-    slot = hash_i32(address, first, n) & mask
+    hashed = hash_i32(address, first, n)
     records = block(table, family + RECORDS)
     pool = block(table, family + POOL)
-    while True:
-        number = get_i32(index, slot) - 1
-        if number < 0:
-            break
-        if get_i32(records, 2 * number + 1) == n:
-            offset = get_i32(records, 2 * number)
+    number = first_in_chain(table, family + HEADS, family + COUNT, hashed)
+    while number >= 0:
+        at = 4 * number
+        if hash_in_chain(records + _RECORD_NEXT, _RECORD_BYTES, number) == hashed and get_i32(records, at + 1) == n:
+            offset = get_i32(records, at)
             same = True
             for i in range(n):
                 if get_i32(pool, offset + i) != get_i32(address, first + i):
@@ -101,101 +91,51 @@ def intern_list(table, family, address, first, n):
                     break
             if same:
                 return number
-        slot = (slot + 1) & mask
+        number = next_in_chain(records + _RECORD_NEXT, _RECORD_BYTES, number)
+    number = table[family + COUNT]
     offset = 0
-    if n_lists > 0:
-        offset = get_i32(records, 2 * n_lists - 2) + get_i32(records, 2 * n_lists - 1)
+    if number > 0:
+        offset = get_i32(records, 4 * number - 4) + get_i32(records, 4 * number - 3)
     pool = ensure(table, family + POOL, (offset + n + 1) * 4)
     for i in range(n):
         put_i32(pool, offset + i, get_i32(address, first + i))
-    records = ensure(table, family + RECORDS, (n_lists + 1) * 8)
-    put_i32(records, 2 * n_lists, offset)
-    put_i32(records, 2 * n_lists + 1, n)
-    put_i32(index, slot, n_lists + 1)
-    table[family + COUNT] = n_lists + 1
-    return n_lists
+    records = ensure(table, family + RECORDS, (number + 1) * _RECORD_BYTES)
+    put_i32(records, 4 * number, offset)
+    put_i32(records, 4 * number + 1, n)
+    add_to_chain(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
+    return number
 
 
 @kernel
 def forget_last_list(table, family):
-    """Take the newest list back (the newest entry of an open-addressed table may go without leaving a gap)."""
-    never_inline()
-    number = table[family + COUNT] - 1
-    index = block(table, family + INDEX)
-    mask = block_bytes(index) // 4 - 1
+    """Take the newest list back."""
     records = block(table, family + RECORDS)
-    offset = get_i32(records, 2 * number)
-    slot = hash_i32(block(table, family + POOL), offset, get_i32(records, 2 * number + 1)) & mask
-    while get_i32(index, slot) != number + 1:
-        slot = (slot + 1) & mask
-    put_i32(index, slot, 0)
-    table[family + COUNT] = number
+    drop_from_chain(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES)
 
 
 @kernel
-def _grow_index(table, family):
-    never_inline()
-    old = block(table, family + INDEX)
-    size = 64
-    if old != 0:
-        size = 2 * (block_bytes(old) // 4)
-        retire(table, old)
-    index = new_block(table, size * 4)
-    records = block(table, family + RECORDS)
-    pool = block(table, family + POOL)
-    for number in range(table[family + COUNT]):
-        slot = hash_i32(pool, get_i32(records, 2 * number), get_i32(records, 2 * number + 1)) & (size - 1)
-        while get_i32(index, slot) != 0:
-            slot = (slot + 1) & (size - 1)
-        put_i32(index, slot, number + 1)
-    publish(table, family + INDEX, index)
-    return index
+def _hash_key(key):
+    return mix(17, key) & HASH_BITS
 
 
 @kernel
 def map_get(table, slot, key):
-    """Value for `key` (a non-negative int64), or MISSING."""
+    """Value for `key`, or MISSING."""
+    entry = first_in_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, _hash_key(key))
     entries = block(table, slot)
-    if entries == 0:
-        return MISSING
-    mask = block_bytes(entries) // 16 - 1
-    position = mix(17, key) & mask
-    while True:
-        found = load_acquire(entries + 16 * position)
-        if found == key + 1:
-            return get_i64(entries, 2 * position + 1)
-        if found == 0:
-            return MISSING
-        position = (position + 1) & mask
+    while entry >= 0:
+        if get_i64(entries, 3 * entry) == key:
+            return get_i32(entries, 6 * entry + 2)
+        entry = next_in_chain(entries + _ENTRY_NEXT, _ENTRY_BYTES, entry)
+    return MISSING
 
 
 @kernel
 def map_put(table, slot, key, value):
-    """Add a key that is not there yet."""
+    """Add a key that is not there yet; the value is an int32."""
     never_inline()
-    entries = block(table, slot)
-    n_entries = table[slot + 1]
-    if entries == 0 or 2 * (n_entries + 1) > block_bytes(entries) // 16:
-        size = 64
-        if entries != 0:
-            size = 2 * (block_bytes(entries) // 16)
-        grown = new_block(table, size * 16)
-        if entries != 0:
-            for i in range(size // 2):
-                if get_i64(entries, 2 * i) != 0:
-                    _insert(grown, get_i64(entries, 2 * i) - 1, get_i64(entries, 2 * i + 1))
-            retire(table, entries)
-        publish(table, slot, grown)
-        entries = grown
-    _insert(entries, key, value)
-    table[slot + 1] = n_entries + 1
-
-
-@kernel
-def _insert(entries, key, value):
-    mask = block_bytes(entries) // 16 - 1
-    position = mix(17, key) & mask
-    while get_i64(entries, 2 * position) != 0:
-        position = (position + 1) & mask
-    put_i64(entries, 2 * position + 1, value)
-    store_release(entries + 16 * position, key + 1)
+    entry = table[slot + MAP_COUNT]
+    entries = ensure(table, slot, (entry + 1) * _ENTRY_BYTES)
+    put_i64(entries, 3 * entry, key)
+    put_i32(entries, 6 * entry + 2, value)
+    add_to_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, entries + _ENTRY_NEXT, _ENTRY_BYTES, _hash_key(key))

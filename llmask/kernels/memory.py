@@ -7,12 +7,16 @@ enlarge a block needs no way back into Python.
 
     table:  [ bytes used | limit ... | address of block A | address of block B | ... ]
                                               |
-    block:   [ previous block | n_bytes ] item 0, item 1, ...            (header of 16 bytes before the address)
+    block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
-Growing copies a block to twice its size, publishes the new address with an atomic store and keeps the old block on a
-chain that starts in slot RETIRED until the table dies: a reader that fetched the old address a moment ago may go on
-reading it. Retired blocks add up to less than the live ones. `block` loads an address with acquire order, so a reader
-that sees an index also sees a block that is long enough for it.
+Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system and
+grow by a factor of 64: address space is reserved, memory is taken page by page as it is written, so a table that fills
+copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60 ms). Where address space is limited
+(`ulimit -v`) they double, too. `charged` says how many bytes of a block count in BYTES_USED.
+
+A grown block is published with an atomic store; the old one stays on a chain that starts in slot RETIRED until the
+table dies: a reader that fetched the old address a moment ago may go on reading it. Retired blocks are small. `block`
+loads an address with acquire order, so a reader that sees an index also sees a block that is long enough for it.
 
 Tried and given up: NamedTuples of arrays (call cost), growing in Python (every helper had to hand a status code
 upwards), one huge reservation of address space (fails under memory limits that count reserved pages).
@@ -22,6 +26,9 @@ Cost: an access is two loads; with LLMASK_CHECK_BOUNDS=1 every access is compare
 """
 
 from __future__ import annotations
+
+import mmap
+import sys
 
 import numba
 from llvmlite import ir
@@ -39,11 +46,26 @@ FIRST_FREE_SLOT = 4
 
 LIMIT_BYTES = 1  # code in EXCEEDED: MAX_BYTES
 
-HEADER_BYTES = 16
+HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
+BIG_BLOCK = 256 * 1024  # header included
+BIG_FACTOR = 64
+CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
+
+_PREVIOUS = -24  # offsets of the header's fields
+_CHARGED = -16
+_BYTES = -8
 
 _calloc = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
 _free = types.ExternalFunction("free", types.void(types.int64))
+_CAN_MAP = sys.platform != "win32"
+if _CAN_MAP:
+    _i64 = types.int64
+    _mmap = types.ExternalFunction("mmap", _i64(_i64, _i64, types.int32, types.int32, types.int32, _i64))
+    _munmap = types.ExternalFunction("munmap", types.int32(_i64, _i64))
+    _PROTECTION = mmap.PROT_READ | mmap.PROT_WRITE
+    # memory is taken when it is written: Linux is told not to count what is only reserved
+    _MAP_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 
 def _pointer(builder, address, bits):
@@ -177,7 +199,7 @@ def fill_bytes(typingctx, destination, n_bytes, value):
 
 @kernel
 def _check(address, offset, size):
-    if offset < 0 or offset + size > load_i64(address - 8):
+    if offset < 0 or offset + size > load_i64(address + _CHARGED):
         raise IndexError("access outside of a block")
 
 
@@ -232,23 +254,53 @@ def block(table, slot):
 @kernel
 def block_bytes(address):
     """Size of a block without its header."""
-    return load_i64(address - 8)
+    return load_i64(address + _BYTES)
+
+
+@kernel
+def _map_memory(n_bytes):
+    """Address of fresh pages of zeros, 0 when the system gives none."""
+    if _CAN_MAP:
+        address = _mmap(0, n_bytes, _PROTECTION, _MAP_FLAGS, -1, 0)
+        return 0 if address == -1 else address
+    return _calloc(n_bytes, 1)
+
+
+@kernel
+def _make_block(capacity):
+    """Address of a block of zeros of which nothing is charged yet, 0 when there is no memory."""
+    n_bytes = capacity + HEADER_BYTES
+    raw = _map_memory(n_bytes) if n_bytes > BIG_BLOCK else _calloc(n_bytes, 1)
+    if raw == 0:
+        return 0
+    store_i64(raw + HEADER_BYTES + _BYTES, capacity)
+    return raw + HEADER_BYTES
+
+
+@kernel
+def _charge(table, address, n_bytes):
+    """Count at least `n_bytes` of a block. Sets EXCEEDED when the table's limit is passed: whoever loops looks at it
+    and stops soon, so helpers need no way to fail.
+    """
+    capacity = block_bytes(address)
+    charged = capacity
+    if capacity + HEADER_BYTES > BIG_BLOCK:
+        charged = min(capacity, (n_bytes + CHARGED_STEP - 1) & -CHARGED_STEP)
+    table[BYTES_USED] += charged - load_i64(address + _CHARGED)
+    store_i64(address + _CHARGED, charged)
+    if table[BYTES_USED] > table[MAX_BYTES]:
+        exceed(table, LIMIT_BYTES)
 
 
 @kernel
 def new_block(table, n_bytes):
-    """Address of a fresh block of zeros. Sets EXCEEDED when the table's limit is passed, and still returns the block:
-    whoever loops looks at EXCEEDED and stops soon, so helpers need no way to fail.
-    """
+    """Address of a fresh block of zeros that never grows."""
     never_inline()
-    raw = _calloc(n_bytes + HEADER_BYTES, 1)
-    if raw == 0:
+    address = _make_block(n_bytes)
+    if address == 0:
         raise MemoryError("no memory for a table of llmask")
-    address = raw + HEADER_BYTES
-    store_i64(address - 8, n_bytes)
-    table[BYTES_USED] += n_bytes + HEADER_BYTES
-    if table[BYTES_USED] > table[MAX_BYTES]:
-        exceed(table, LIMIT_BYTES)
+    table[BYTES_USED] += HEADER_BYTES
+    _charge(table, address, n_bytes)
     return address
 
 
@@ -266,12 +318,24 @@ def ensure(table, slot, n_bytes):
     address = table[slot]
     old_bytes = 0
     if address != 0:
+        if n_bytes <= load_i64(address + _CHARGED):
+            return address
         old_bytes = block_bytes(address)
         if n_bytes <= old_bytes:
+            _charge(table, address, n_bytes)
             return address
-    fresh = new_block(table, max(n_bytes, 2 * old_bytes, MIN_BLOCK_BYTES))
+    wanted = max(n_bytes, 2 * old_bytes, MIN_BLOCK_BYTES)
+    fresh = 0
+    if address != 0 and wanted + HEADER_BYTES > BIG_BLOCK:
+        fresh = _make_block(max(n_bytes, BIG_FACTOR * old_bytes))
+    if fresh == 0:
+        fresh = _make_block(wanted)
+    if fresh == 0:
+        raise MemoryError("no memory for a table of llmask")
+    table[BYTES_USED] += HEADER_BYTES
+    _charge(table, fresh, n_bytes)
     if address != 0:
-        copy_bytes(fresh, address, old_bytes)
+        copy_bytes(fresh, address, load_i64(address + _CHARGED))
         retire(table, address)
     publish(table, slot, fresh)
     return fresh
@@ -286,14 +350,19 @@ def publish(table, slot, address):
 @kernel
 def retire(table, address):
     """Put a block on the chain of those that die with the table."""
-    store_i64(address - 16, table[RETIRED])
+    store_i64(address + _PREVIOUS, table[RETIRED])
     table[RETIRED] = address
 
 
 @kernel
 def free_block(address):
     """Give one block back."""
-    if address != 0:
+    if address == 0:
+        return
+    n_bytes = block_bytes(address) + HEADER_BYTES
+    if _CAN_MAP and n_bytes > BIG_BLOCK:
+        _munmap(address - HEADER_BYTES, n_bytes)
+    else:
         _free(address - HEADER_BYTES)
 
 
@@ -303,6 +372,6 @@ def free_retired(table):
     address = table[RETIRED]
     table[RETIRED] = 0
     while address != 0:
-        older = load_i64(address - 16)
-        _free(address - HEADER_BYTES)
+        older = load_i64(address + _PREVIOUS)
+        free_block(address)
         address = older

@@ -11,7 +11,7 @@ from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, put_i32
 from .store_slots import NODES, SCRATCH, SCRATCH_TOP
 
-NODE_FIELDS = 8
+NODE_FIELDS = 10
 KIND = 0
 A = 1
 B = 2
@@ -20,6 +20,7 @@ HIGH = 4
 FLAGS = 5
 MAP = 6
 ROW = 7  # first entry of the derivative row + 1, 0 = none yet
+NEXT = 8  # see hash_chains.py; HASH follows
 
 K_EMPTY = 0
 K_EPSILON = 1

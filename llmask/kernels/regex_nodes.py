@@ -25,9 +25,10 @@ In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a has
 from __future__ import annotations
 
 from .class_maps import intern_map, map_of_set, meet
+from .hash_chains import HASH_BITS, add_to_chain, first_in_chain, next_in_chain
 from .interning import intern_list, mix
 from .jit import kernel, never_inline
-from .memory import block, block_bytes, ensure, exceed, get_i32, get_u8, new_block, publish, put_i32, put_u8, retire
+from .memory import block, ensure, exceed, get_i32, get_u8, put_i32, put_u8
 from .node_table import (
     ALL,
     EMPTY,
@@ -49,6 +50,7 @@ from .node_table import (
     KNOWN_FULL,
     LOW,
     MAP,
+    NEXT,
     NODE_FIELDS,
     NULLABLE,
     ROW,
@@ -70,7 +72,7 @@ from .store_slots import (
     MAX_NODES,
     N_LITERALS,
     N_NODES,
-    NODE_INDEX,
+    NODE_HEADS,
     NODES,
     SCRATCH,
     SCRATCH_TOP,
@@ -103,47 +105,13 @@ def _same_literal(store, one, two, n):
 
 
 @kernel
-def _grow_node_index(store):
-    never_inline()
-    old = block(store, NODE_INDEX)
-    size = 1024
-    if old != 0:
-        size = 2 * (block_bytes(old) // 4)
-        retire(store, old)
-    index = new_block(store, size * 4)
-    nodes = block(store, NODES)
-    for node in range(1, store[N_NODES]):
-        at = node * NODE_FIELDS
-        kind = get_i32(nodes, at)
-        slot = _node_hash(
-            store,
-            kind,
-            get_i32(nodes, at + A),
-            get_i32(nodes, at + B),
-            get_i32(nodes, at + LOW),
-            get_i32(nodes, at + HIGH),
-        ) & (size - 1)
-        while get_i32(index, slot) != 0:
-            slot = (slot + 1) & (size - 1)
-        put_i32(index, slot, node)
-    publish(store, NODE_INDEX, index)
-    return index
-
-
-@kernel
 def find_node(store, kind, a, b, low, high):
-    """Id of an equal node, or -1 - (free index position)."""
+    """Id of an equal node, or -1 - (its hash)."""
     never_inline()
-    index = block(store, NODE_INDEX)
-    if index == 0 or 2 * (store[N_NODES] + 1) > block_bytes(index) // 4:
-        index = _grow_node_index(store)
-    mask = block_bytes(index) // 4 - 1
-    slot = _node_hash(store, kind, a, b, low, high) & mask
+    hashed = _node_hash(store, kind, a, b, low, high) & HASH_BITS
     nodes = block(store, NODES)
-    while True:
-        node = get_i32(index, slot)
-        if node == 0:
-            return -1 - slot
+    node = first_in_chain(store, NODE_HEADS, N_NODES, hashed)
+    while node >= 0:
         at = node * NODE_FIELDS
         if get_i32(nodes, at) == kind and get_i32(nodes, at + B) == b:
             if kind == K_LITERAL:
@@ -151,12 +119,13 @@ def find_node(store, kind, a, b, low, high):
                     return node
             elif get_i32(nodes, at + A) == a and get_i32(nodes, at + LOW) == low and get_i32(nodes, at + HIGH) == high:
                 return node
-        slot = (slot + 1) & mask
+        node = next_in_chain(nodes + NEXT * 4, NODE_FIELDS * 4, node)
+    return -1 - hashed
 
 
 @kernel
-def add_node(store, slot, kind, a, b, low, high, flags, class_map):
-    """Append a node; `slot` is what `find_node` returned."""
+def add_node(store, missed, kind, a, b, low, high, flags, class_map):
+    """Append a node; `missed` is what `find_node` returned."""
     never_inline()
     if store[N_NODES] >= store[MAX_NODES]:
         exceed(store, LIMIT_NODES)
@@ -171,8 +140,7 @@ def add_node(store, slot, kind, a, b, low, high, flags, class_map):
     put_i32(nodes, at + FLAGS, flags)
     put_i32(nodes, at + MAP, class_map)
     put_i32(nodes, at + ROW, 0)
-    put_i32(block(store, NODE_INDEX), -1 - slot, node)
-    store[N_NODES] = node + 1
+    add_to_chain(store, NODE_HEADS, N_NODES, nodes + NEXT * 4, NODE_FIELDS * 4, -1 - missed)
     return node
 
 
@@ -186,7 +154,6 @@ def init_nodes(store):
         put_i32(address, first + i, 0)
     intern_map(store, first)  # map 0: one class
     add_node(store, find_node(store, K_EMPTY, 0, 0, 0, 0), K_EMPTY, 0, 0, 0, 0, FINITE, 0)
-    # node 0 must not stand in the index, where 0 means free; nothing ever looks it up
     add_node(store, find_node(store, K_EPSILON, 0, 0, 0, 0), K_EPSILON, 0, 0, 0, 0, NULLABLE | FINITE, 0)
     add_node(store, find_node(store, K_NOT, 0, 0, 0, 0), K_NOT, 0, 0, 0, 0, NULLABLE | HIDES | KNOWN_FULL, 0)
     for byte in range(256):

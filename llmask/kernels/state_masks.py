@@ -8,6 +8,7 @@ In: a lexer state. Out: mask, token count and exits in the record of its twin. C
 
 from __future__ import annotations
 
+from .hash_chains import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
 from .hot_rows import is_wide
 from .interning import mix
 from .jit import kernel, never_inline
@@ -25,7 +26,6 @@ from .lexer_states import (
 from .memory import (
     EXCEEDED,
     block,
-    block_bytes,
     copy_bytes,
     ensure,
     fill_bytes,
@@ -34,17 +34,16 @@ from .memory import (
     load_i32,
     load_i64,
     new_block,
-    publish,
     publish_i32,
     put_i32,
     put_i64,
-    retire,
 )
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
 from .store_slots import (
     DUPLICATE_PAIRS,
     EXITS,
-    MASK_INDEX,
+    MASK_HEADS,
+    MASK_LINKS,
     MASKS,
     N_DUPLICATES,
     N_EXITS,
@@ -111,7 +110,7 @@ def _hash_words(words, n_words):
     value = 5
     for i in range(n_words):
         value = mix(value, load_i32(words + i * 4))
-    return value
+    return value & HASH_BITS
 
 
 @kernel
@@ -119,36 +118,25 @@ def _intern_mask(store, words):
     """Number of an equal mask, or of a new copy."""
     never_inline()
     n_words = store[N_WORDS]
-    n_masks = store[N_MASKS]
-    index = ensure(store, MASK_INDEX, 256)
-    if 2 * (n_masks + 1) > block_bytes(index) // 4:
-        old = index
-        index = new_block(store, 2 * block_bytes(old))
-        size = block_bytes(index) // 4
-        for number in range(n_masks):
-            slot = _hash_words(get_i64(block(store, MASKS), number), n_words) & (size - 1)
-            while get_i32(index, slot) != 0:
-                slot = (slot + 1) & (size - 1)
-            put_i32(index, slot, number + 1)
-        retire(store, old)
-        publish(store, MASK_INDEX, index)
-    mask = block_bytes(index) // 4 - 1
-    slot = _hash_words(words, n_words) & mask
-    while get_i32(index, slot) != 0:
-        number = get_i32(index, slot) - 1
-        other = get_i64(block(store, MASKS), number)
-        i = 0
-        while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
-            i += 1
-        if i == n_words:
-            return number
-        slot = (slot + 1) & mask
+    hashed = _hash_words(words, n_words)
+    number = first_in_chain(store, MASK_HEADS, N_MASKS, hashed)
+    links = block(store, MASK_LINKS)
+    while number >= 0:
+        if hash_in_chain(links, 8, number) == hashed:
+            other = get_i64(block(store, MASKS), number)
+            i = 0
+            while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
+                i += 1
+            if i == n_words:
+                return number
+        number = next_in_chain(links, 8, number)
+    number = store[N_MASKS]
     copy = new_block(store, n_words * 4)
     copy_bytes(copy, words, n_words * 4)
-    put_i64(ensure(store, MASKS, (n_masks + 1) * 8), n_masks, copy)
-    store[N_MASKS] = n_masks + 1
-    put_i32(index, slot, n_masks + 1)
-    return n_masks
+    put_i64(ensure(store, MASKS, (number + 1) * 8), number, copy)
+    links = ensure(store, MASK_LINKS, (number + 1) * 8)
+    add_to_chain(store, MASK_HEADS, N_MASKS, links, 8, hashed)
+    return number
 
 
 @kernel

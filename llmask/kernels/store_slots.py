@@ -32,15 +32,15 @@ WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
 # --- regular expressions
 NODES = WALK_STACK + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
 N_NODES = NODES + 1
-NODE_INDEX = N_NODES + 1  # int32[2^k]: node id, open addressing, 0 = free
-LITERALS = NODE_INDEX + 1  # uint8[...]: bytes of literals
+NODE_HEADS = N_NODES + 1  # see hash_chains.py
+LITERALS = NODE_HEADS + 1  # uint8[...]: bytes of literals
 N_LITERALS = LITERALS + 1
 NODE_LISTS = N_LITERALS + 1  # lists: operands of unions and intersections
 BYTE_SETS = NODE_LISTS + 4  # lists of 8: 256 bits
 CLASS_MAPS = BYTE_SETS + 4  # lists of 64: 256 class numbers, one byte each
 MAP_CLASSES = CLASS_MAPS + 4  # int32[n_maps]: number of classes
 MEETS = MAP_CLASSES + 1  # map: two class maps -> their common refinement
-DERIVATIVES = MEETS + 2  # int32[...]: rows of node id + 1 by class, 0 = not taken yet
+DERIVATIVES = MEETS + 3  # int32[...]: rows of node id + 1 by class, 0 = not taken yet
 N_DERIVATIVES = DERIVATIVES + 1
 DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, first accepting flag
 N_DFAS = DFAS + 1
@@ -51,7 +51,7 @@ N_DFA_POOL = DFA_POOL + 1
 LEXEMES = N_DFA_POOL + 1  # int32[n_lexemes]: root node; lexeme 0 is the anonymous one
 N_LEXEMES = LEXEMES + 1
 LEXEME_OF_NODE = N_LEXEMES + 1  # map: root node -> lexeme
-LEXEME_SETS = LEXEME_OF_NODE + 2  # lists of lexemes; set 0 is empty
+LEXEME_SETS = LEXEME_OF_NODE + 3  # lists of lexemes; set 0 is empty
 SET_STARTS = LEXEME_SETS + 4  # int32[n_sets]: start state that expects the set, 0 = not made yet
 STATE_KEYS = SET_STARTS + 1  # lists: lexeme, node, lexeme, node, ...; an odd last item marks a start state
 STATES = STATE_KEYS + 4  # int32[n_states, STATE_FIELDS], see lexer_states.py
@@ -64,8 +64,9 @@ N_HOT = HOT_STATES + 1
 # --- masks of lexer states
 MASKS = N_HOT + 1  # int64[n_masks]: addresses of blocks of n_words int32
 N_MASKS = MASKS + 1
-MASK_INDEX = N_MASKS + 1  # int32[2^k]: mask + 1, open addressing by content: many lexer states have equal masks
-TOKEN_LISTS = MASK_INDEX + 1  # int32[...]: short masks as lists of tokens
+MASK_HEADS = N_MASKS + 1  # see hash_chains.py; masks are found by content, many lexer states have equal ones
+MASK_LINKS = MASK_HEADS + 1  # int32[n_masks, 2]: NEXT, HASH
+TOKEN_LISTS = MASK_LINKS + 1  # int32[...]: short masks as lists of tokens
 N_TOKEN_LISTS = TOKEN_LISTS + 1
 EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
 N_EXITS = EXITS + 1
@@ -103,10 +104,11 @@ LIMIT_ITEMS = 7
 # what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
 STORE_BLOCKS = (
-    *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_INDEX, LITERALS, MAP_CLASSES, MEETS, DERIVATIVES),
-    *(DFAS, DFA_POOL, LEXEMES, LEXEME_OF_NODE, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
-    *(MASK_INDEX, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
+    *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_HEADS, LITERALS, MAP_CLASSES, DERIVATIVES),
+    *(DFAS, DFA_POOL, LEXEMES, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
+    *(MASK_HEADS, MASK_LINKS, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SLICES),
     *(first + i for first in _LISTS for i in range(3)),
+    *(first + i for first in (MEETS, LEXEME_OF_NODE) for i in range(2)),
 )
 STORE_POOLS = (MASKS, N_MASKS)
