@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .errors import GrammarError, UnsatisfiableSchema
 from .grammar.rules import Rules
@@ -25,6 +26,50 @@ from .store.store import Store
 if TYPE_CHECKING:
     from .matcher import Matcher
     from .tokenizer import Tokenizer
+
+
+class Generation:
+    """Tables that a grammar's sequences share: rules, and the rows and configurations found so far.
+
+    Identities of rows are never taken back one by one. When the tables have outgrown `room`, a grammar begins new ones,
+    sequences move there by replaying their tokens, and the old tables die with the last sequence that stays behind.
+
+    Attributes
+    ----------
+    table : what kernels read, see kernels/grammar_slots.py.
+    start : the configuration before the first token.
+    room : bytes at which sequences move on; at least twice what live sequences brought with them, so that moving never
+        costs more than the work that filled the tables.
+    """
+
+    def __init__(self, store: Store, start: int, ignored: int, at_ends: int, data: npt.NDArray[np.int32]) -> None:
+        limits = store.limits
+        self.table = Table(
+            grammar_slots.N_GRAMMAR_SLOTS,
+            limits.max_grammar_bytes,
+            grammar_slots.GRAMMAR_BLOCKS,
+            grammar_slots.GRAMMAR_POOLS,
+        )
+        self.table.array[grammar_slots.MAX_ROWS] = limits.max_rows
+        self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
+        self.start = store.run(engine.LOAD_RULES, start, ignored, at_ends, data, self.table)
+        if self.start == NOTHING_DERIVED:
+            raise UnsatisfiableSchema(
+                "no document fulfils the grammar",
+                help="look for contradictory bounds, or for a part that requires itself without end",
+            )
+        assert self.start != REFUSED
+        self._brought = self.table.bytes_used
+        self._least_room = limits.renew_grammar_bytes
+
+    @property
+    def room(self) -> int:
+        """See the class."""
+        return max(self._least_room, 2 * self._brought)
+
+    def bring(self, n_bytes: int) -> None:
+        """Count what a sequence added while it moved here."""
+        self._brought += n_bytes
 
 
 class CompiledGrammar:
@@ -45,33 +90,25 @@ class CompiledGrammar:
         self.store = store
         self.warnings = list(warnings)
         self._make_ledger = ledger
-        self.table = Table(
-            grammar_slots.N_GRAMMAR_SLOTS,
-            store.limits.max_grammar_bytes,
-            grammar_slots.GRAMMAR_BLOCKS,
-            grammar_slots.GRAMMAR_POOLS,
-        )
-        self.table.array[grammar_slots.MAX_ROWS] = store.limits.max_rows
-        self.table.array[grammar_slots.MAX_ITEMS] = store.limits.max_items
         data = array("i", (len(rules.names), len(rules.state_rules), len(rules.edges) // 5))
         data.extend((len(rules.finals) // 2, len(rules.guards) // 4))
         for column in (rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards):
             data.extend(column)
-        start = store.run(
-            engine.LOAD_RULES,
-            rules.start,
-            -1 if rules.ignored is None else rules.ignored,
-            int(rules.ignored_at_ends),
-            np.frombuffer(data, np.int32),
-            self.table,
-        )
-        if start == NOTHING_DERIVED:
-            raise UnsatisfiableSchema(
-                "no document fulfils the grammar",
-                help="look for contradictory bounds, or for a part that requires itself without end",
-            )
-        assert start != REFUSED
-        self.start_configuration = start
+        ignored = -1 if rules.ignored is None else rules.ignored
+        self._rules = (rules.start, ignored, int(rules.ignored_at_ends), np.frombuffer(data, np.int32))
+        self.generation = Generation(store, *self._rules)
+
+    def generation_after(self, old: Generation) -> Generation:
+        """The tables for sequences that leave `old`; made when there are none yet."""
+        with self.store.lock:
+            if self.generation is old:
+                self.generation = Generation(self.store, *self._rules)
+            return self.generation
+
+    @property
+    def table(self) -> Table:
+        """The newest tables, for tests and tools."""
+        return self.generation.table
 
     @cached_property
     def ledger(self) -> list[Any]:
@@ -86,7 +123,7 @@ class CompiledGrammar:
     @property
     def bytes_used(self) -> int:
         """Memory of the grammar's own tables, in bytes."""
-        return self.table.bytes_used
+        return self.generation.table.bytes_used
 
     def matcher(self) -> Matcher:
         """A new matcher at the beginning of a document."""

@@ -1,7 +1,7 @@
 """From schemas, patterns and choices to compiled grammars: one `Compiler` for each tokenizer.
 
 It owns the store that all its grammars share, and remembers what it compiled, least recently used out first. When the
-store has grown to half of its limit the next grammar begins a new one; the old one dies with its last grammar.
+store has outgrown `limits.renew_store_bytes` the next grammar begins a new one; the old one dies with its last grammar.
 
 In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 tokens; a median schema about 0.3 ms.
 """
@@ -78,7 +78,7 @@ class Compiler:
     def store(self) -> Store:
         """The store for the next grammar."""
         with self._lock:
-            if self._store.bytes_used > self.limits.max_store_bytes // 2:
+            if self._store.bytes_used > min(self.limits.renew_store_bytes, self.limits.max_store_bytes // 2):
                 self._cache.clear()  # the grammars in it would keep the old store alive
                 self._store = self._new_store()
             return self._store

@@ -2,7 +2,8 @@
 
 The state of a sequence is the number of a configuration; the matcher is the list of those numbers, one a token, so
 forking copies a few pointers and rolling back shortens the list. Known masks and steps take no lock; a miss builds what
-is missing under the store's lock and tries again.
+is missing under the store's lock and tries again. When the grammar's tables have outgrown their room, the next miss
+moves the matcher to new ones by replaying its tokens (see `compiled.Generation`).
 
 In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 us for a known token.
 """
@@ -10,6 +11,7 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 from __future__ import annotations
 
 import operator
+from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +23,15 @@ from .history import History
 from .kernels import engine, store_slots
 from .kernels.configurations import ENDED, REFUSED
 from .kernels.crossing import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
+from .kernels.engine import CELL_CONFIGURATION, CELL_GRAMMAR
 from .kernels.lexer_states import MISS
 
 if TYPE_CHECKING:
-    from .compiled import CompiledGrammar
+    from .compiled import CompiledGrammar, Generation
 
 SHOWN_BYTES = 40  # of the text so far, in messages
 MAX_FORCED_BYTES = 65_536
+_NO_DATA = np.zeros(0, np.int32)
 _BYTES_TOKEN = -1  # stands in the history for bytes given to `accept_bytes`
 
 
@@ -42,10 +46,12 @@ class Matcher:
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
         self._store = grammar.store
-        self._tables = (grammar.store.table.address, grammar.table.address)
         self._history = History()
         self._pieces: list[tuple[int, bytes]] = []  # (position in the history, bytes) of accept_bytes
-        self._configuration = grammar.start_configuration
+        self._generation = generation = grammar.generation
+        # what the doors read: see kernels/engine.py
+        self._cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
+        self._address = self._cell.buffer_info()[0]
 
     # --- masks
 
@@ -68,19 +74,19 @@ class Matcher:
         VocabularyError : the grammar goes on here, but no token of the vocabulary spells the next byte.
         LlmaskError : the bitmask has another dtype or shape, or no such row.
         """
-        store, grammar = self._tables
         if type(row) is not int:
             row = as_integer(row, "a row")
         try:
-            status = engine.fill_mask(store, grammar, self._configuration, bitmask, row)
+            status = engine.fill_mask(self._address, bitmask, row)
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
                 raise self._no_such_row(row, bitmask) from None
-            status = engine.fill_mask(store, grammar, self._configuration, bitmask, row)
+            status = engine.fill_mask(self._address, bitmask, row)
         if status == FILL_MISS:
-            self._store.run(engine.BUILD_MASK, self._configuration, grammar=self.grammar.table)
-            status = engine.fill_mask(store, grammar, self._configuration, bitmask, row)
+            self._make_room()
+            self._run(engine.BUILD_MASK, self._cell[CELL_CONFIGURATION])
+            status = engine.fill_mask(self._address, bitmask, row)
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
@@ -111,19 +117,56 @@ class Matcher:
         if reached == REFUSED:
             raise self._rejection(token)
         self._history.push(token, reached)
-        self._configuration = reached
+        self._cell[CELL_CONFIGURATION] = reached
 
     def _after(self, token: int) -> int:
         """Configuration after one more token, or REFUSED."""
-        if not 0 <= token < self.grammar.store.tokenizer.vocab_size:
+        if not 0 <= token < self._store.tokenizer.vocab_size:
             return REFUSED
-        store, grammar = self._tables
-        reached: int = engine.accept(store, grammar, self._configuration, token)
+        reached: int = engine.accept(self._address, token)
         if reached == MISS:
-            reached = self._store.run(engine.ACCEPT, self._configuration, token, grammar=self.grammar.table)
+            self._make_room()
+            reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
         if reached == REFUSED and token in self._store.tokenizer.eos_ids and not self.is_terminated():
             return ENDED if self.is_accepting() else REFUSED
         return reached
+
+    def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
+        """Configuration after one more token that is no end of sequence, or REFUSED."""
+        return self._store.run(engine.ACCEPT, configuration, token, grammar=generation.table)
+
+    def _run(self, operation: int, configuration: int, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
+        """Run an operation of `engine.build` on this matcher's tables."""
+        return self._store.run(operation, configuration, data=data, grammar=self._generation.table)
+
+    def _make_room(self) -> None:
+        """Move to new tables when the old ones have outgrown their room; the state stays the same."""
+        generation = self._generation
+        if generation.table.bytes_used > generation.room:
+            self._move(self.grammar.generation_after(generation))
+
+    def _move(self, generation: Generation) -> None:
+        """Replay all tokens in other tables."""
+        history = History()
+        pieces = dict(self._pieces)
+        configuration = generation.start
+        with self._store.lock:
+            before = generation.table.bytes_used
+            for position, token in enumerate(self._history.tokens()):
+                if token == _BYTES_TOKEN:
+                    data = np.frombuffer(pieces[position], np.uint8).astype(np.int32)
+                    configuration = self._store.run(engine.ADVANCE, configuration, data=data, grammar=generation.table)
+                else:
+                    configuration = self._build_after(generation, configuration, token)
+                    if configuration == REFUSED:  # it was accepted, so this is the end of the sequence
+                        configuration = ENDED
+                assert configuration != REFUSED
+                history.push(token, configuration)
+            generation.bring(generation.table.bytes_used - before)
+        self._history = history
+        self._generation = generation
+        self._cell[CELL_GRAMMAR] = generation.table.address
+        self._cell[CELL_CONFIGURATION] = configuration
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
@@ -132,29 +175,27 @@ class Matcher:
         ------
         TokenRejected : one of them is not allowed; the state is as before the first.
         """
-        before = self._configuration, len(self._history)
+        n_before = len(self._history)
         try:
             for token in _each(tokens):
                 self.accept_token(token)
         except BaseException:
-            self._history.drop(len(self._history) - before[1])
-            self._configuration = before[0]
+            self.rollback(len(self._history) - n_before)
             raise
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""
-        start = self._configuration
-        accepted = 0
+        n_before = len(self._history)
         try:
             for token in _each(tokens):
                 reached = self._after(token if type(token) is int else as_integer(token, "a token id"))
                 if reached == REFUSED:
                     break
-                self._configuration = reached
-                accepted += 1
+                self._history.push(token, reached)
+                self._cell[CELL_CONFIGURATION] = reached
+            return len(self._history) - n_before
         finally:
-            self._configuration = start
-        return accepted
+            self.rollback(len(self._history) - n_before)
 
     def accept_bytes(self, data: bytes) -> None:
         """Take bytes into the state, whatever tokens they come from; counts as one step for `rollback`.
@@ -170,7 +211,8 @@ class Matcher:
         data = bytes(data)
         items = np.frombuffer(data, np.uint8).astype(np.int32)
         with self._store.lock:
-            reached = self._store.run(engine.ADVANCE, self._configuration, data=items, grammar=self.grammar.table)
+            self._make_room()
+            reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items)
             position = int(self._store.table.array[store_slots.REPORT])
         if reached == REFUSED:
             raise TokenRejected(
@@ -180,7 +222,7 @@ class Matcher:
             )
         self._pieces.append((len(self._history), data))
         self._history.push(_BYTES_TOKEN, reached)
-        self._configuration = reached
+        self._cell[CELL_CONFIGURATION] = reached
 
     def rollback(self, n: int) -> None:
         """Undo the last `n` accepted tokens.
@@ -200,7 +242,7 @@ class Matcher:
         while self._pieces and self._pieces[-1][0] >= len(self._history):
             self._pieces.pop()
         last = self._history.last_configuration()
-        self._configuration = self.grammar.start_configuration if last is None else last
+        self._cell[CELL_CONFIGURATION] = self._generation.start if last is None else last
 
     def reset(self) -> None:
         """Go back to the beginning."""
@@ -208,21 +250,25 @@ class Matcher:
 
     def fork(self) -> Matcher:
         """An independent matcher in the same state."""
-        twin = Matcher(self.grammar)
+        twin = Matcher.__new__(Matcher)
+        twin.grammar = self.grammar
+        twin._store = self._store
         twin._history = self._history.fork()
         twin._pieces = self._pieces.copy()
-        twin._configuration = self._configuration
+        twin._generation = self._generation
+        twin._cell = self._cell[:]
+        twin._address = twin._cell.buffer_info()[0]
         return twin
 
     # --- questions
 
     def is_accepting(self) -> bool:
         """Whether the document may end here (True also after its end)."""
-        return bool(engine.is_accepting(self._tables[1], self._configuration))
+        return bool(engine.is_accepting(self._cell[CELL_GRAMMAR], self._cell[CELL_CONFIGURATION]))
 
     def is_terminated(self) -> bool:
         """Whether an end-of-sequence token was accepted."""
-        return self._configuration == ENDED
+        return self._cell[CELL_CONFIGURATION] == ENDED
 
     @property
     def tokens(self) -> list[int]:
@@ -245,13 +291,13 @@ class Matcher:
         """
         forced = bytearray()
         flags = np.zeros(256, np.int32)
-        configuration = self._configuration
-        table = self.grammar.table
-        while len(forced) < MAX_FORCED_BYTES and not engine.is_accepting(self._tables[1], configuration):
-            if self._store.run(engine.LIVE_BYTES, configuration, data=flags, grammar=table) != 1:
+        self._make_room()
+        configuration = self._cell[CELL_CONFIGURATION]
+        while len(forced) < MAX_FORCED_BYTES and not engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
+            if self._run(engine.LIVE_BYTES, configuration, flags) != 1:
                 break
             byte = np.flatnonzero(flags).astype(np.int32)
-            configuration = self._store.run(engine.ADVANCE, configuration, data=byte, grammar=table)
+            configuration = self._run(engine.ADVANCE, configuration, byte)
             forced.append(int(byte[0]))
         return bytes(forced)
 
@@ -274,10 +320,9 @@ class Matcher:
         if self.is_terminated():
             return "the document has ended"
         flags = np.zeros(256, np.int32)
-        table = self.grammar.table
         items = np.frombuffer(after, np.uint8).astype(np.int32)
-        configuration = self._store.run(engine.ADVANCE, self._configuration, data=items, grammar=table)
-        self._store.run(engine.LIVE_BYTES, configuration, data=flags, grammar=table)
+        configuration = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items)
+        self._run(engine.LIVE_BYTES, configuration, flags)
         live = np.flatnonzero(flags).tolist()
         ranges: list[list[int]] = []
         for byte in live:
@@ -286,7 +331,7 @@ class Matcher:
             else:
                 ranges.append([byte, byte])
         names = [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
-        if engine.is_accepting(self._tables[1], configuration):
+        if engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
             names.append("the end")
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 

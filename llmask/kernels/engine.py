@@ -2,10 +2,13 @@
 
     build        everything that writes, one operation a call, under the store's lock
     fill_mask    write a known mask                                  no lock
+    fill_masks   write the known masks of a batch                    no lock
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
-In: addresses of tables. Out: numbers. Cost: 0.1 us a call and the work.
+The three readers take a matcher's *cell*, int64[3]: its store's table, its grammar's table, its configuration.
+
+In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 
 All writing operations share one door, because every door that reaches the derivatives would compile them again.
 Status codes are negative; Python turns them into errors.
@@ -34,7 +37,20 @@ from .earley_rows import R_START, first_row, row_field
 from .hot_rows import forget_hot_rows
 from .jit import door, kernel, never_inline
 from .lexer_states import S_TWIN, init_states, state_field
-from .memory import as_table, block, copy_bytes, ensure, free_block, free_retired, get_i32, get_i64, get_u8, put_i32
+from .memory import (
+    as_table,
+    block,
+    copy_bytes,
+    ensure,
+    fetch_add,
+    free_block,
+    free_retired,
+    get_i32,
+    get_i64,
+    get_u8,
+    load_i64,
+    put_i32,
+)
 from .node_table import NULLABLE, has_flag, push
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
@@ -88,6 +104,13 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
+
+# a matcher's cell
+CELL_STORE = 0  # address of the store's table
+CELL_GRAMMAR = 1
+CELL_CONFIGURATION = 2
+
+TAKEN_AT_ONCE = 8  # matchers of a batch that a thread takes at a time: few enough to share out, enough to rarely meet
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
 
@@ -265,24 +288,50 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     return result
 
 
-@door("int64(int64, int64, int64, int32[:, ::1], int64)", group="engine")
-def fill_mask(store_address, grammar_address, configuration, mask, row):
-    """Write the mask of a configuration into `mask[row]`, or FILL_MISS. Bits beyond the vocabulary become 0."""
-    store = as_table(store_address)
+@kernel
+def _fill_row(cell, mask, row):
+    store = as_table(load_i64(cell + 8 * CELL_STORE))
     n_words = store[N_WORDS]
     if row < 0 or row >= mask.shape[0] or mask.shape[1] < n_words:
         return FILL_SHAPE
-    status = fill(store, as_table(grammar_address), configuration, mask.ctypes.data + row * mask.shape[1] * 4)
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
+    status = fill(store, grammar, configuration, mask.ctypes.data + row * mask.shape[1] * 4)
     for i in range(n_words, mask.shape[1]):
         mask[row, i] = 0
     return status
 
 
-@door("int64(int64, int64, int64, int64)", group="engine")
-def accept(store_address, grammar_address, configuration, token):
-    """Configuration after a token, REFUSED, or MISS where something is not built yet."""
-    store = as_table(store_address)
-    grammar = as_table(grammar_address)
+@door("int64(int64, int32[:, ::1], int64)", group="engine")
+def fill_mask(cell, mask, row):
+    """Write the mask of a matcher (the address of its cell) into `mask[row]`, or FILL_MISS.
+
+    Bits beyond the vocabulary become 0.
+    """
+    return _fill_row(cell, mask, row)
+
+
+@door("void(int64[::1], int64[::1], int32[:, ::1], int8[::1], int64[::1])", group="engine")
+def fill_masks(cells, rows, mask, statuses, taken):
+    """Write the masks of many matchers; several threads may run this over the same arrays.
+
+    `taken[0]` counts the matchers that some thread has taken; `statuses` gets what `fill_mask` returns.
+    """
+    n = cells.shape[0]
+    while True:
+        first = fetch_add(taken.ctypes.data, TAKEN_AT_ONCE)
+        if first >= n:
+            return
+        for i in range(first, min(first + TAKEN_AT_ONCE, n)):
+            statuses[i] = _fill_row(cells[i], mask, rows[i])
+
+
+@door("int64(int64, int64)", group="engine")
+def accept(cell, token):
+    """Configuration of a matcher after a token, REFUSED, or MISS where something is not built yet."""
+    store = as_table(load_i64(cell + 8 * CELL_STORE))
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
     if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
         return REFUSED
     offsets = block(store, TOKEN_OFFSETS)

@@ -175,6 +175,16 @@ def publish_i32(typingctx, address, value):
 
 
 @intrinsic
+def fetch_add(typingctx, address, value):
+    """Add to an int64 that several threads add to; returns what was there before."""
+
+    def codegen(context, builder, signature, args):
+        return builder.atomic_rmw("add", _pointer(builder, args[0], 64), args[1], "monotonic")
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
 def copy_bytes(typingctx, destination, source, n_bytes):
     """Memcpy between addresses."""
 

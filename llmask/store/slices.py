@@ -9,9 +9,11 @@ In: a store. Out: slots SLICES and N_SLICES. Cost: see `bench/startup.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from ..derivatives.code_points import CodePointSet
 from ..derivatives.nodes import UNBOUNDED
@@ -20,29 +22,60 @@ from ..kernels import engine, slice_choice, store_slots
 from ..trie.build import build_trie
 
 if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
     from .store import Store
 
 JSON_RAW = CodePointSet.from_ranges([(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0x80, 0xD7FF), (0xE000, 0x10FFFF)])
 MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 4)
 
 
+class SliceArrays(NamedTuple):
+    """One slice; it depends on the vocabulary only and is shared by all stores of a tokenizer.
+
+    most    code points of a token, at most; UNBOUNDED for no bound
+    mask    uint8[4 * n_words], bits of its tokens
+    n_tokens
+    rest    int64[n], trie words of all other tokens
+    main    int32[n], the same nodes in the whole trie
+    """
+
+    most: int
+    mask: npt.NDArray[np.uint8]
+    n_tokens: int
+    rest: npt.NDArray[np.int64]
+    main: npt.NDArray[np.int32]
+
+
+_made: WeakKeyDictionary[Tokenizer, list[SliceArrays]] = WeakKeyDictionary()
+
+
 def add_slices(store: Store) -> None:
-    """Make the slices of `store` and register them in its table."""
-    tokenizer = store.tokenizer
+    """Make the slices of `store`'s tokenizer, if no store of it has, and register them in its table."""
     char = utf8_char(store.nodes, JSON_RAW)
-    rows = []
-    for most in MOST_CODE_POINTS:
-        flags = np.zeros(tokenizer.vocab_size, np.int32)
-        n_tokens = store.run(engine.FLAG_SLICE, char, most, data=flags)
-        inside = np.zeros(store.n_words * 32, bool)
-        inside[: tokenizer.vocab_size] = flags
-        mask = np.packbits(inside, bitorder="little")
-        rest = build_trie(tokenizer.token_offsets, tokenizer.token_data, ~inside[: tokenizer.vocab_size]).node
-        main = np.zeros(len(rest), np.int32)
-        store.run(engine.MATCH_NODES, rest.ctypes.data, data=main)
-        store.slice_arrays += [mask, rest, main]
-        rows.append((char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0))
-    table = np.array(rows, np.int64)
+    slices = _made.get(store.tokenizer)
+    if slices is None:
+        slices = _made[store.tokenizer] = [_make(store, char, most) for most in MOST_CODE_POINTS]
+    store.slice_arrays = slices
+    table = np.array(
+        [
+            (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
+            for most, mask, n_tokens, rest, main in slices
+        ],
+        np.int64,
+    )
     assert table.shape[1] == slice_choice.SLICE_FIELDS
     store.table.put(store_slots.SLICES, table)
-    store.table.array[store_slots.N_SLICES] = len(rows)
+    store.table.array[store_slots.N_SLICES] = len(slices)
+
+
+def _make(store: Store, char: int, most: int) -> SliceArrays:
+    tokenizer = store.tokenizer
+    flags = np.zeros(tokenizer.vocab_size, np.int32)
+    n_tokens = store.run(engine.FLAG_SLICE, char, most, data=flags)
+    inside = np.zeros(store.n_words * 32, bool)
+    inside[: tokenizer.vocab_size] = flags
+    mask = np.packbits(inside, bitorder="little")
+    rest = build_trie(tokenizer.token_offsets, tokenizer.token_data, ~inside[: tokenizer.vocab_size]).node
+    main = np.zeros(len(rest), np.int32)
+    store.run(engine.MATCH_NODES, rest.ctypes.data, data=main)
+    return SliceArrays(most, mask, n_tokens, rest, main)

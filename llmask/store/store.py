@@ -15,7 +15,6 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
@@ -23,7 +22,7 @@ from ..kernels import engine, memory, store_slots
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from ..limits import Limits
-from .slices import add_slices
+from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -46,7 +45,7 @@ class Store:
         self.limits = limits
         self.lock = threading.RLock()
         self.n_words = (tokenizer.vocab_size + 31) // 32
-        self.slice_arrays: list[npt.NDArray[Any]] = []  # the table holds their addresses
+        self.slice_arrays: list[SliceArrays] = []  # the table holds their addresses
         self.table = Table(
             store_slots.N_STORE_SLOTS, limits.max_store_bytes, store_slots.STORE_BLOCKS, store_slots.STORE_POOLS
         )
@@ -134,4 +133,6 @@ class Store:
     @property
     def bytes_used(self) -> int:
         """Memory of the shared tables, in bytes, slices included."""
-        return self.table.bytes_used + sum(array.nbytes for array in self.slice_arrays)
+        return self.table.bytes_used + sum(
+            part.mask.nbytes + part.rest.nbytes + part.main.nbytes for part in self.slice_arrays
+        )

@@ -23,7 +23,7 @@ IMPORT_ORDER = (
     ("llmask.parser",),
     ("llmask.store",),
     ("llmask.mask",),
-    ("llmask.compiled", "llmask.history", "llmask.matcher", "llmask.batch", "llmask.compiler"),
+    ("llmask.compiled", "llmask.history", "llmask.matcher", "llmask.workers", "llmask.batch", "llmask.compiler"),
     ("llmask",),
     ("llmask.samplers",),
     ("llmask.cli", "llmask.__main__"),

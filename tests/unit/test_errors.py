@@ -268,12 +268,6 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         LlmaskError,
         "a matcher is a Matcher, not CompiledGrammar\n  give what g.matcher() made",
     ),
-    (
-        "batch with a matcher twice",
-        lambda m: llmask.fill_bitmasks([m, m], zeros(2, 10)),
-        LlmaskError,
-        "a matcher is given twice\n  fork it, or fill its row once and copy it",
-    ),
     ("batch bitmask", lambda m: llmask.fill_bitmasks([m], zeros(10)), LlmaskError, BITMASK),
     (
         "rows too many",

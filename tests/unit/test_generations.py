@@ -1,0 +1,126 @@
+"""A grammar's tables begin anew when they have grown too large; no sequence notices."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from tests.reference.definition import read_mask
+
+TREE = {
+    "$ref": "#/$defs/tree",
+    "$defs": {
+        "tree": {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    {"$ref": "#/$defs/tree"},
+                    {"type": "object", "additionalProperties": {"$ref": "#/$defs/tree"}},
+                ]
+            },
+        }
+    },
+}
+ROOM = 60_000
+
+
+def random_tree(rng: random.Random, depth: int) -> str:
+    if depth == 0:
+        return "[]"
+    inner = random_tree(rng, depth - 1)
+    return rng.choice(["[%s]", '[{"a":%s}]', "[[],%s]", '[{"b":[],"c":%s}]', "[[[]],%s]"]) % inner
+
+
+@pytest.fixture
+def grammar(tiny_tokenizer: Any) -> Any:
+    return llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(renew_grammar_bytes=ROOM)).json_schema(TREE)
+
+
+def test_distinct_documents_do_not_fill_the_memory(grammar: Any, rng: random.Random) -> None:
+    generations = weakref.WeakSet([grammar.generation])
+    n_generations = 1
+    for _ in range(300):
+        matcher = grammar.matcher()
+        for byte in random_tree(rng, 25).encode():
+            matcher.accept_bytes(bytes([byte]))
+        assert matcher.is_accepting()
+        if grammar.generation not in generations:
+            n_generations += 1
+            generations.add(grammar.generation)
+        assert grammar.bytes_used < 3 * ROOM
+    del matcher
+    gc.collect()
+    assert n_generations > 3
+    assert len(generations) == 1  # the others died with their last sequence
+
+
+def test_masks_forks_and_rollbacks_survive_the_change(
+    grammar: Any, tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    plain = llmask.Compiler(tiny_tokenizer).json_schema(TREE)
+    n_moves = 0
+    for _ in range(scaled(6)):
+        pairs = [(grammar.matcher(), plain.matcher()) for _ in range(3)]
+        for _ in range(150):
+            ours, oracle = pair = rng.choice(pairs)
+            before = ours._generation
+            allowed = read_mask(oracle, tiny_tokenizer.vocab_size)
+            assert read_mask(ours, tiny_tokenizer.vocab_size) == allowed
+            action = rng.random()
+            if action < 0.1:
+                pairs.append((ours.fork(), oracle.fork()))
+            elif action < 0.2:
+                n = rng.randint(0, len(oracle.tokens))
+                for matcher in pair:
+                    matcher.rollback(n)
+            elif action < 0.4 and not oracle.is_terminated():
+                for matcher in pair:
+                    matcher.accept_bytes(oracle.forced_bytes())
+            elif allowed:
+                token = rng.choice(sorted(allowed))
+                if not oracle.is_terminated():
+                    for matcher in pair:
+                        matcher.accept_token(token)
+            assert ours.tokens == oracle.tokens
+            assert ours.text() == oracle.text()
+            assert ours.is_accepting() == oracle.is_accepting()
+            assert ours.is_terminated() == oracle.is_terminated()
+            n_moves += ours._generation is not before
+        junk = grammar.matcher()  # fills the tables, so that the next family has to move
+        for _ in range(40):
+            junk.reset()
+            junk.accept_bytes(random_tree(rng, 30).encode())
+    assert n_moves > 0
+
+
+def test_many_long_sequences_get_the_room_that_they_need(grammar: Any, rng: random.Random) -> None:
+    # Twenty live sequences need more than ROOM together: they must not chase one another from table to table.
+    matchers = [grammar.matcher() for _ in range(20)]
+    seen = {id(grammar.generation): grammar.generation}
+    for _ in range(60):
+        for matcher in matchers:
+            matcher.accept_bytes(rng.choice([b"[", b'[{"a":', b"[[],"]))
+            seen[id(grammar.generation)] = grammar.generation
+    assert grammar.bytes_used > ROOM
+    assert len(seen) <= 10
+
+
+def test_one_sequence_that_needs_more_than_the_limit_is_told(tiny_tokenizer: Any, rng: random.Random) -> None:
+    limits = llmask.Limits(renew_grammar_bytes=ROOM, max_grammar_bytes=4 * ROOM)
+    matcher = llmask.Compiler(tiny_tokenizer, limits=limits).json_schema(TREE).matcher()
+
+    def grow() -> None:
+        for _ in range(100_000):
+            matcher.accept_bytes(rng.choice([b"[", b'[{"a":', b"[[],"]))
+
+    with pytest.raises(llmask.LimitExceeded, match="max_grammar_bytes"):
+        grow()
+    n = len(matcher.tokens)
+    matcher.rollback(5)
+    assert len(matcher.tokens) == n - 5
