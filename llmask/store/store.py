@@ -30,59 +30,17 @@ if TYPE_CHECKING:
 _NO_DATA = np.zeros(0, np.int32)
 
 
-class Store:
-    """Shared tables of one tokenizer; safe to use from several threads.
+class Builder:
+    """Runs the operations that write a store's table, and the tables of grammars over it, one at a time.
 
-    Attributes
-    ----------
-    table : the table that kernels read, see kernels/store_slots.py.
-    nodes : regex nodes, what frontends build lexemes from.
-    lock : held by every operation that writes this store or a grammar over it.
+    It is no part of `Store`, because the store's regex nodes need it too: a cycle would keep a dead store's memory
+    until the next garbage collection.
     """
 
-    def __init__(self, tokenizer: Tokenizer, limits: Limits) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, table: Table, limits: Limits) -> None:
+        self.table = table
         self.limits = limits
         self.lock = threading.RLock()
-        self.n_words = (tokenizer.vocab_size + 31) // 32
-        self.slice_arrays: list[SliceArrays] = []  # the table holds their addresses
-        self.table = Table(
-            store_slots.N_STORE_SLOTS, limits.max_store_bytes, store_slots.STORE_BLOCKS, store_slots.STORE_POOLS
-        )
-        slots = self.table.array
-        slots[store_slots.NODES_PER_CALL] = limits.max_regex_nodes
-        slots[store_slots.STATES_PER_CALL] = limits.max_lexer_states
-        slots[store_slots.MAX_WALKED] = limits.max_nodes_walked
-        slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
-        self._put_vocabulary()
-        self.run(engine.INIT_STORE)
-        self.nodes = RegexNodes(self.run)
-        add_slices(self)
-
-    def _put_vocabulary(self) -> None:
-        tokenizer, table = self.tokenizer, self.table
-        trie = tokenizer.trie
-        table.put(store_slots.TRIE, trie.node)
-        table.put(store_slots.CHILD_FIRST, trie.child_first)
-        table.put(store_slots.CHILD_BYTE, trie.child_byte)
-        table.put(store_slots.CHILD_NODE, trie.child_node)
-        table.put(store_slots.TOKEN_OFFSETS, tokenizer.token_offsets)
-        table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
-        table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
-        table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
-        if len(trie.duplicates):
-            following = np.zeros(tokenizer.vocab_size, np.int32)
-            last: dict[int, int] = {}
-            for token, other in trie.duplicates.tolist():
-                following[last.get(token, token)] = other
-                last[token] = other
-            table.put(store_slots.DUPLICATES, following)
-            table.put(store_slots.DUPLICATE_PAIRS, trie.duplicates)
-        table.array[store_slots.N_DUPLICATES] = len(trie.duplicates)
-        table.array[store_slots.N_TRIE] = len(trie.node)
-        table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
-        table.array[store_slots.N_WORDS] = self.n_words
-        table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -129,6 +87,64 @@ class Store:
             f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",
             help="simplify the grammar (shorter repetitions, fewer alternatives) or raise the limit",
         )
+
+
+class Store:
+    """Shared tables of one tokenizer; safe to use from several threads.
+
+    Attributes
+    ----------
+    table : the table that kernels read, see kernels/store_slots.py.
+    nodes : regex nodes, what frontends build lexemes from.
+    lock : held by every operation that writes this store or a grammar over it.
+    run : runs such an operation, see `Builder.run`.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, limits: Limits) -> None:
+        self.tokenizer = tokenizer
+        self.limits = limits
+        self.n_words = (tokenizer.vocab_size + 31) // 32
+        self.slice_arrays: list[SliceArrays] = []  # the table holds their addresses
+        self.table = Table(
+            store_slots.N_STORE_SLOTS, limits.max_store_bytes, store_slots.STORE_BLOCKS, store_slots.STORE_POOLS
+        )
+        slots = self.table.array
+        slots[store_slots.NODES_PER_CALL] = limits.max_regex_nodes
+        slots[store_slots.STATES_PER_CALL] = limits.max_lexer_states
+        slots[store_slots.MAX_WALKED] = limits.max_nodes_walked
+        slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
+        self._put_vocabulary()
+        builder = Builder(self.table, limits)
+        self.lock = builder.lock
+        self.run = builder.run
+        self.run(engine.INIT_STORE)
+        self.nodes = RegexNodes(builder.run)
+        add_slices(self)
+
+    def _put_vocabulary(self) -> None:
+        tokenizer, table = self.tokenizer, self.table
+        trie = tokenizer.trie
+        table.put(store_slots.TRIE, trie.node)
+        table.put(store_slots.CHILD_FIRST, trie.child_first)
+        table.put(store_slots.CHILD_BYTE, trie.child_byte)
+        table.put(store_slots.CHILD_NODE, trie.child_node)
+        table.put(store_slots.TOKEN_OFFSETS, tokenizer.token_offsets)
+        table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
+        table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
+        table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        if len(trie.duplicates):
+            following = np.zeros(tokenizer.vocab_size, np.int32)
+            last: dict[int, int] = {}
+            for token, other in trie.duplicates.tolist():
+                following[last.get(token, token)] = other
+                last[token] = other
+            table.put(store_slots.DUPLICATES, following)
+            table.put(store_slots.DUPLICATE_PAIRS, trie.duplicates)
+        table.array[store_slots.N_DUPLICATES] = len(trie.duplicates)
+        table.array[store_slots.N_TRIE] = len(trie.node)
+        table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
+        table.array[store_slots.N_WORDS] = self.n_words
+        table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
 
     @property
     def bytes_used(self) -> int:
