@@ -29,8 +29,9 @@ from .configurations import (
 )
 from .constants import TRIE_TOKEN_SHIFT
 from .earley_rows import goto
-from .grammar_slots import CONFIGURATIONS, CROSSING, N_CROSSING, N_OWN_MASKS, OWN_MASKS, WALK_FRAMES
+from .grammar_slots import CONFIGURATIONS, CROSSING, CROSSINGS, N_CROSSING, N_OWN_MASKS, OWN_MASKS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
+from .interning import POOL, intern_list, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import (
     DEAD,
@@ -222,7 +223,7 @@ def build_mask(store, grammar, configuration):
     never_inline()
     if configuration_field(grammar, configuration, C_MASK_KIND) != MASK_NONE:
         return
-    first = grammar[N_CROSSING]
+    grammar[N_CROSSING] = 0
     n_tokens = 0
     accepts = configuration_field(grammar, configuration, C_ACCEPTS)
     state = DEAD
@@ -237,25 +238,25 @@ def build_mask(store, grammar, configuration):
             n_tokens = state_field(store, twin, S_N_TOKENS)
             _cross_exits(store, grammar, row, state, twin)
     if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
-        grammar[N_CROSSING] = first
         return
-    n = grammar[N_CROSSING] - first
+    n = grammar[N_CROSSING]
     total = n_tokens + n
     if accepts:
         total += store[N_EOS]
-    put_configuration_field(grammar, configuration, C_FIRST, first)
     put_configuration_field(grammar, configuration, C_N, n)
     put_configuration_field(grammar, configuration, C_TOTAL, total)
-    ensure(grammar, CROSSING, 4)
+    crossing = ensure(grammar, CROSSING, 4)
     kind = MASK_LIST
-    if n > OWN_AT_LEAST:
+    if n <= OWN_AT_LEAST:
+        number = intern_list(grammar, CROSSINGS, crossing, 0, n)
+        put_configuration_field(grammar, configuration, C_FIRST, list_offset(grammar, CROSSINGS, number))
+    else:
         mask = new_block(grammar, store[N_WORDS] * 4)
-        _write(store, grammar, state, first, n, mask)
+        _write(store, state, crossing, 0, n, mask)
         number = grammar[N_OWN_MASKS]
         put_i64(ensure(grammar, OWN_MASKS, (number + 1) * 8), number, mask)
         grammar[N_OWN_MASKS] = number + 1
         put_configuration_field(grammar, configuration, C_MASK, number)
-        grammar[N_CROSSING] = first
         kind = MASK_WORDS
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
@@ -295,8 +296,8 @@ def _cross_exits(store, grammar, row, state, twin):
 
 
 @kernel
-def _write(store, grammar, state, first, n, words):
-    """Write the mask of a lexer state and `n` crossing tokens."""
+def _write(store, state, crossing, first, n, words):
+    """Write the mask of a lexer state and the tokens int32 `crossing[first : first + n]`."""
     never_inline()
     n_bytes = store[N_WORDS] * 4
     if state == DEAD:
@@ -311,7 +312,6 @@ def _write(store, grammar, state, first, n, words):
             tokens = block(store, TOKEN_LISTS)
             for i in range(mask, mask + state_field(store, twin, S_N_TOKENS)):
                 set_bit(words, get_i32(tokens, i))
-    crossing = block(grammar, CROSSING)
     for i in range(first, first + n):
         set_bit(words, get_i32(crossing, i))
 
@@ -339,7 +339,7 @@ def fill(store, grammar, configuration, words):
         state = DEAD
         if configuration != ENDED:
             state = configuration_field(grammar, configuration, C_STATE)
-        _write(store, grammar, state, first, n, words)
+        _write(store, state, block(grammar, CROSSINGS + POOL), first, n, words)
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
         eos = block(store, EOS)
         for i in range(store[N_EOS]):

@@ -40,9 +40,10 @@ EXPECTED = ITEM_INDEX_SIZE + 1  # int32[...]: lexemes while a row is made
 CONFIGURATION_IDS = EXPECTED + 1  # map: row, lexer state -> configuration
 CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see configurations.py
 N_CONFIGURATIONS = CONFIGURATIONS + 1
-CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, by configuration
+CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
 N_CROSSING = CROSSING + 1
-OWN_MASKS = N_CROSSING + 1  # int64[n]: addresses of masks that belong to the grammar
+CROSSINGS = N_CROSSING + 1  # lists of such tokens; many configurations have the same
+OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
 N_OWN_MASKS = OWN_MASKS + 1
 WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
 
@@ -52,6 +53,6 @@ N_GRAMMAR_SLOTS = WALK_FRAMES + 1
 GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
-    *(CONFIGURATIONS, CROSSING, OWN_MASKS, WALK_FRAMES),
+    *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

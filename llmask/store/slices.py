@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 JSON_RAW = CodePointSet.from_ranges([(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0x80, 0xD7FF), (0xE000, 0x10FFFF)])
-MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 4)
+MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 6, 4)
 
 
 class SliceArrays(NamedTuple):
