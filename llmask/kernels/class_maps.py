@@ -20,6 +20,12 @@ def set_contains(store, byte_set, byte):
 
 
 @kernel
+def classes_of(store, class_map):
+    """Address of a map's 256 class numbers, uint8."""
+    return block(store, CLASS_MAPS + 1) + class_map * 256
+
+
+@kernel
 def class_of(store, class_map, byte):
     return get_u8(block(store, CLASS_MAPS + 1), class_map * 256 + byte)
 

@@ -217,7 +217,7 @@ def _walk_all(store, grammar, configuration):
     """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
     never_inline()
     state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
-    ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN)
+    ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN + 8)
     n_exits = store[N_EXITS]
     before = store[WALKED]
     wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)

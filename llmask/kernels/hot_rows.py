@@ -8,9 +8,10 @@ In: lexer states. Out: entries. Cost: a step 1 ns, a first step 15 ns.
 
 from __future__ import annotations
 
+from .class_maps import class_of, classes_of
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_FINISHED, S_HOT, S_WIDE, next_state, put_state_field, state_field
-from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, put_i32, store_i32
+from .lexer_states import DEAD, S_FINISHED, S_HOT, S_MAP, S_WIDE, next_state, put_state_field, state_field
+from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, load_u8, put_i32, store_i32
 from .store_slots import HOT_ROWS, HOT_STATES, N_HOT
 
 WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first layout
@@ -29,8 +30,15 @@ def is_wide(store, state):
     if known != 0:
         return known == 2
     live = 0
+    last_class = -1
+    target = DEAD
+    class_map = state_field(store, state, S_MAP)
     for byte in range(256):
-        if next_state(store, state, byte) != DEAD:
+        byte_class = class_of(store, class_map, byte)
+        if byte_class != last_class:
+            target = next_state(store, state, byte)
+            last_class = byte_class
+        if target != DEAD:
             live += 1
     if store[EXCEEDED] == 0:
         put_state_field(store, state, S_WIDE, 2 if live > WIDE_BYTES else 1)
@@ -79,9 +87,13 @@ def hot_step(store, hot, byte):
 
 @kernel
 def expand(store, hot, byte):
-    """Look an entry up in the transition table, building it there; HOT_DEAD once a limit is reached."""
+    """Look an entry up in the transition table, building it there; HOT_DEAD once a limit is reached.
+
+    The entries of all bytes of the same class are written: one at a time, a string body asked 190 times.
+    """
     never_inline()
-    target = next_state(store, hot_state(store, hot), byte)
+    state = hot_state(store, hot)
+    target = next_state(store, state, byte)
     if store[EXCEEDED] != 0:
         return HOT_DEAD
     if target == DEAD:
@@ -90,5 +102,10 @@ def expand(store, hot, byte):
         entry = -target
     else:
         entry = hot_row(store, target) + HOT_FIRST
-    store_i32(block(store, HOT_ROWS) + hot * HOT_BYTES + byte * 4, entry)
+    row = block(store, HOT_ROWS) + hot * HOT_BYTES
+    classes = classes_of(store, state_field(store, state, S_MAP))
+    byte_class = load_u8(classes + byte)
+    for other in range(256):
+        if load_u8(classes + other) == byte_class:
+            store_i32(row + other * 4, entry)
     return entry

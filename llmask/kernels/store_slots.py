@@ -28,9 +28,10 @@ SEARCH_SEEN = STAMP + 1  # int32[n_nodes]: the last emptiness search that saw a 
 SEARCH = SEARCH_SEEN + 1  # number of the current emptiness search
 WORDS = SEARCH + 1  # int32[n_words]: tokens of the walk in progress
 WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
+NARROW_FRAMES = WALK_STACK + 1  # int64[MAX_TOKEN_BYTES + 2, 5], see trie_walk.py
 
 # --- regular expressions
-NODES = WALK_STACK + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
+NODES = NARROW_FRAMES + 1  # int32[n_nodes, NODE_FIELDS], see regex_nodes.py
 N_NODES = NODES + 1
 NODE_HEADS = N_NODES + 1  # see hash_chains.py
 LITERALS = NODE_HEADS + 1  # uint8[...]: bytes of literals
@@ -104,7 +105,19 @@ LIMIT_ITEMS = 7
 # what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
 STORE_BLOCKS = (
-    *(SCRATCH, STAMPS, SEARCH_SEEN, WORDS, WALK_STACK, NODES, NODE_HEADS, LITERALS, MAP_CLASSES, DERIVATIVES),
+    *(
+        SCRATCH,
+        STAMPS,
+        SEARCH_SEEN,
+        WORDS,
+        WALK_STACK,
+        NARROW_FRAMES,
+        NODES,
+        NODE_HEADS,
+        LITERALS,
+        MAP_CLASSES,
+        DERIVATIVES,
+    ),
     *(DFAS, DFA_POOL, LEXEMES, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
     *(MASK_HEADS, MASK_LINKS, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SLICES),

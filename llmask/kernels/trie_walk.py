@@ -28,7 +28,7 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .hot_rows import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state, hot_step, is_wide
+from .hot_rows import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state, is_wide
 from .jit import kernel, never_inline
 from .lexer_states import S_ACCEPTS, state_field
 from .memory import (
@@ -45,7 +45,6 @@ from .memory import (
     store_i32,
     store_i64,
 )
-from .node_table import push
 from .store_slots import (
     CHILD_BYTE,
     CHILD_FIRST,
@@ -55,15 +54,14 @@ from .store_slots import (
     LIMIT_WALKED,
     MAX_WALKED,
     N_EXITS,
-    SCRATCH,
-    SCRATCH_TOP,
+    NARROW_FRAMES,
     TRIE,
     WALK_STACK,
     WALKED,
     WORDS,
 )
 
-WIDE_NODES = 64  # ... in subtrees larger than this
+NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
 WORDS_MARGIN = 64  # bytes before the scratch mask, where bit NO_TOKEN = -1 lies
 
 
@@ -156,22 +154,23 @@ def wide_walk(store, trie, main, node, end, state):
     return n_tokens
 
 
-FRAME = 5  # node, next child, end of children, hot row, whether a child was dead
+FRAME = 5  # int64: node, next child, end of children, hot row, whether a child was dead
 
 
 @kernel
-def _push_frame(store, node, hot):
+def _write_frame(store, frame, node, hot):
     first = block(store, CHILD_FIRST)
-    push(store, node)
-    push(store, get_i32(first, node))
-    push(store, get_i32(first, node + 1))
-    push(store, hot)
-    push(store, 0)
+    store_i64(frame, node)
+    store_i64(frame + 8, get_i32(first, node))
+    store_i64(frame + 16, get_i32(first, node + 1))
+    store_i64(frame + 24, hot)
+    store_i64(frame + 32, 0)
 
 
 @kernel
 def narrow_walk(store, root, root_state):
-    """Walk the children of `root`, reached in `root_state`, list by list; subtrees of wide states go to `wide_walk`.
+    """Walk the children of `root`, reached in `root_state`, list by list; small subtrees, which lie close together,
+    and those of wide states go to `wide_walk`.
 
     Returns the number of tokens.
     """
@@ -181,48 +180,55 @@ def narrow_walk(store, root, root_state):
     child_first = block(store, CHILD_FIRST)
     child_byte = block(store, CHILD_BYTE)
     child_node = block(store, CHILD_NODE)
-    bottom = store[SCRATCH_TOP]
+    frame = block(store, NARROW_FRAMES)
     n_tokens = 0
-    _push_frame(store, root, hot_row(store, root_state))
-    while store[SCRATCH_TOP] > bottom and store[EXCEEDED] == 0:
-        top = store[SCRATCH_TOP] - FRAME
-        frames = block(store, SCRATCH)
-        child = get_i32(frames, top + 1)
-        end = get_i32(frames, top + 2)
-        hot = get_i32(frames, top + 3)
+    depth = 0
+    _write_frame(store, frame, root, hot_row(store, root_state))
+    rows = block(store, HOT_ROWS)
+    while depth >= 0 and store[EXCEEDED] == 0:
+        first = load_i64(frame + 8)
+        end = load_i64(frame + 16)
+        hot = load_i64(frame + 24)
+        child = first
         entry = HOT_DEAD
-        first = child
         while child < end:
-            entry = hot_step(store, hot, get_u8(child_byte, child))
+            at = hot * HOT_BYTES + get_u8(child_byte, child) * 4
+            entry = load_i32(rows + at)
+            if entry == HOT_UNKNOWN:
+                entry = expand(store, hot, get_u8(child_byte, child))
+                rows = block(store, HOT_ROWS)
             child += 1
             if entry != HOT_DEAD:
                 break
-            put_i32(block(store, SCRATCH), top + 4, 1)
         store[WALKED] += child - first
-        frames = block(store, SCRATCH)
-        put_i32(frames, top + 1, child)
+        if child - first > (0 if entry == HOT_DEAD else 1):
+            store_i64(frame + 32, 1)
         if entry == HOT_DEAD:  # all children are done
-            if get_i32(frames, top + 4) != 0 and state_field(store, hot_state(store, hot), S_ACCEPTS) != 0:
-                add_exit(store, get_i32(frames, top), hot_state(store, hot))
-            store[SCRATCH_TOP] = top
+            if load_i64(frame + 32) != 0 and state_field(store, hot_state(store, hot), S_ACCEPTS) != 0:
+                add_exit(store, load_i64(frame), hot_state(store, hot))
+            frame -= FRAME * 8
+            depth -= 1
             continue
+        store_i64(frame + 8, child)
         node = get_i32(child_node, child - 1)
         if entry < 0:
             add_exit(store, node, -entry)
             continue
         word = get_i64(trie, node)
-        token = (word >> TRIE_TOKEN_SHIFT) - 1
-        if token >= 0:
-            set_bit(words, token)
+        if word >> TRIE_TOKEN_SHIFT != 0:
+            set_bit(words, (word >> TRIE_TOKEN_SHIFT) - 1)
             n_tokens += 1
         if get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
         end_node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
-        if end_node - node > WIDE_NODES and is_wide(store, hot_state(store, entry - HOT_FIRST)):
-            n_tokens += wide_walk(store, trie, 0, node, end_node, hot_state(store, entry - HOT_FIRST))
+        state = hot_state(store, entry - HOT_FIRST)
+        if end_node - node <= NEAR_NODES or is_wide(store, state):
+            n_tokens += wide_walk(store, trie, 0, node, end_node, state)
+            rows = block(store, HOT_ROWS)
         else:
-            _push_frame(store, node, entry - HOT_FIRST)
-    store[SCRATCH_TOP] = bottom
+            frame += FRAME * 8
+            depth += 1
+            _write_frame(store, frame, node, entry - HOT_FIRST)
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
     return n_tokens

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
-from ..kernels import engine, memory, store_slots
+from ..kernels import engine, memory, store_slots, trie_walk
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from ..limits import Limits
@@ -132,6 +132,7 @@ class Store:
         table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
         table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
         table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(store_slots.NARROW_FRAMES, np.zeros((MAX_TOKEN_BYTES + 2) * trie_walk.FRAME, np.int64))
         if len(trie.duplicates):
             following = np.zeros(tokenizer.vocab_size, np.int32)
             last: dict[int, int] = {}

@@ -132,7 +132,8 @@ CASES: list[Case] = [
 
 
 def test_every_field_has_a_case() -> None:
-    assert {case[0] for case in CASES} == {field.name for field in dataclasses.fields(Limits)}
+    renewals = {"renew_store_bytes", "renew_grammar_bytes"}  # no errors: see test_store.py and test_generations.py
+    assert {case[0] for case in CASES} == {field.name for field in dataclasses.fields(Limits)} - renewals
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}={case[1]}" for case in CASES])
