@@ -51,7 +51,7 @@ from .memory import (
     load_i64,
     put_i32,
 )
-from .node_table import NULLABLE, has_flag, push
+from .node_table import NULLABLE, add_flag, has_flag, push
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
 from .set_operations import make_and, make_union
@@ -104,6 +104,7 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
+MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 
 # a matcher's cell
 CELL_STORE = 0  # address of the store's table
@@ -282,6 +283,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         match_nodes(store, a, data)
     elif operation == WALK_ALL:
         result = _walk_all(store, grammar, a)
+    elif operation == MARK:
+        add_flag(store, a, b)
     elif operation == INIT_STORE:
         init_nodes(store)
         init_states(store)

@@ -38,6 +38,8 @@ HIDES = 2  # contains an intersection or complement, so emptiness needs a search
 FINITE = 4  # has finitely many strings (a sufficient test)
 KNOWN_FULL = 8  # a search found a string
 KNOWN_EMPTY = 16  # a search found none
+UNIT = 32  # every string is one word of the store's prefix code (a spelling of one code point in a JSON string)
+ALL_UNITS = 64  # exactly the words of that code
 
 EMPTY = 0
 EPSILON = 1

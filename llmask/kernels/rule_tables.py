@@ -5,7 +5,7 @@ rule, and an edge into a state from which no final state can be reached are left
 dead end. Guards are not looked at: frontends guard loops only (llmask/grammar/rules.py).
 
 In: the columns of `Rules`. Out: slots RULE_STARTS to GUARDS of a grammar's table.
-Cost: linear in the edges for each round; rounds are as many as the nesting of rules written before their parts.
+Cost: linear in the edges; nullable rules in rounds, as many as nullable rules nest.
 """
 
 from __future__ import annotations
@@ -111,35 +111,62 @@ def _matches_nothing(store, node):
 
 @kernel
 def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
-    """Fixed point: states that reach a final state, rules that derive something."""
+    """States that reach a final state and rules that derive something, each followed up once when it is found.
+
+    (Rounds over all edges until nothing changed took 2 s for an object with 20,000 required properties.)
+    """
     never_inline()
     rule_starts = block(grammar, RULE_STARTS)
     state_rules = block(grammar, STATE_RULES)
-    for state in range(grammar[N_RTN_STATES]):
-        if scratch(store, live + state) != 0:
-            rule = get_i32(state_rules, state)
-            if get_i32(rule_starts, rule) == state:
-                put_i32(rule_flags, rule, PRODUCTIVE)
-    changed = True
-    while changed:
-        changed = False
-        # frontends write a rule from its first state to its last, so going backwards settles most of it in one round
-        for i in range(n_edges - 1, -1, -1):
-            at = edges + EDGE * i
-            state = data[at]
-            if scratch(store, live + state) != 0 or scratch(store, live + data[at + 3]) == 0:
-                continue
-            kind = data[at + 1]
-            symbol = scratch(store, usable + i)
-            if kind == SCAN and symbol < 0:
-                continue
-            if kind == CALL and get_i32(rule_flags, symbol) & PRODUCTIVE == 0:
-                continue
-            put_i32(block(store, SCRATCH), live + state, 1)
-            changed = True
-            rule = get_i32(state_rules, state)
-            if get_i32(rule_starts, rule) == state:
-                put_i32(rule_flags, rule, PRODUCTIVE)
+    n_states = grammar[N_RTN_STATES]
+    # lists of edges + 1, by the state they lead to and by the rule they call
+    into = store[SCRATCH_TOP]
+    calling = into + n_states
+    next_into = calling + grammar[N_RULES]
+    next_calling = next_into + n_edges
+    bottom = next_calling + n_edges
+    items = ensure(store, SCRATCH, (bottom + n_states) * 4)
+    for i in range(into, next_into):
+        put_i32(items, i, 0)
+    for i in range(n_edges):
+        at = edges + EDGE * i
+        symbol = get_i32(items, usable + i)
+        if data[at + 1] == SCAN and symbol < 0:
+            continue
+        put_i32(items, next_into + i, get_i32(items, into + data[at + 3]))
+        put_i32(items, into + data[at + 3], i + 1)
+        if data[at + 1] == CALL:
+            put_i32(items, next_calling + i, get_i32(items, calling + symbol))
+            put_i32(items, calling + symbol, i + 1)
+    top = bottom
+    for state in range(n_states):
+        if get_i32(items, live + state) != 0:
+            put_i32(items, top, state)
+            top += 1
+    while top > bottom:
+        top -= 1
+        state = get_i32(items, top)
+        edge = get_i32(items, into + state) - 1
+        while edge >= 0:
+            at = edges + EDGE * edge
+            is_closed = data[at + 1] == CALL and get_i32(rule_flags, get_i32(items, usable + edge)) & PRODUCTIVE == 0
+            if not is_closed and get_i32(items, live + data[at]) == 0:
+                put_i32(items, live + data[at], 1)
+                put_i32(items, top, data[at])
+                top += 1
+            edge = get_i32(items, next_into + edge) - 1
+        rule = get_i32(state_rules, state)
+        if get_i32(rule_starts, rule) != state:
+            continue
+        put_i32(rule_flags, rule, PRODUCTIVE)
+        edge = get_i32(items, calling + rule) - 1
+        while edge >= 0:
+            at = edges + EDGE * edge
+            if get_i32(items, live + data[at + 3]) != 0 and get_i32(items, live + data[at]) == 0:
+                put_i32(items, live + data[at], 1)
+                put_i32(items, top, data[at])
+                top += 1
+            edge = get_i32(items, next_calling + edge) - 1
 
 
 @kernel

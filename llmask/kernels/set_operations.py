@@ -14,6 +14,7 @@ from .jit import kernel, never_inline
 from .memory import block, get_i32, put_i32
 from .node_table import (
     ALL,
+    ALL_UNITS,
     EMPTY,
     EPSILON,
     FINITE,
@@ -30,6 +31,7 @@ from .node_table import (
     LOW,
     MAP,
     NULLABLE,
+    UNIT,
     A,
     B,
     field,
@@ -256,6 +258,9 @@ def make_and(store, first):
         if scratch(store, first) == EMPTY:
             store[SCRATCH_TOP] = first
             return EMPTY
+    if _meet_repeats(store, first):
+        store[SCRATCH_TOP] = first
+        return EMPTY
     if excluded != EMPTY:
         push(store, make_not(store, excluded))
     _sort_scratch(store, first)
@@ -279,6 +284,35 @@ def make_and(store, first):
     if found >= 0:
         return found
     return add_node(store, found, K_AND, members, 0, 0, 0, flags | finite, class_map)
+
+
+@kernel
+def _meet_repeats(store, first):
+    """Make x{max(a,c), min(b,d)} of x{a,b} and y{c,d}, where y is all of a prefix code and x a part of it.
+
+    A string of the code's words is cut into words in one way only, so both count the same. After its first letter,
+    the pattern ^[A-Z] with a maxLength is such a pair, and no slice would see what it takes. Returns whether the
+    counts contradict each other.
+    """
+    never_inline()
+    i = first
+    while i < store[SCRATCH_TOP]:
+        one = scratch(store, i)
+        if field(store, one, KIND) == K_REPEAT and has_flag(store, field(store, one, A), ALL_UNITS):
+            for j in range(first, store[SCRATCH_TOP]):
+                two = scratch(store, j)
+                if j == i or field(store, two, KIND) != K_REPEAT or not has_flag(store, field(store, two, A), UNIT):
+                    continue
+                low = max(field(store, one, LOW), field(store, two, LOW))
+                high = min(field(store, one, HIGH), field(store, two, HIGH))
+                if low > high:
+                    return True
+                put_i32(block(store, SCRATCH), j, make_repeat(store, field(store, two, A), low, high))
+                put_i32(block(store, SCRATCH), i, pop(store))  # the last item, unless that was this one
+                i = first - 1
+                break
+        i += 1
+    return False
 
 
 @kernel
