@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -113,6 +114,20 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and pickled: everything but the stores of this process."""
+        return {name: value for name, value in self.__dict__.items() if name != "stores"}
+
+    @cached_property
+    def stores(self) -> WeakSet[Any]:
+        """What compilers have built over this vocabulary and somebody still uses."""
+        return WeakSet()
+
+    @property
+    def store_bytes(self) -> int:
+        """Memory of the tables that grammars of this tokenizer share, in bytes, those of grammars left aside."""
+        return sum(store.bytes_used for store in tuple(self.stores))
 
     @property
     def vocab_size(self) -> int:

@@ -120,6 +120,7 @@ class Store:
         self.run(engine.INIT_STORE)
         self.nodes = RegexNodes(builder.run)
         add_slices(self)
+        tokenizer.stores.add(self)
 
     def _put_vocabulary(self) -> None:
         tokenizer, table = self.tokenizer, self.table

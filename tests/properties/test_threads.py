@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import llmask
 from tests.properties.schemas import draw, ids_by_bytes, spelled, written
 from tests.reference.definition import read_mask
@@ -35,8 +37,9 @@ def in_threads(work: Callable[[int], None]) -> None:
         raise errors[0]
 
 
+@pytest.mark.parametrize("renewing", [False, True], ids=["one store", "new stores and tables all the time"])
 def test_threads_compile_fill_accept_and_fork_like_one_thread(
-    tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+    tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], renewing: bool
 ) -> None:
     ids = ids_by_bytes(tiny_tokenizer)
     jobs: list[tuple[Any, list[int], list[set[int]]]] = []
@@ -50,7 +53,8 @@ def test_threads_compile_fill_accept_and_fork_like_one_thread(
             matcher.accept_token(token)
         jobs.append((schema, tokens, masks))
 
-    shared = llmask.Compiler(tiny_tokenizer)
+    limits = llmask.Limits(renew_store_bytes=400_000, renew_grammar_bytes=20_000) if renewing else llmask.Limits()
+    shared = llmask.Compiler(tiny_tokenizer, limits=limits)
 
     def work(number: int) -> None:
         own = random.Random(number)
@@ -89,3 +93,25 @@ def test_threads_share_one_fresh_grammar(llama3_tokenizer: Any) -> None:
                 matcher.accept_token(token)
 
         in_threads(work)
+
+
+def test_batches_of_several_threads_share_matchers_of_many_grammars(
+    tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(renew_grammar_bytes=20_000))
+    grammars = [compiler.json_schema(draw(rng)[0]) for _ in range(scaled(12))]
+
+    def work(number: int) -> None:
+        own = random.Random(number)
+        matchers = [own.choice(grammars).matcher() for _ in range(40)]
+        bitmask = llmask.allocate_bitmask(len(matchers), tiny_tokenizer.vocab_size)
+        for _ in range(20):
+            llmask.fill_bitmasks(matchers, bitmask, threads=3)
+            for row, matcher in enumerate(matchers):
+                single = llmask.allocate_bitmask(1, tiny_tokenizer.vocab_size)
+                matcher.fill_bitmask(single)
+                assert (single[0] == bitmask[row]).all()
+                if not matcher.is_terminated():
+                    matcher.accept_token(own.choice(sorted(read_mask(matcher, tiny_tokenizer.vocab_size))))
+
+    in_threads(work)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -103,3 +106,14 @@ def test_every_gguf_vocabulary_encodes_its_own_tokens(shared_dir):
         assert tok.encoder_name == "greedy"
         text = 'a plain text, {"with": [1, 2]} numbers'
         assert tok.decode(tok.encode(text)) == text
+
+
+def test_a_tokenizer_in_use_can_be_copied_and_pickled(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer)
+    assert tiny_tokenizer.store_bytes > 0
+    for twin in (copy.copy(tiny_tokenizer), pickle.loads(pickle.dumps(tiny_tokenizer))):
+        assert twin.store_bytes == 0
+        assert twin.vocab_size == tiny_tokenizer.vocab_size
+        assert (
+            llmask.Compiler(twin).regex("ab").matcher().forced_bytes() == compiler.regex("ab").matcher().forced_bytes()
+        )

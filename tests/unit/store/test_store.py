@@ -120,10 +120,14 @@ def test_a_store_dies_at_once_with_its_last_user(tiny_tokenizer: Any) -> None:
         grammar = compiler.json_schema(True)
         store, matcher = weakref.ref(compiler.store()), grammar.matcher()
         walk(matcher)
+        before = tiny_tokenizer.store_bytes
+        assert before >= compiler.store().bytes_used > 0
         del compiler, grammar
         assert store() is not None
+        assert tiny_tokenizer.store_bytes == before
         del matcher
         assert store() is None
+        assert tiny_tokenizer.store_bytes < before
     finally:
         gc.enable()
 
