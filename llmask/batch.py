@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from .errors import LlmaskError
-from .kernels import engine
 from .kernels.crossing import FILL_SOME
 from .matcher import Matcher, as_bitmask, as_integer
-from .workers import run_together
+from .workers import fill_together
 
 MATCHERS_PER_THREAD = 512  # waking a thread takes 40 us, in which one thread writes 150 known masks
 
@@ -67,8 +66,7 @@ def fill_bitmasks(
         threads = min(n // MATCHERS_PER_THREAD, os.cpu_count() or 1)
     threads = max(1, min(as_integer(threads, "the number of threads"), n))
     statuses = np.empty(n, np.int8)
-    taken = np.zeros(1, np.int64)
-    run_together(lambda: engine.fill_masks(cells, chosen, words, statuses, taken), threads)
+    fill_together(cells, chosen, words, statuses, threads)
     if not statuses.any():
         return [True] * n
     assert FILL_SOME == 0

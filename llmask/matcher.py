@@ -23,8 +23,8 @@ from .history import History
 from .kernels import engine, store_slots
 from .kernels.configurations import ENDED, REFUSED
 from .kernels.crossing import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
-from .kernels.engine import CELL_CONFIGURATION, CELL_GRAMMAR
 from .kernels.lexer_states import MISS
+from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation

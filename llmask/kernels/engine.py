@@ -3,10 +3,11 @@
     build        everything that writes, one operation a call, under the store's lock
     fill_mask    write a known mask                                  no lock
     fill_masks   write the known masks of a batch                    no lock
+    help_with_masks   what other threads run meanwhile
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
-The three readers take a matcher's *cell*, int64[3]: its store's table, its grammar's table, its configuration.
+Readers take a matcher's *cell*, int64[3]: its store's table, its grammar's table, its configuration.
 
 In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 
@@ -31,18 +32,18 @@ from .configurations import (
     pack,
     step,
 )
-from .crossing import FILL_SHAPE, build_mask, fill
+from .crossing import build_mask
 from .derivatives import derivative, is_empty, matches
 from .earley_rows import R_START, first_row, row_field
 from .hot_rows import forget_hot_rows
 from .jit import door, kernel, never_inline
 from .lexer_states import S_TWIN, init_states, state_field
 from .memory import (
+    allocate,
     as_table,
     block,
     copy_bytes,
     ensure,
-    fetch_add,
     free_block,
     free_retired,
     get_i32,
@@ -50,11 +51,28 @@ from .memory import (
     get_u8,
     load_i64,
     put_i32,
+    store_i64,
 )
 from .node_table import NULLABLE, add_flag, has_flag, push
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
 from .set_operations import make_and, make_union
+from .shared_batch import (
+    CELL_CONFIGURATION,
+    CELL_GRAMMAR,
+    CELL_STORE,
+    CELLS,
+    CONTROL_FIELDS,
+    MASK,
+    N_MATCHERS,
+    N_ROWS,
+    ROW_WORDS,
+    ROWS,
+    STATUSES,
+    fill_row,
+    help_with_batches,
+    share_batch,
+)
 from .slices import flag_slice, match_nodes
 from .store_slots import (
     DFA_POOL,
@@ -105,13 +123,6 @@ FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, s
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
-
-# a matcher's cell
-CELL_STORE = 0  # address of the store's table
-CELL_GRAMMAR = 1
-CELL_CONFIGURATION = 2
-
-TAKEN_AT_ONCE = 8  # matchers of a batch that a thread takes at a time: few enough to share out, enough to rarely meet
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
 
@@ -291,42 +302,38 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     return result
 
 
-@kernel
-def _fill_row(cell, mask, row):
-    store = as_table(load_i64(cell + 8 * CELL_STORE))
-    n_words = store[N_WORDS]
-    if row < 0 or row >= mask.shape[0] or mask.shape[1] < n_words:
-        return FILL_SHAPE
-    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
-    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
-    status = fill(store, grammar, configuration, mask.ctypes.data + row * mask.shape[1] * 4)
-    for i in range(n_words, mask.shape[1]):
-        mask[row, i] = 0
-    return status
-
-
 @door("int64(int64, int32[:, ::1], int64)", group="engine")
 def fill_mask(cell, mask, row):
-    """Write the mask of a matcher (the address of its cell) into `mask[row]`, or FILL_MISS.
+    """Write the mask of a matcher (the address of its cell) into `mask[row]`, or FILL_MISS."""
+    return fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
 
-    Bits beyond the vocabulary become 0.
+
+@door("void(int64, int64[::1], int64[::1], int32[:, ::1], int8[::1], int64)", group="engine")
+def fill_masks(control, cells, rows, mask, statuses, helpers):
+    """Write the masks of many matchers with up to so many helpers; `statuses` gets what `fill_mask` returns.
+
+    `control` is the address of int64[CONTROL_FIELDS], see shared_batch.py.
     """
-    return _fill_row(cell, mask, row)
+    store_i64(control + 8 * N_MATCHERS, cells.shape[0])
+    store_i64(control + 8 * CELLS, cells.ctypes.data)
+    store_i64(control + 8 * ROWS, rows.ctypes.data)
+    store_i64(control + 8 * MASK, mask.ctypes.data)
+    store_i64(control + 8 * N_ROWS, mask.shape[0])
+    store_i64(control + 8 * ROW_WORDS, mask.shape[1])
+    store_i64(control + 8 * STATUSES, statuses.ctypes.data)
+    share_batch(control, helpers)
 
 
-@door("void(int64[::1], int64[::1], int32[:, ::1], int8[::1], int64[::1])", group="engine")
-def fill_masks(cells, rows, mask, statuses, taken):
-    """Write the masks of many matchers; several threads may run this over the same arrays.
+@door("int64()", group="engine")
+def new_control():
+    """Address of the fields of shared batches; never given back, as threads may look at them until the process ends."""
+    return allocate(CONTROL_FIELDS * 8)
 
-    `taken[0]` counts the matchers that some thread has taken; `statuses` gets what `fill_mask` returns.
-    """
-    n = cells.shape[0]
-    while True:
-        first = fetch_add(taken.ctypes.data, TAKEN_AT_ONCE)
-        if first >= n:
-            return
-        for i in range(first, min(first + TAKEN_AT_ONCE, n)):
-            statuses[i] = _fill_row(cells[i], mask, rows[i])
+
+@door("void(int64, int64)", group="engine")
+def help_with_masks(control, looks):
+    """Help with batches until none has opened for so many looks."""
+    help_with_batches(control, looks)
 
 
 @door("int64(int64, int64)", group="engine")

@@ -104,7 +104,7 @@ load_i32 = _make_load(32, True)
 load_u8 = _make_load(8, False)
 store_i64 = _make_store(64)
 store_i32 = _make_store(32)
-store_u8 = _make_store(8)
+store_u8 = store_i8 = _make_store(8)
 
 
 TABLE = types.CPointer(types.int64)
@@ -176,10 +176,10 @@ def publish_i32(typingctx, address, value):
 
 @intrinsic
 def fetch_add(typingctx, address, value):
-    """Add to an int64 that several threads add to; returns what was there before."""
+    """Add to an int64 that several threads add to, in one order for all; returns what was there before."""
 
     def codegen(context, builder, signature, args):
-        return builder.atomic_rmw("add", _pointer(builder, args[0], 64), args[1], "monotonic")
+        return builder.atomic_rmw("add", _pointer(builder, args[0], 64), args[1], "seq_cst")
 
     return types.int64(types.int64, types.int64), codegen
 
@@ -311,6 +311,16 @@ def new_block(table, n_bytes):
         raise MemoryError("no memory for a table of llmask")
     table[BYTES_USED] += HEADER_BYTES
     _charge(table, address, n_bytes)
+    return address
+
+
+@kernel
+def allocate(n_bytes):
+    """Address of zeros that belong to no table; whoever asks gives them back, or keeps them for ever."""
+    never_inline()
+    address = _calloc(n_bytes, 1)
+    if address == 0:
+        raise MemoryError("no memory for llmask")
     return address
 
 
