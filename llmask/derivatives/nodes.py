@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ..errors import GrammarError
 from ..kernels import engine
+from ..kernels.node_table import ALL_UNITS, UNIT
 
 UNBOUNDED = 2**31 - 1
 
@@ -63,6 +64,14 @@ class RegexNodes:
     def intersect(self, nodes: Sequence[int]) -> int:
         """What all of them match."""
         return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+
+    def mark_units(self, node: int, are_all: bool) -> None:
+        """Say that every string of `node` is one word of the prefix code that JSON spells code points with; no word
+        begins with a quote.
+
+        Repetitions of such nodes are intersected by counting words. `are_all`: the node is the whole code.
+        """
+        self._run(engine.MARK, node, UNIT | ALL_UNITS if are_all else UNIT)
 
     def complement(self, node: int) -> int:
         """Every byte string that `node` does not match."""

@@ -38,7 +38,7 @@ HIDES = 2  # contains an intersection or complement, so emptiness needs a search
 FINITE = 4  # has finitely many strings (a sufficient test)
 KNOWN_FULL = 8  # a search found a string
 KNOWN_EMPTY = 16  # a search found none
-UNIT = 32  # every string is one word of the store's prefix code (a spelling of one code point in a JSON string)
+UNIT = 32  # every string is one word of the store's prefix code (JSON's spellings of one code point)
 ALL_UNITS = 64  # exactly the words of that code
 
 EMPTY = 0

@@ -18,6 +18,7 @@ from .node_table import (
     EMPTY,
     EPSILON,
     FINITE,
+    FIRST_SINGLE,
     FLAGS,
     HIDES,
     HIGH,
@@ -43,6 +44,7 @@ from .node_table import (
 from .regex_nodes import add_node, find_node, make_bytes, make_concat, make_not, make_repeat
 from .store_slots import BYTE_SETS, NODE_LISTS, SCRATCH, SCRATCH_TOP
 
+QUOTE = FIRST_SINGLE + 0x22
 MERGE_AT_MOST = 64  # unions longer than this are not searched for repetitions to merge
 
 
@@ -288,30 +290,36 @@ def make_and(store, first):
 
 @kernel
 def _meet_repeats(store, first):
-    """Make x{max(a,c), min(b,d)} of x{a,b} and y{c,d}, where y is all of a prefix code and x a part of it.
+    """Make x{max(a,c), min(b,d)}t of x{a,b}t and y{c,d}t, where y is all of a prefix code, x a part of it, and t is
+    nothing or a quote, with which no word of the code begins.
 
-    A string of the code's words is cut into words in one way only, so both count the same. After its first letter,
-    the pattern ^[A-Z] with a maxLength is such a pair, and no slice would see what it takes. Returns whether the
-    counts contradict each other.
+    Such a string is cut into words in one way only, so both count the same. After its first letter, the pattern
+    ^[A-Z] with a maxLength is such a pair, and no slice would see what it takes. Returns whether the counts contradict
+    each other.
     """
     never_inline()
     i = first
     while i < store[SCRATCH_TOP]:
-        one = scratch(store, i)
-        if field(store, one, KIND) == K_REPEAT and has_flag(store, field(store, one, A), ALL_UNITS):
-            for j in range(first, store[SCRATCH_TOP]):
-                two = scratch(store, j)
-                if j == i or field(store, two, KIND) != K_REPEAT or not has_flag(store, field(store, two, A), UNIT):
-                    continue
-                low = max(field(store, one, LOW), field(store, two, LOW))
-                high = min(field(store, one, HIGH), field(store, two, HIGH))
-                if low > high:
-                    return True
-                put_i32(block(store, SCRATCH), j, make_repeat(store, field(store, two, A), low, high))
-                put_i32(block(store, SCRATCH), i, pop(store))  # the last item, unless that was this one
-                i = first - 1
-                break
+        one = _repeat_head(store, scratch(store, i))
+        tail = _tail(store, scratch(store, i))
         i += 1
+        if one == EMPTY or (tail != EPSILON and tail != QUOTE) or not has_flag(store, field(store, one, A), ALL_UNITS):
+            continue
+        for j in range(first, store[SCRATCH_TOP]):
+            two = _repeat_head(store, scratch(store, j))
+            if j == i - 1 or two == EMPTY or _tail(store, scratch(store, j)) != tail:
+                continue
+            if not has_flag(store, field(store, two, A), UNIT):
+                continue
+            low = max(field(store, one, LOW), field(store, two, LOW))
+            high = min(field(store, one, HIGH), field(store, two, HIGH))
+            if low > high:
+                return True
+            met = make_concat(store, make_repeat(store, field(store, two, A), low, high), tail)
+            put_i32(block(store, SCRATCH), j, met)
+            put_i32(block(store, SCRATCH), i - 1, pop(store))  # the last item, unless that was this one
+            i = first
+            break
     return False
 
 

@@ -87,6 +87,9 @@ class RegexNodes:
             return self.parts[node][1]
         return self._node((COMPLEMENT, node), not self.nullable[node])
 
+    def mark_units(self, node: int, are_all: bool) -> None:
+        """Nothing follows from it here."""
+
     def repeat(self, node: int, low: int, high: int | None = None) -> int:
         """`low` to `high` times; None means without end."""
         if low < 0 or (high is not None and high < low):

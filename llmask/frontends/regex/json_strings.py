@@ -64,6 +64,7 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
             escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, ranges, PAIR)]))
         raw = utf8_char(nodes, members.intersect(RAW))
         found = nodes.memo[key] = nodes.union([raw, nodes.concat([nodes.literal(b"\\"), nodes.union(escapes)])])
+        nodes.mark_units(found, members == TEXT)
     return int(found)
 
 

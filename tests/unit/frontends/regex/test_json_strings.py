@@ -32,6 +32,37 @@ def test_every_spelling_of_a_character_is_accepted_and_means_it(nodes: Any, char
         assert not nodes.matches(json_char(nodes, CodePointSet.of(character).complement()), data)
 
 
+def test_spellings_are_words_of_one_prefix_code(nodes: Any, rng: random.Random) -> None:
+    # what `mark_units` claims, proved: no spelling begins another, and every set's spellings are among all
+    whole = json_char(nodes, TEXT)
+    more = nodes.intersect([nodes.ALL, nodes.complement(nodes.EPSILON)])
+    assert nodes.is_empty(nodes.intersect([whole, nodes.concat([whole, more])]))
+    assert nodes.derivative(whole, 0x22) == nodes.EMPTY
+    for _ in range(10):
+        part = json_char(nodes, CodePointSet.of("".join(rng.sample(SAMPLES, rng.randint(1, 6)))))
+        for members in (part, json_char(nodes, TEXT.subtract(CodePointSet.of(rng.choice(SAMPLES))))):
+            assert nodes.is_empty(nodes.intersect([members, nodes.complement(whole)]))
+
+
+def test_repetitions_of_spellings_meet_by_counting(nodes: Any) -> None:
+    whole, part = json_char(nodes, TEXT), json_char(nodes, CodePointSet.of("ab\n"))
+    for low, high, other_low, other_high in [
+        (0, None, 2, 5),
+        (3, 9, 0, 4),
+        (0, 3, 4, 8),
+        (1, 1, 0, 7),
+        (2, 2, 0, None),
+    ]:
+        one, other = nodes.repeat(part, low, high), nodes.repeat(whole, other_low, other_high)
+        met = nodes.intersect([one, other])
+        for n in range(10):
+            for word in (b"a" * n, b"a\\u0062" * (n // 2) + b"\\n" * (n % 2)):
+                assert nodes.matches(met, word) == (nodes.matches(one, word) and nodes.matches(other, word)), word
+        assert nodes.intersect([nodes.complement(met), one, other]) == nodes.EMPTY or nodes.is_empty(
+            nodes.intersect([nodes.complement(met), one, other])
+        )
+
+
 @pytest.mark.parametrize(
     "data",
     [
