@@ -1,0 +1,173 @@
+"""Memory while up to a million distinct deep documents go through one compiled grammar.
+
+Documents are drawn with a fixed seed under a recursive schema: values nested at random, up to 40 deep, with numbers,
+words and names that hardly repeat. They are given as tokens; a document is put together from pieces whose tokens were
+found once, so that drawing costs less than matching. A mask is filled before every fourth token.
+
+In: effort. Out: a table by number of documents. Cost: ten minutes at effort 1.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from bench.data import llama3_encode
+from bench.scaling.drawn import WORDS
+from bench.scaling.resident import MIB, alone, resident_mib
+from bench.scaling.results import Plot, Result, Table, Target
+from bench.scaling.sides import LlmaskSide, Refused, clock
+
+N_DOCUMENTS = 1_000_000
+N_POINTS = 100
+COLUMNS = ["documents", "resident", "grammar", "store", "tokens", "us a token"]
+SELF = {"$ref": "#/$defs/value"}
+SCHEMA = {
+    "$defs": {
+        "value": {
+            "anyOf": [
+                {"type": ["integer", "string", "null"]},
+                {"type": "array", "items": SELF},
+                {
+                    "type": "object",
+                    "properties": {
+                        "name": {"type": "string"},
+                        "kind": {"enum": ["a", "b"]},
+                        "child": SELF,
+                        "children": {"type": "array", "items": SELF, "maxItems": 50},
+                    },
+                    "required": ["name"],
+                    "additionalProperties": SELF,
+                },
+            ]
+        }
+    },
+    "$ref": "#/$defs/value",
+}
+MAX_DEPTH = 40
+
+
+class DocumentMaker:
+    """Draws documents as token ids."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        encode = llama3_encode()
+        self.words = [encode(word) + encode(" " + other) for word, other in zip(WORDS, reversed(WORDS), strict=True)]
+        self.numbers = [encode(str(number)) for number in range(1000)]
+        self.piece: dict[str, list[int]] = {
+            text: encode(text)
+            for text in (
+                '"',
+                '"}',
+                "[",
+                "]",
+                ", ",
+                "null",
+                '{"',
+                '": ',
+                '", "',
+                '{"name": "',
+                '", "kind": "a"',
+                ', "child": ',
+                '", "child": ',
+                '", "children": [',
+                "}",
+                "]}",
+            )
+        }
+
+    def document(self) -> list[int]:
+        """One document; the way down is long, most branches are short."""
+        made: list[int] = []
+        self._value(made, self.random.randint(3, MAX_DEPTH))
+        return made
+
+    def _value(self, made: list[int], depth: int) -> None:
+        draw, piece = self.random, self.piece
+        kind = draw.randrange(4) if depth > 0 else draw.randrange(4, 7)
+        if kind == 0:
+            made += piece["["]
+            for _ in range(draw.randrange(3)):
+                self._value(made, 0)
+                made += piece[", "]
+            self._value(made, depth - 1)
+            made += piece["]"]
+        elif kind == 1:
+            made += piece['{"name": "'] + draw.choice(self.words) + piece['", "child": ']
+            self._value(made, depth - 1)
+            made += piece["}"]
+        elif kind == 2:
+            made += piece['{"name": "'] + draw.choice(self.words) + piece['", "children": [']
+            for _ in range(draw.randrange(3)):
+                self._value(made, 0)
+                made += piece[", "]
+            self._value(made, depth - 1)
+            made += piece["]}"]
+        elif kind == 3:
+            made += (
+                piece['{"name": "'] + draw.choice(self.words) + piece['", "'] + draw.choice(self.words) + piece['": ']
+            )
+            self._value(made, depth - 1)
+            made += piece["}"]
+        elif kind == 4:
+            made += draw.choice(self.numbers)
+        elif kind == 5:
+            made += piece['"'] + draw.choice(self.words) + piece['"']
+        else:
+            made += piece["null"]
+
+
+def many(n: int) -> tuple[list[list[Any]], str]:
+    """Rows of the table, and the message of the limit that ended it early, or nothing."""
+    side = LlmaskSide()
+    grammar = side.compile(SCHEMA)
+    maker = DocumentMaker(9)
+    rows: list[list[Any]] = []
+    n_tokens = n_since = busy_ns = 0
+    every = max(n // N_POINTS, 1)
+
+    def note(n_documents: int) -> None:
+        us = busy_ns / 1000 / max(n_tokens - n_since, 1)
+        tables = grammar.bytes_used / MIB, grammar.store.bytes_used / MIB
+        rows.append([n_documents, resident_mib(), *tables, n_tokens, us])
+
+    for i in range(n):
+        if i % every == 0:
+            note(i)
+            busy_ns, n_since = 0, n_tokens
+        tokens = maker.document()
+        started = clock()
+        try:
+            sequence = side.start(grammar)
+            for place, token in enumerate(tokens):
+                if place % 4 == 0:
+                    side.fill(sequence)
+                side.accept(sequence, token)
+        except Refused as error:
+            note(i)
+            return rows, str(error)
+        busy_ns += clock() - started
+        n_tokens += len(tokens)
+    note(n)
+    return rows, ""
+
+
+def study(effort: float) -> Result:
+    n = int(N_DOCUMENTS * effort)
+    rows, ending = alone(many, n)
+    table = Table(f"MiB after n documents through one grammar {ending}", COLUMNS, rows)
+    x = [float(row[0]) for row in rows]
+    lines = {f"llmask {COLUMNS[i]}": (x, [row[i] for row in rows]) for i in (1, 2, 3)}
+    plot = Plot("resident", "documents", "MiB", lines, log_x=False, log_y=False)
+    at_tenth = next((row[1] for row in rows if row[0] >= n / 10), 0.0)
+    return Result(
+        [table],
+        [plot],
+        [
+            Target("documents until the end", rows[-1][0], n, at_least=True),
+            Target(
+                "resident at the end / after the first tenth", rows[-1][1] / at_tenth if at_tenth else float("inf"), 1.1
+            ),
+        ],
+    )

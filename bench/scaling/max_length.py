@@ -1,0 +1,100 @@
+"""Strings with maxLength or minLength of 1 to 10,000: masks along them, and the trie nodes that each mask walks.
+
+Every string has exactly the length that the schema bounds. Each mask of llmask is computed for the first time.
+
+In: effort. Out: a table by shape and length. Cost: a minute.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bench.data import llama3_encode
+from bench.scaling.drawn import WORDS
+from bench.scaling.results import Plot, Result, Table
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, feed
+from llmask.kernels import store_slots
+
+LENGTHS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
+SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "maxLength": lambda n: {"type": "string", "maxLength": n},
+    "minLength": lambda n: {"type": "string", "minLength": n},
+    "both": lambda n: {"type": "string", "minLength": n, "maxLength": n},
+    "words, maxLength": lambda n: {"type": "string", "pattern": "^[a-z ]*$", "maxLength": n},
+    "capital, maxLength": lambda n: {"type": "string", "pattern": "^[A-Za-z]", "maxLength": n},
+    "repeated class": lambda n: {"type": "string", "pattern": f"^[a-z ]{{0,{n}}}$"},
+    "non-ASCII, maxLength": lambda n: {"type": "string", "maxLength": n},
+}
+
+
+def text_of_length(n: int, shape: str) -> str:
+    """A string of `n` characters that fulfils the shape."""
+    draw = random.Random(n)
+    words = (
+        ["größe", "straße", "жизнь", "слово", "日本語", "中文字", "αλφα", "naïve", "emoji😀"]
+        if shape.startswith("non")
+        else WORDS
+    )
+    text = ""
+    while len(text) < n:
+        text += draw.choice(words) + " "
+    return text[:n]
+
+
+def measure(side: Side, shape: str, n: int) -> list[Any]:
+    """p50, p99, max of TBM in us over two strings of `n` characters, and the most and mean trie nodes of a mask."""
+    schema = {"type": "array", "items": SHAPES[shape](n)}
+    tokens = llama3_encode()(json.dumps([text_of_length(n, shape), text_of_length(n, shape)], ensure_ascii=False))
+    gc.disable()
+    try:
+        grammar = side.compile(schema)
+        tbm = feed(side, side.start(grammar), tokens).tbm / 1000
+        walked = nodes_walked(side, schema, tokens) if isinstance(side, LlmaskSide) else [0]
+    except Refused as error:
+        return [f"refused: {str(error)[:50]}", None, None, None, None]
+    finally:
+        gc.enable()
+    p50, p99 = np.percentile(tbm, [50, 99])
+    mean = sum(walked) / len(walked) if walked else 0.0
+    return [float(p50), float(p99), float(tbm.max()), max(walked, default=0) or None, mean or None]
+
+
+def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
+    """Trie nodes walked by each mask that had to be computed, in a store of its own."""
+    fresh = LlmaskSide(side.tokenizer)
+    grammar = fresh.compile(schema)
+    slots, sequence, walked = grammar.store.table.array, fresh.start(grammar), []
+    for token in tokens:
+        slots[store_slots.WALKED] = -1  # stays when the mask is known: nothing is built then
+        fresh.fill(sequence)
+        if slots[store_slots.WALKED] >= 0:
+            walked.append(int(slots[store_slots.WALKED]))
+        fresh.accept(sequence, token)
+    return walked
+
+
+def study(effort: float) -> Result:
+    sides: list[Side] = [LlmaskSide(), LlguidanceSide()]
+    table = Table(
+        "strings of n characters, TBM in us", ["engine, shape", "n", "p50", "p99", "max", "most nodes", "mean nodes"]
+    )
+    plot = Plot("max", "characters", "us, largest TBM", {})
+    for shape in SHAPES:
+        for n in LENGTHS:
+            if n > LENGTHS[-1] * effort:
+                break
+            for side in sides:
+                name = f"{side.name}, {shape}"
+                figures = measure(side, shape, n)
+                table.rows.append([name, n, *figures])
+                if figures[1] is not None:
+                    x, y = plot.lines.setdefault(name, ([], []))
+                    x.append(float(n))
+                    y.append(figures[2])
+    return Result([table], [plot], [])
