@@ -22,6 +22,7 @@ from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, clock
 SIZES = (10, 100, 1_000, 10_000, 50_000)
 SHAPES = ("letters", "prefix", "urls", "numbers", "non-ascii", "sentences")
 N_DOCUMENT_TOKENS = 5_000
+MOST_P99_US, MOST_US = 250.0, 10_000.0  # "normal": MaskBench's p99.9, and a fifth of a slow model's step
 ALPHABET = "äöüßéèñçřşжзийклмнопрстαβγδεζη日本語中文字漢東京"
 
 
@@ -96,8 +97,9 @@ def study(effort: float) -> Result:
                     y.append(figures[1])
     largest = max(row[1] for row in table.rows)
     ours = [row for row in table.rows if row[0].startswith("llmask") and row[1] == largest]
-    return Result(
-        [table],
-        [plot],
-        [Target("slowest first mask of the largest enum, ms", max(row[3] or float("inf") for row in ours), 1000)],
-    )
+    bounds = {3: ("first mask, ms", 1000.0), 5: ("p99, us", MOST_P99_US), 6: ("mask of all, us", MOST_US)}
+    targets = [
+        Target(f"slowest {what}, {largest:,} strings", max(row[i] or float("inf") for row in ours), bound)
+        for i, (what, bound) in bounds.items()
+    ]
+    return Result([table], [plot], targets)

@@ -1,10 +1,10 @@
-"""One very long document: time and memory of a token as the document grows; forks and rollbacks on the way.
+"""One very long document: time and memory of a token as the document grows.
 
-Two documents: an array of small records, and one object with 20,000 free keys. Fifths of the document are compared, so
-that whatever depends on the length so far shows. Forks and rollbacks are taken on the llmask sequence at several
-lengths; llguidance's counterpart of a fork is `deep_copy`.
+Fifths of the document are compared, so that whatever depends on the length so far shows. Documents: an array of small
+records, an object with 20,000 free keys, and two in which something is counted (every item and every character is a
+new state of the grammar): an array with maxItems and a string with maxLength.
 
-In: effort. Out: tables by fifths, forks, rollbacks, bytes a token. Cost: half a minute.
+In: effort. Out: a table by document and fifth, bytes a token. Cost: a minute.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from bench.data import llama3_encode
 from bench.scaling.drawn import WORDS
 from bench.scaling.results import Plot, Result, Table, Target
-from bench.scaling.sides import LlguidanceSide, LlmaskSide, Side, Times, clock, feed
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, Times, feed
 
 RECORDS = {
     "type": "array",
@@ -40,8 +40,13 @@ RECORDS = {
     },
 }
 MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
+COUNTED = {"type": "array", "items": {"type": "integer"}, "maxItems": 100_000}
+LONG_STRING = {"type": "string", "maxLength": 100_000}
 N_TOKENS = 200_000
 N_KEYS = 20_000
+N_COUNTED_TOKENS = 60_000
+N_STRING_TOKENS = 10_000
+FREE = ("records", "free keys")  # documents in which nothing is counted: time has to stay, tables may not grow
 
 
 def records_text(n_records: int, seed: int = 1) -> str:
@@ -76,106 +81,84 @@ def by_fifths(times: Times) -> list[tuple[float, float]]:
     return [(float(np.median(part)) / 1000, float(part.mean()) / 1000) for part in np.array_split(times.tbm, 5)]
 
 
-def timed(side: Side, schema: Any, tokens: list[int]) -> Times:
+def documents(effort: float) -> dict[str, tuple[Any, list[int]]]:
+    """(schema, tokens) by name."""
+    encode, draw = llama3_encode(), random.Random(2)
+    n_records, n_counted = int(N_TOKENS * effort) // 40, int(N_COUNTED_TOKENS * effort)
+    numbers = json.dumps([draw.randrange(1000) for _ in range(n_counted)])
+    text = json.dumps(" ".join(draw.choices(WORDS, k=N_STRING_TOKENS)))
+    return {
+        "records": (RECORDS, encode(records_text(n_records))[: int(N_TOKENS * effort)]),
+        "free keys": (MAP, encode(map_text(int(N_KEYS * effort)))),
+        "maxItems": (COUNTED, encode(numbers)[:n_counted]),
+        "maxLength": (LONG_STRING, encode(text)[: int(N_STRING_TOKENS * effort)]),
+    }
+
+
+def timed(side: Side, schema: Any, tokens: list[int]) -> tuple[Times, float | None]:
+    """Times of all tokens, and bytes a token by which llmask's tables grew after the first tenth of them."""
     gc.disable()
-    times = feed(side, side.start(side.compile(schema)), tokens)
-    gc.enable()
-    return times
+    try:
+        grammar = side.compile(schema)
+        sequence, n_first = side.start(grammar), len(tokens) // 10
+        first = feed(side, sequence, tokens[:n_first])
+        before = _table_bytes(grammar) if isinstance(side, LlmaskSide) else 0
+        rest = feed(side, sequence, tokens[n_first:])
+        times = Times(np.concatenate([first.fill, rest.fill]), np.concatenate([first.accept, rest.accept]))
+        grown = (_table_bytes(grammar) - before) / (len(tokens) - n_first) if isinstance(side, LlmaskSide) else None
+    finally:
+        gc.enable()
+    return times, grown
 
 
-def bytes_a_token(side: LlmaskSide, tokens: list[int]) -> tuple[float, float]:
-    """Bytes a token of a sequence: its own (Python's allocator), and of the grammar's tables and the store."""
+def _table_bytes(grammar: Any) -> int:
+    total: int = grammar.bytes_used + grammar.store.bytes_used
+    return total
+
+
+def history_bytes(side: LlmaskSide, tokens: list[int]) -> float:
+    """Bytes a token of the sequence itself, by Python's allocator, when all masks are known."""
     grammar = side.compile(RECORDS)
-    feed(side, side.start(grammar), tokens[: len(tokens) // 10])
+    feed(side, side.start(grammar), tokens)
     gc.collect()
-    tables = grammar.bytes_used + grammar.store.bytes_used
     tracemalloc.start()
     sequence = side.start(grammar)
     before = tracemalloc.get_traced_memory()[0]
     for token in tokens:
-        side.fill(sequence)
         side.accept(sequence, token)
     own = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    return own / len(tokens), (grammar.bytes_used + grammar.store.bytes_used - tables) / len(tokens)
+    return own / len(tokens)
 
 
 def study(effort: float) -> Result:
     result = Result()
-    sides: list[Side] = [LlmaskSide(), LlguidanceSide()]
-    n_tokens = int(N_TOKENS * effort)
-    encode = llama3_encode()
-    documents = {
-        "records": (RECORDS, encode(records_text(n_tokens // 40))[:n_tokens]),
-        "free keys": (MAP, encode(map_text(int(N_KEYS * effort)))),
-    }
-    for name, (schema, tokens) in documents.items():
-        table = Table(
-            f"{name}: {len(tokens):,} tokens, us a token (mask + accept), median and mean by fifths",
-            ["engine", *(f"{measure} {i}" for i in range(1, 6) for measure in ("p50", "mean"))],
-        )
-        plot = Plot(f"{name.replace(' ', '-')}", "fifth of the document", "us a token", {}, log_x=False, log_y=False)
-        for side in sides:
-            fifths = by_fifths(timed(side, schema, tokens))
-            table.rows.append([side.name, *(value for pair in fifths for value in pair)])
+    ours, theirs = LlmaskSide(), LlguidanceSide()
+    fifths_of: dict[str, list[tuple[float, float]]] = {}
+    all_documents = documents(effort)
+    for name, (schema, tokens) in all_documents.items():
+        columns = [f"{measure} {i}" for i in range(1, 6) for measure in ("p50", "mean")]
+        table = Table(f"{name}: {len(tokens):,} tokens, TBM in us by fifths", ["engine", *columns, "bytes a token"])
+        plot = Plot(name.replace(" ", "-"), "fifth of the document", "us a token", {}, log_x=False, log_y=False)
+        for side in (ours, theirs):
+            try:
+                times, grown = timed(side, schema, tokens)
+            except Refused as error:
+                table.rows.append([f"{side.name}: {str(error)[:50]}", *[None] * 11])
+                continue
+            fifths = by_fifths(times)
+            table.rows.append([side.name, *(value for pair in fifths for value in pair), grown])
             for i, measure in enumerate(("median", "mean")):
                 plot.lines[f"{side.name} {measure}"] = ([1, 2, 3, 4, 5], [pair[i] for pair in fifths])
-            if side.name == "llmask":
-                for i, measure in enumerate(("median", "mean")):
-                    result.targets.append(
-                        Target(f"{name}: last fifth / first, {measure}", fifths[4][i] / fifths[0][i], 1.1)
-                    )
+            if side is ours:
+                fifths_of[name] = fifths
+                if name in FREE:
+                    result.targets.append(Target(f"{name}: bytes a token, tables", grown or 0.0, 16))
         result.tables.append(table)
         result.plots.append(plot)
-    _forks(result, sides, documents["records"][1])
-    own, tables = bytes_a_token(sides[0], documents["records"][1])  # type: ignore[arg-type]
-    result.tables.append(Table("records: bytes a token", ["of the sequence", "of the tables"], [[own, tables]]))
-    result.targets.append(Target("bytes a token", own + tables, 16))
+    for name, fifths in fifths_of.items():
+        for i, measure in enumerate(("median", "mean")):
+            result.targets.append(Target(f"{name}: last fifth / first, {measure}", fifths[4][i] / fifths[0][i], 1.1))
+    own = history_bytes(ours, all_documents["records"][1])
+    result.targets.append(Target("records: bytes a token, of the sequence", own, 16))
     return result
-
-
-def _forks(result: Result, sides: list[Side], tokens: list[int]) -> None:
-    table = Table("fork, rollback: us, median", ["engine", "tokens", "fork", "rollback(1)", "rollback(10)"])
-    plot = Plot("fork", "tokens so far", "us a fork", {})
-    for side in sides:
-        sequence, n_done = side.start(side.compile(RECORDS)), 0
-        lengths, forks = [], []
-        for length in (100, 1_000, 1_023, 1_030, 10_000, 100_000, 199_990):
-            if length > len(tokens) - 1:
-                break
-            for token in tokens[n_done:length]:
-                side.accept(sequence, token)
-            n_done = length
-            fork = _fork_us(side, sequence)
-            back = [_rollback_us(side, sequence, tokens[length - n : length]) for n in (1, 10)]
-            table.rows.append([side.name, length, fork, *back])
-            lengths.append(float(length))
-            forks.append(fork)
-        plot.lines[side.name] = (lengths, forks)
-        if side.name == "llmask":
-            ours = [row for row in table.rows if row[0] == side.name]
-            result.targets.append(Target("longest fork, us", max(row[2] for row in ours), 10))
-            result.targets.append(Target("longest rollback(1), us", max(row[3] for row in ours), 2))
-            result.targets.append(Target("longest rollback(10), us", max(row[4] for row in ours), 2))
-    result.tables.append(table)
-    result.plots.append(plot)
-
-
-def _fork_us(side: Side, sequence: Any, repeat: int = 200) -> float:
-    times = []
-    for _ in range(repeat):
-        started = clock()
-        side.fork(sequence)
-        times.append(clock() - started)
-    return float(np.median(times)) / 1000
-
-
-def _rollback_us(side: Side, sequence: Any, last: list[int], repeat: int = 200) -> float:
-    times = []
-    for _ in range(repeat):
-        started = clock()
-        side.rollback(sequence, len(last))
-        times.append(clock() - started)
-        for token in last:
-            side.accept(sequence, token)
-    return float(np.median(times)) / 1000

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 STUDIES = {
-    "output-length": "tokens of one document; forks and rollbacks",
+    "output-length": "tokens of one document",
+    "forks": "forks and rollbacks of a long sequence",
     "nesting": "depth of arrays and objects",
     "schema-size": "bytes of a schema",
     "enum-size": "strings of an enum",
