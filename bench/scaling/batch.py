@@ -4,7 +4,8 @@ Sequences stand at places drawn at random in MaskBench's documents. *Known*: eve
 the grammars are compiled anew and led to the same places without masks, so that each mask has to be computed (as far as
 two sequences do not share a configuration); the store keeps what it knows of strings and numbers, as in a server.
 llguidance computes every mask each time; its sequences take a token before each fill, since it remembers a mask.
-It fills through `LLExecutor(num_threads=n)`.
+It fills through `LLExecutor(num_threads=n)`. Of many fills the fastest counts: on a shared machine the second core is
+often somebody else's.
 
 In: effort. Out: a table by batch and threads. Cost: a minute.
 """
@@ -71,7 +72,7 @@ def _takes(side: Any, schema: Any, tokens: list[int]) -> bool:
 def llmask_us(
     side: LlmaskSide, schemas: list[Any], places: list[Place], threads: int, repeat: int
 ) -> tuple[float, float]:
-    """Microseconds a mask: known (median of many fills), missing (median of few)."""
+    """Microseconds a mask: known, missing; the fastest of many fills, of a few."""
     import llmask
 
     mask = llmask.allocate_bitmask(len(places), side.tokenizer.vocab_size)
@@ -89,11 +90,11 @@ def llmask_us(
         llmask.fill_bitmasks(matchers, mask, threads=threads)
         known.append(clock() - started)
     n = len(places) * 1000
-    return float(np.median(known)) / n, float(np.median(missing)) / n
+    return min(known) / n, min(missing) / n
 
 
 def llguidance_us(side: LlguidanceSide, schemas: list[Any], places: list[Place], threads: int, repeat: int) -> float:
-    """Microseconds a mask, median of some fills of sequences that have just taken a token."""
+    """Microseconds a mask, the fastest of some fills of sequences that have just taken a token."""
     import llguidance
 
     executor = llguidance.LLExecutor(num_threads=threads)
@@ -113,7 +114,7 @@ def llguidance_us(side: LlguidanceSide, schemas: list[Any], places: list[Place],
         started = clock()
         executor.unsafe_compute_mask_ptr(batch, mask.ctypes.data, mask.shape[1] * 4, len(batch))
         times.append(clock() - started)
-    return float(np.median(times)) / (len(places) * 1000)
+    return min(times) / (len(places) * 1000)
 
 
 def study(effort: float) -> Result:
@@ -139,21 +140,17 @@ def study(effort: float) -> Result:
                 x.append(float(size))
                 y.append(value)
     gc.enable()
-    largest = sizes[-1]
-    targets = [
-        Target(
-            f"two threads against one, known, {largest} sequences",
-            found[largest, 1][0] / found[largest, 2][0],
-            1.7,
-            at_least=True,
-        ),
-        *(
-            Target(
-                f"{what} / llguidance's parallel fill, {largest} sequences, two threads",
-                found[largest, 2][i] / found[largest, 2][2],
-                0.5,
-            )
-            for i, what in enumerate(("known", "missing"))
-        ),
+    return Result([table], [plot], _targets(found, sizes))
+
+
+def _targets(found: dict[tuple[int, int], tuple[float, float, float]], sizes: list[int]) -> list[Target]:
+    most = sizes[-1]
+    one, two = found[most, 1], found[most, 2]
+    gains = {size: found[size, 1][0] / found[size, 2][0] for size in sizes}
+    worst = min(gains, key=gains.__getitem__)
+    return [
+        Target(f"one thread / two, known, {most} sequences", one[0] / two[0], 1.7, at_least=True),
+        Target(f"the same at its worst, {worst} sequences", gains[worst], 0.9, at_least=True),
+        Target(f"known / llguidance's parallel fill, {most} sequences, two threads", two[0] / two[2], 0.5),
+        Target(f"missing / llguidance's parallel fill, {most} sequences, two threads", two[1] / two[2], 0.5),
     ]
-    return Result([table], [plot], targets)

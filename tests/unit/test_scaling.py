@@ -62,3 +62,14 @@ def test_a_plot_is_written_in_both_forms(tmp_path: Path) -> None:
 
 def test_resident_memory_is_a_plausible_number_of_mebibytes() -> None:
     assert 10 < resident_mib() < 100_000
+
+
+def test_a_study_runs_both_engines(shared_dir: Path) -> None:
+    for package in ("llguidance", "tiktoken"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    nesting = importlib.import_module("bench.scaling.nesting")
+    result = nesting.study(0.003)
+    assert {row[0] for row in result.tables[0].rows} == {
+        f"{engine}, {shape}" for engine in ("llmask", "llguidance") for shape in nesting.SHAPES
+    }
+    assert all(row[2] > 0 for row in result.tables[0].rows)
