@@ -136,7 +136,7 @@ def study(effort: float) -> Result:
             found[size, threads] = known, missing, theirs
             table.rows.append([size, threads, known, missing, theirs, known / theirs, missing / theirs])
             for name, value in (("llmask known", known), ("llmask missing", missing), ("llguidance", theirs)):
-                x, y = plot.lines.setdefault(f"{name}, {threads} threads", ([], []))
+                x, y = plot.lines.setdefault(f"{name}, threads: {threads}", ([], []))
                 x.append(float(size))
                 y.append(value)
     gc.enable()

@@ -90,7 +90,7 @@ def study(effort: float) -> Result:
     table = Table(
         "strings of n characters, TBM in us", ["engine, shape", "n", "p50", "p99", "max", "most nodes", "mean nodes"]
     )
-    plot = Plot("max", "characters", "us, largest TBM", {})
+    plots = [Plot(name, "characters", f"us, {name} TBM", {}) for name in ("median", "largest")]
     for shape in SHAPES:
         for n in LENGTHS:
             if n > LENGTHS[-1] * effort:
@@ -100,9 +100,10 @@ def study(effort: float) -> Result:
                 figures = measure(side, shape, n)
                 table.rows.append([name, n, *figures])
                 if figures[1] is not None:
-                    x, y = plot.lines.setdefault(name, ([], []))
-                    x.append(float(n))
-                    y.append(figures[2])
+                    for plot, value in zip(plots, (figures[0], figures[2]), strict=True):
+                        x, y = plot.lines.setdefault(name, ([], []))
+                        x.append(float(n))
+                        y.append(value)
     ours = [row for row in table.rows if row[0].startswith("llmask") and row[5] is not None]
     targets = []
     for shape in SHAPES:
@@ -111,4 +112,4 @@ def study(effort: float) -> Result:
             Target(f"{shape}: most of the trie walked by one mask", max(row[5] for row in rows) / n_trie, 0.75)
         )
         targets.append(Target(f"{shape}: largest p99, us", max(row[3] for row in rows), MOST_P99_US))
-    return Result([table], [plot], targets)
+    return Result([table], plots, targets)

@@ -96,9 +96,14 @@ def _draw(plot: Plot, study: str, path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6.4, 4))
+    is_crowded = len(plot.lines) > 4
+    figure, axes = pyplot.subplots(figsize=(8.4 if is_crowded else 6.4, 4))
+    colours: dict[str, str] = {}  # one for each thing measured: the engine is told by the style of the line
     for name, (x, y) in plot.lines.items():
-        axes.plot(x, y, marker="o", markersize=3, label=name, linestyle="--" if "llguidance" in name else "-")
+        engine, _, measured = name.partition(" ")
+        colour = colours.setdefault(measured, f"C{len(colours)}")
+        style = "--" if engine.startswith("llguidance") else "-"
+        axes.plot(x, y, marker="o", markersize=3, label=name, linestyle=style, color=colour)
     if plot.log_x:
         axes.set_xscale("log")
     if plot.log_y:
@@ -107,7 +112,10 @@ def _draw(plot: Plot, study: str, path: Path) -> None:
     axes.set_ylabel(plot.y_label)
     axes.set_title(f"{study}: {plot.name}")
     axes.grid(alpha=0.3)
-    axes.legend()
+    if is_crowded:
+        axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
+    else:
+        axes.legend()
     figure.tight_layout()
     for suffix in (".png", ".svg"):
         figure.savefig(path.with_suffix(suffix))

@@ -23,6 +23,7 @@ from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side
 N_SCHEMAS = 10_000
 EVERY = 500
 N_KEPT = 1_000
+COLUMNS = ["engine", "schemas", "resident", "store", "compiled", "tokens"]
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 
 
@@ -94,23 +95,29 @@ def walk(side: Side, schema: Any, tokens: list[int]) -> tuple[Any, int]:
     return grammar, n_taken
 
 
-def many(n: int) -> list[list[Any]]:
-    """Rows of the table, llmask; its compiler has its default memory of what it compiled."""
+def many(engine: str, n: int) -> list[list[Any]]:
+    """Rows of the table; llmask's compiler has its default memory of what it compiled."""
     import llmask
 
     data = maskbench_rows()
-    side = LlmaskSide()
-    side.compiler = llmask.Compiler(side.tokenizer)
+    side: Side = LlmaskSide() if engine == "llmask" else LlguidanceSide()
+    if isinstance(side, LlmaskSide):
+        side.compiler = llmask.Compiler(side.tokenizer)
     rows: list[list[Any]] = []
     n_compiled = n_tokens = 0
     for i, (schema, tokens) in enumerate(schemas(data, n)):
         if i % EVERY == 0:
-            rows.append([i, resident_mib(), side.compiler.store().bytes_used / MIB, n_compiled, n_tokens])
+            rows.append([engine, i, resident_mib(), _store_mib(side), n_compiled, n_tokens])
         grammar, n_taken = walk(side, schema, tokens)
         n_compiled += grammar is not None
         n_tokens += n_taken
-    rows.append([n, resident_mib(), side.compiler.store().bytes_used / MIB, n_compiled, n_tokens])
+    rows.append([engine, n, resident_mib(), _store_mib(side), n_compiled, n_tokens])
     return rows
+
+
+def _store_mib(side: Side) -> float | None:
+    """MiB of llmask's store of the moment."""
+    return side.compiler.store().bytes_used / MIB if isinstance(side, LlmaskSide) else None
 
 
 def first_costs(engine: str, n_kept: int) -> list[float]:
@@ -132,20 +139,23 @@ def first_costs(engine: str, n_kept: int) -> list[float]:
 
 def study(effort: float) -> Result:
     n = max(int(N_SCHEMAS * effort), 2 * EVERY)
-    table = Table("MiB after n schemas through one compiler", ["schemas", "resident", "store", "compiled", "tokens"])
-    table.rows = alone(many, n)
     n_kept = max(int(N_KEPT * effort), 10)
+    table = Table("MiB after n schemas through one compiler", COLUMNS)
     costs = Table(
         f"MiB of a process with the benchmark's data: then Llama 3's vocabulary, then {n_kept:,} grammars, all kept",
         ["engine", "before", "tokenizer", "with grammars", "tokenizer alone", "grammars alone"],
     )
+    plot = Plot("resident", "schemas", "MiB", {}, log_x=False, log_y=False)
     for engine in ("llmask", "llguidance"):
+        rows = alone(many, engine, n)
+        table.rows += rows
+        x = [float(row[1]) for row in rows]
+        plot.lines[f"{engine} resident"] = (x, [row[2] for row in rows])
+        if engine == "llmask":
+            plot.lines["llmask store"] = (x, [row[3] for row in rows])
         before, started, full = alone(first_costs, engine, n_kept)
         costs.rows.append([engine, before, started, full, started - before, full - started])
-    x = [float(row[0]) for row in table.rows]
-    lines = {f"llmask {name}": (x, [row[i] for row in table.rows]) for i, name in ((1, "resident"), (2, "store"))}
-    plot = Plot("resident", "schemas", "MiB", lines, log_x=False, log_y=False)
-    later = [row[1] for row in table.rows if row[0] >= n / 10]
+    later = [row[2] for row in table.rows if row[0] == "llmask" and row[1] >= n / 10]
     targets = [
         Target("most resident after the first tenth / at the first tenth", max(later) / later[0], 1.1),
         Target(f"MiB of the vocabulary and {n_kept:,} grammars", costs.rows[0][3] - costs.rows[0][1], 600),
