@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.drawn import WORDS
 from bench.scaling.resident import MIB, alone, resident_mib
 from bench.scaling.results import Plot, Result, Table, Target
@@ -53,7 +53,7 @@ class DocumentMaker:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        encode = llama3_encode()
+        encode = llama3_encoder()
         self.words = [encode(word) + encode(" " + other) for word, other in zip(WORDS, reversed(WORDS), strict=True)]
         self.numbers = [encode(str(number)) for number in range(1000)]
         self.piece: dict[str, list[int]] = {

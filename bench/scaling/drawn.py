@@ -13,7 +13,7 @@ import json
 import random
 from typing import Any
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 
 _TEXT = """
 account address amount approval audit balance batch billing carrier category channel city claim code contact country
@@ -127,7 +127,7 @@ class SchemaMaker:
             size += len(json.dumps(self.defs[name])) + len(name) + 6
             self.names.append(name)
         if shape == "tagged":
-            root = {"type": "array", "items": {"anyOf": [_tagged(name) for name in self.names]}}
+            root: dict[str, Any] = {"type": "array", "items": {"anyOf": [_tagged(name) for name in self.names]}}
         else:
             properties = {name: {"type": "array", "items": {"$ref": f"#/$defs/{name}"}} for name in self.names}
             root = {"type": "object", "properties": properties, "additionalProperties": False}
@@ -193,7 +193,7 @@ class DocumentMaker:
 
 def document(schema: dict[str, Any], n_tokens: int, seed: int = 2) -> list[int]:
     """Token ids of a document of about `n_tokens`, cut there."""
-    maker, encode = DocumentMaker(schema, seed), llama3_encode()
+    maker, encode = DocumentMaker(schema, seed), llama3_encoder()
     is_tagged, kinds = schema["type"] == "array", list(schema["$defs"])
     if not is_tagged:  # declared order, a sample of the sections
         kinds = sorted(maker.random.sample(kinds, min(len(kinds), n_tokens // 80)), key=kinds.index)

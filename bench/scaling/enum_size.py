@@ -7,17 +7,16 @@ In: effort. Out: a table by shape and size. Cost: half a minute.
 
 from __future__ import annotations
 
-import gc
 import json
 import random
 from typing import Any
 
 import numpy as np
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.drawn import WORDS
 from bench.scaling.results import Plot, Result, Table, Target
-from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, clock, feed
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, first_run
 
 SIZES = (10, 100, 1_000, 10_000, 50_000)
 SHAPES = ("letters", "prefix", "urls", "numbers", "non-ascii", "sentences")
@@ -51,29 +50,18 @@ def members(shape: str, n: int, seed: int = 3) -> list[str]:
 def measure(side: Side, texts: list[str]) -> list[Any]:
     """Milliseconds to the first mask inside the enum, then p50, p99, max of TBM; or the engine's refusal."""
     schema = {"type": "array", "items": {"enum": texts}}
-    draw, encode = random.Random(5), llama3_encode()
+    draw, encode = random.Random(5), llama3_encoder()
     tokens: list[int] = []
     while len(tokens) < N_DOCUMENT_TOKENS:
         text = json.dumps(draw.choices(texts, k=50), ensure_ascii=False)[1:-1]
         tokens += encode((", " if tokens else "[") + text)
-    gc.disable()
     try:
-        started = clock()
-        grammar = side.compile(schema)
-        compiled = clock()
-        sequence = side.start(grammar)
-        side.fill(sequence)
-        side.accept(sequence, tokens[0])
-        side.fill(sequence)
-        first = clock()
-        sequence = side.start(grammar)
-        tbm = feed(side, sequence, tokens).tbm / 1000
+        run = first_run(side, schema, tokens)
     except Refused as error:
         return [f"refused: {str(error)[:50]}", None, None, None, None]
-    finally:
-        gc.enable()
+    tbm = run.times.tbm / 1000
     p50, p99 = np.percentile(tbm, [50, 99])
-    return [(compiled - started) / 1e6, (first - started) / 1e6, float(p50), float(p99), float(tbm.max())]
+    return [run.compile_ns / 1e6, run.first_masks_ms(2), float(p50), float(p99), float(tbm.max())]
 
 
 def study(effort: float) -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.output_length import N_TOKENS, RECORDS, records_text
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Side, clock
@@ -50,7 +50,7 @@ def measure(side: Side, sequence: Any, tokens: list[int]) -> list[float]:
 
 
 def study(effort: float) -> Result:
-    tokens = llama3_encode()(records_text(int(N_TOKENS * effort) // 40))
+    tokens = llama3_encoder()(records_text(int(N_TOKENS * effort) // 40))
     columns = ["engine", "tokens", "fork", *(f"rollback({n})" for n in BACK)]
     result = Result([Table("fork, rollback: us, median", columns)], [Plot("fork", "tokens so far", "us a fork", {})])
     table, plot = result.tables[0], result.plots[0]

@@ -8,7 +8,6 @@ In: effort. Out: a table by shape and length. Cost: a minute.
 
 from __future__ import annotations
 
-import gc
 import json
 import random
 from collections.abc import Callable
@@ -16,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.drawn import WORDS
 from bench.scaling.results import Plot, Result, Table, Target
-from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, feed
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, first_run
 from llmask.kernels import store_slots
 
 MOST_P99_US = 1000.0
@@ -52,18 +51,12 @@ def text_of_length(n: int, shape: str) -> str:
 def measure(side: Side, shape: str, n: int) -> list[Any]:
     """p50, p99, max of TBM in us over a string of `n` characters, and the most and mean trie nodes of a mask."""
     schema = SHAPES[shape](n)
-    tokens = llama3_encode()(json.dumps(text_of_length(n, shape), ensure_ascii=False))
-    if isinstance(side, LlmaskSide):
-        side = LlmaskSide(side.tokenizer)  # a store that has met no other length
-    gc.disable()
+    tokens = llama3_encoder()(json.dumps(text_of_length(n, shape), ensure_ascii=False))
     try:
-        grammar = side.compile(schema)
-        tbm = feed(side, side.start(grammar), tokens).tbm / 1000
+        tbm = first_run(side, schema, tokens).times.tbm / 1000
         walked = nodes_walked(side, schema, tokens) if isinstance(side, LlmaskSide) else [0]
     except Refused as error:
         return [f"refused: {str(error)[:50]}", None, None, None, None]
-    finally:
-        gc.enable()
     p50, p99 = np.percentile(tbm, [50, 99])
     mean = sum(walked) / len(walked) if walked else 0.0
     return [float(p50), float(p99), float(tbm.max()), max(walked, default=0) or None, mean or None]
@@ -71,7 +64,7 @@ def measure(side: Side, shape: str, n: int) -> list[Any]:
 
 def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
     """Trie nodes walked by each mask that had to be computed, in a store of its own."""
-    fresh = LlmaskSide(side.tokenizer)
+    fresh = side.fresh()
     grammar = fresh.compile(schema)
     slots, sequence, walked = grammar.store.table.array, fresh.start(grammar), []
     for token in tokens:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, feed
 
@@ -51,7 +51,7 @@ SHAPES: dict[str, tuple[dict[str, Any], str, str, str]] = {
 def measure(side: Side, shape: str, depth: int) -> list[Any]:
     """Mean us a token of the first document and of its repetitions, the slowest token; or the engine's refusal."""
     schema, opening, inner, closing = SHAPES[shape]
-    tokens = llama3_encode()(opening * depth + inner + closing * depth)
+    tokens = llama3_encoder()(opening * depth + inner + closing * depth)
     gc.disable()
     try:
         grammar = side.compile(schema)

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.data import llama3_encode
+from bench.scaling.corpus import llama3_encoder
 from bench.scaling.drawn import WORDS
 from bench.scaling.results import Plot, Result, Table, Target
-from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, Times, feed
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Times, feed, first_run
 
 RECORDS = {
     "type": "array",
@@ -83,7 +83,7 @@ def by_fifths(times: Times) -> list[tuple[float, float]]:
 
 def documents(effort: float) -> dict[str, tuple[Any, list[int]]]:
     """(schema, tokens) by name."""
-    encode, draw = llama3_encode(), random.Random(2)
+    encode, draw = llama3_encoder(), random.Random(2)
     n_records, n_counted = int(N_TOKENS * effort) // 40, int(N_COUNTED_TOKENS * effort)
     numbers = json.dumps([draw.randrange(1000) for _ in range(n_counted)])
     text = json.dumps(" ".join(draw.choices(WORDS, k=N_STRING_TOKENS)))
@@ -93,27 +93,6 @@ def documents(effort: float) -> dict[str, tuple[Any, list[int]]]:
         "maxItems": (COUNTED, encode(numbers)[:n_counted]),
         "maxLength": (LONG_STRING, encode(text)[: int(N_STRING_TOKENS * effort)]),
     }
-
-
-def timed(side: Side, schema: Any, tokens: list[int]) -> tuple[Times, float | None]:
-    """Times of all tokens, and bytes a token by which llmask's tables grew after the first tenth of them."""
-    gc.disable()
-    try:
-        grammar = side.compile(schema)
-        sequence, n_first = side.start(grammar), len(tokens) // 10
-        first = feed(side, sequence, tokens[:n_first])
-        before = _table_bytes(grammar) if isinstance(side, LlmaskSide) else 0
-        rest = feed(side, sequence, tokens[n_first:])
-        times = Times(np.concatenate([first.fill, rest.fill]), np.concatenate([first.accept, rest.accept]))
-        grown = (_table_bytes(grammar) - before) / (len(tokens) - n_first) if isinstance(side, LlmaskSide) else None
-    finally:
-        gc.enable()
-    return times, grown
-
-
-def _table_bytes(grammar: Any) -> int:
-    total: int = grammar.bytes_used + grammar.store.bytes_used
-    return total
 
 
 def history_bytes(side: LlmaskSide, tokens: list[int]) -> float:
@@ -142,11 +121,12 @@ def study(effort: float) -> Result:
         plot = Plot(name.replace(" ", "-"), "fifth of the document", "us a token", {}, log_x=False, log_y=False)
         for side in (ours, theirs):
             try:
-                times, grown = timed(side, schema, tokens)
+                run = first_run(side, schema, tokens)
             except Refused as error:
                 table.rows.append([f"{side.name}: {str(error)[:50]}", *[None] * 11])
                 continue
-            fifths = by_fifths(times)
+            fifths = by_fifths(run.times)
+            grown = None if run.grown_bytes is None else run.grown_bytes / (0.9 * len(tokens))
             table.rows.append([side.name, *(value for pair in fifths for value in pair), grown])
             for i, measure in enumerate(("median", "mean")):
                 plot.lines[f"{side.name} {measure}"] = ([1, 2, 3, 4, 5], [pair[i] for pair in fifths])

@@ -2,14 +2,14 @@
 
 The schemas are drawn (`drawn.py`) in two shapes; every definition can be reached from the root. "tagged": an array of
 any of them, each beside its name as tag; "sections": an object with an optional property for each. The document visits
-as many definitions as its length allows.
+as many definitions as its length allows. llmask begins each schema with a fresh store, so that the patterns and numbers
+of another one do not help; they cost about 20 ms once.
 
 In: effort. Out: a table by size. Cost: a minute at effort 1.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from bench.scaling.drawn import SchemaMaker, document
 from bench.scaling.results import Plot, Result, Table, Target
-from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, clock, feed
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, first_run
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 2_000_000, 4_000_000)
 N_DOCUMENT_TOKENS = 20_000
@@ -26,28 +26,14 @@ SHAPES = ("tagged", "sections")
 
 def measure(side: Side, schema: dict[str, Any], tokens: list[int]) -> list[Any]:
     """Milliseconds of compile and of compile + first mask; p50, p99, max of TBM in us; or the engine's refusal."""
-    gc.disable()
     try:
-        started = clock()
-        grammar = side.compile(schema)
-        compiled = clock()
-        sequence = side.start(grammar)
-        side.fill(sequence)
-        first = clock()
-        tbm = feed(side, sequence, tokens).tbm / 1000
+        run = first_run(side, schema, tokens)
     except Refused as error:
         return [f"refused: {str(error)[:50]}", None, None, None, None, None]
-    finally:
-        gc.enable()
+    tbm = run.times.tbm / 1000
     p50, p99 = np.percentile(tbm, [50, 99])
-    return [
-        (compiled - started) / 1e6,
-        (first - started) / 1e6,
-        float(p50),
-        float(p99),
-        float(tbm.max()),
-        float(tbm.sum() / 1000),
-    ]
+    percentiles = [float(p50), float(p99), float(tbm.max())]
+    return [run.compile_ns / 1e6, run.first_masks_ms(1), *percentiles, float(tbm.sum() / 1000)]
 
 
 def study(effort: float) -> Result:

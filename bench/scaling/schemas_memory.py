@@ -15,7 +15,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from bench.data import Row, instance_text, llama3_encode, maskbench_rows
+from bench.scaling.corpus import Row, instance_text, llama3_encoder, maskbench_rows
 from bench.scaling.resident import MIB, alone, resident_mib
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side
@@ -63,7 +63,7 @@ def renamed(data: Any, names: dict[str, str]) -> Any:
 
 def schemas(rows: list[Row], n: int) -> Iterator[tuple[Any, list[int]]]:
     """(schema, tokens of a document or nothing), `n` times."""
-    encode = llama3_encode()
+    encode = llama3_encoder()
     order = list(range(len(rows)))
     random.Random(8).shuffle(order)
     for i in range(n):
@@ -123,7 +123,7 @@ def _store_mib(side: Side) -> float | None:
 def first_costs(engine: str, n_kept: int) -> list[float]:
     """MiB: with the benchmark's data, with tokenizer and compiler, with `n_kept` grammars compiled, walked and kept."""
     data = maskbench_rows()
-    llama3_encode()("a")
+    llama3_encoder()("a")
     before = resident_mib()
     side: Side = LlmaskSide() if engine == "llmask" else LlguidanceSide()
     started = resident_mib()

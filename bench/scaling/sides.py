@@ -11,6 +11,7 @@ In: a vocabulary. Out: a `Side`. Cost: a second each.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bench.data import LLAMA3_VOCABULARY, Vocabulary, llama3_encode, llama3_vocabulary
+from bench.scaling.corpus import LLAMA3_VOCABULARY, Tokens, llama3_encoder, llama3_tokens
 
 clock = time.perf_counter_ns
 
@@ -69,6 +70,14 @@ class Side:
     def rollback(self, sequence: Any, n: int) -> None:
         raise NotImplementedError
 
+    def fresh(self) -> Side:
+        """The same engine, without what it remembers of schemas."""
+        return self
+
+    def table_bytes(self, grammar: Any) -> int | None:
+        """Bytes of the tables that a grammar reads, where the engine tells."""
+        return None
+
 
 class LlmaskSide(Side):
     """llmask; every schema is compiled anew, the store lives on.
@@ -116,6 +125,13 @@ class LlmaskSide(Side):
     def rollback(self, sequence: Any, n: int) -> None:
         sequence.rollback(n)
 
+    def fresh(self) -> LlmaskSide:
+        return LlmaskSide(self.tokenizer)
+
+    def table_bytes(self, grammar: Any) -> int:
+        total: int = grammar.bytes_used + grammar.store.bytes_used
+        return total
+
 
 class BytesTokenizer:
     """What `llguidance.LLTokenizer` asks of a tokenizer object."""
@@ -123,7 +139,7 @@ class BytesTokenizer:
     is_tokenizer_wrapper = True
     bos_token_id = None
 
-    def __init__(self, vocabulary: Vocabulary, encode: Callable[[str], list[int]]) -> None:
+    def __init__(self, vocabulary: Tokens, encode: Callable[[str], list[int]]) -> None:
         self.tokens = vocabulary.tokens
         self.special_token_ids = vocabulary.special_ids
         self.eos_token_id = vocabulary.eos
@@ -143,13 +159,13 @@ class LlguidanceSide(Side):
 
     name = "llguidance"
 
-    def __init__(self, vocabulary: Vocabulary | None = None, encode: Callable[[str], list[int]] | None = None) -> None:
+    def __init__(self, vocabulary: Tokens | None = None, encode: Callable[[str], list[int]] | None = None) -> None:
         import llguidance
 
-        vocabulary = llama3_vocabulary() if vocabulary is None else vocabulary
+        vocabulary = llama3_tokens() if vocabulary is None else vocabulary
         super().__init__(len(vocabulary.tokens))
         self.module = llguidance
-        tokens = BytesTokenizer(vocabulary, llama3_encode() if encode is None else encode)
+        tokens = BytesTokenizer(vocabulary, llama3_encoder() if encode is None else encode)
         self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
         self.pointer, self.n_bytes = self.words.ctypes.data, self.words.nbytes
 
@@ -197,3 +213,43 @@ def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
         accepts.append(clock() - before_accept)
         fills.append(filled - started)
     return Times(np.array(fills, np.int64), np.array(accepts, np.int64))
+
+
+class FirstRun(NamedTuple):
+    """A schema and a document that an engine has never met: nanoseconds to compile, and of every token."""
+
+    compile_ns: int
+    times: Times
+    grown_bytes: int | None  # llmask's tables, from the first tenth of the document to its end
+
+    def first_masks_ms(self, n: int) -> float:
+        """Milliseconds from the schema to the end of the `n`-th mask."""
+        return float(self.compile_ns + self.times.fill[:n].sum() + self.times.accept[: n - 1].sum()) / 1e6
+
+
+def first_run(side: Side, schema: Any, tokens: list[int], repeat: int = 2) -> FirstRun:
+    """The faster of some first runs, token by token; llmask gets a fresh store for each.
+
+    Other programs interrupt for milliseconds, seldom twice at the same token.
+    """
+    runs = [_run_once(side.fresh(), schema, tokens) for _ in range(repeat)]
+    fill, accept = (np.min([getattr(run.times, part) for run in runs], axis=0) for part in ("fill", "accept"))
+    return FirstRun(min(run.compile_ns for run in runs), Times(fill, accept), runs[0].grown_bytes)
+
+
+def _run_once(side: Side, schema: Any, tokens: list[int]) -> FirstRun:
+    gc.collect()
+    gc.disable()
+    try:
+        started = clock()
+        grammar = side.compile(schema)
+        compile_ns = clock() - started
+        sequence, n_first = side.start(grammar), len(tokens) // 10
+        first = feed(side, sequence, tokens[:n_first])
+        before = side.table_bytes(grammar)
+        rest = feed(side, sequence, tokens[n_first:])
+        after = side.table_bytes(grammar)
+    finally:
+        gc.enable()
+    times = Times(np.concatenate([first.fill, rest.fill]), np.concatenate([first.accept, rest.accept]))
+    return FirstRun(compile_ns, times, None if before is None or after is None else after - before)
