@@ -73,7 +73,7 @@ class SchemaMaker:
         high = low + self.random.randint(0, 60)
         pattern, example = self.random.choice(
             (
-                (f"^[A-Z]{{2}}[0-9]{{{low},{high}}}$", "DE123456"),
+                (f"^[A-Z]{{2}}[0-9]{{{low},{high}}}$", "DE" + "7" * low),
                 (f"^[a-z][a-z0-9_-]{{0,{high + 10}}}$", "batch-file_7"),
                 ("^#[0-9a-fA-F]{6}$", "#12abEF"),
                 (f"^(\\+[0-9]{{1,3}} )?[0-9 ]{{{low},{high + 12}}}$", "+49 30 123456"),

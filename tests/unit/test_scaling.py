@@ -25,7 +25,8 @@ def test_a_drawn_schema_has_its_size_and_is_the_same_every_time(shape: str) -> N
 
 
 def test_drawn_values_fulfil_their_definitions() -> None:
-    schema = SchemaMaker(3).schema(20_000, "tagged")
+    # An example of eight characters once stood beside patterns that allow four.
+    schema = SchemaMaker(3).schema(300_000, "tagged")
     maker = DocumentMaker(schema, 4)
     for name in schema["$defs"]:
         whole = {"$ref": f"#/$defs/{name}", "$defs": schema["$defs"]}
@@ -68,7 +69,7 @@ def test_a_study_runs_both_engines(shared_dir: Path) -> None:
     for package in ("llguidance", "tiktoken"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     nesting = importlib.import_module("bench.scaling.nesting")
-    result = nesting.study(0.003)
+    result = nesting.study(0.001)
     assert {row[0] for row in result.tables[0].rows} == {
         f"{engine}, {shape}" for engine in ("llmask", "llguidance") for shape in nesting.SHAPES
     }
