@@ -1,0 +1,163 @@
+"""Memory while 10,000 different schemas go through one compiler, and what the first thousand cost.
+
+MaskBench's schemas in an order drawn with a fixed seed, then variations of them: properties renamed (in documents too),
+bounds moved, so that no two are equal in text or structure. Each is compiled, one document is fed mask by mask until
+the end or the first refusal, then the grammar is dropped; the compiler remembers what it likes, as by default.
+
+Apart, in processes of their own: what a tokenizer and a compiler cost, and 1,000 compiled schemas that are all kept.
+
+In: effort. Out: a table by number of schemas. Cost: five minutes at effort 1.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from bench.scaling.corpus import Row, instance_text, llama3_encoder, maskbench_rows
+from bench.scaling.resident import MIB, alone, resident_mib
+from bench.scaling.results import Plot, Result, Table, Target
+from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side
+
+N_SCHEMAS = 10_000
+EVERY = 500
+N_KEPT = 1_000
+COLUMNS = ["engine", "schemas", "resident", "store", "compiled", "tokens"]
+BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
+
+
+def variation(schema: Any, draw: random.Random, names: dict[str, str]) -> Any:
+    """A schema of the same shape with other names of properties and other bounds."""
+    if isinstance(schema, list):
+        return [variation(item, draw, names) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties" and isinstance(value, dict):
+            for name in value:
+                names.setdefault(name, f"{name}_{draw.randrange(10**6)}")
+            made[key] = {names[name]: variation(inner, draw, names) for name, inner in value.items()}
+        elif key == "required" and isinstance(value, list):
+            for name in value:
+                names.setdefault(name, f"{name}_{draw.randrange(10**6)}")
+            made[key] = [names[name] for name in value]
+        elif key in BOUNDS and type(value) is int:
+            made[key] = value + draw.randint(0, 50) if key.startswith("max") else max(0, value - draw.randint(0, 1))
+        elif key in ("const", "enum", "default", "examples"):
+            made[key] = value
+        else:
+            made[key] = variation(value, draw, names)
+    return made
+
+
+def renamed(data: Any, names: dict[str, str]) -> Any:
+    """A document with its keys renamed."""
+    if isinstance(data, list):
+        return [renamed(item, names) for item in data]
+    if isinstance(data, dict):
+        return {names.get(key, key): renamed(value, names) for key, value in data.items()}
+    return data
+
+
+def schemas(rows: list[Row], n: int) -> Iterator[tuple[Any, list[int]]]:
+    """(schema, tokens of a document or nothing), `n` times."""
+    encode = llama3_encoder()
+    order = list(range(len(rows)))
+    random.Random(8).shuffle(order)
+    for i in range(n):
+        row: Row = rows[order[i % len(order)]]
+        valid = [instance for instance in row.instances if instance.is_valid]
+        if i < len(order):
+            yield row.schema, valid[0].token_ids if valid else []
+        else:
+            names: dict[str, str] = {}
+            schema = variation(row.schema, random.Random(i), names)
+            yield schema, encode(instance_text(renamed(valid[0].data, names))) if valid else []
+
+
+def walk(side: Side, schema: Any, tokens: list[int]) -> tuple[Any, int]:
+    """The grammar, or None where it is refused, and how many tokens of the document were taken."""
+    n_taken = 0
+    grammar = None
+    try:
+        grammar = side.compile(schema)
+        sequence = side.start(grammar)
+        for token in tokens:
+            side.fill(sequence)
+            if not side.is_allowed(token):
+                break
+            side.accept(sequence, token)
+            n_taken += 1
+    except Refused:
+        pass
+    return grammar, n_taken
+
+
+def many(engine: str, n: int) -> list[list[Any]]:
+    """Rows of the table; llmask's compiler has its default memory of what it compiled."""
+    import llmask
+
+    data = maskbench_rows()
+    side: Side = LlmaskSide() if engine == "llmask" else LlguidanceSide()
+    if isinstance(side, LlmaskSide):
+        side.compiler = llmask.Compiler(side.tokenizer)
+    rows: list[list[Any]] = []
+    n_compiled = n_tokens = 0
+    for i, (schema, tokens) in enumerate(schemas(data, n)):
+        if i % EVERY == 0:
+            rows.append([engine, i, resident_mib(), _store_mib(side), n_compiled, n_tokens])
+        grammar, n_taken = walk(side, schema, tokens)
+        n_compiled += grammar is not None
+        n_tokens += n_taken
+    rows.append([engine, n, resident_mib(), _store_mib(side), n_compiled, n_tokens])
+    return rows
+
+
+def _store_mib(side: Side) -> float | None:
+    """MiB of llmask's store of the moment."""
+    return side.compiler.store().bytes_used / MIB if isinstance(side, LlmaskSide) else None
+
+
+def first_costs(engine: str, n_kept: int) -> list[float]:
+    """MiB: with the benchmark's data, with tokenizer and compiler, with `n_kept` grammars compiled, walked and kept."""
+    data = maskbench_rows()
+    llama3_encoder()("a")
+    before = resident_mib()
+    side: Side = LlmaskSide() if engine == "llmask" else LlguidanceSide()
+    started = resident_mib()
+    kept: list[Any] = []
+    for schema, tokens in schemas(data, N_SCHEMAS):
+        grammar, _ = walk(side, schema, tokens)
+        if grammar is not None:
+            kept.append(grammar)
+        if len(kept) == n_kept:
+            break
+    return [before, started, resident_mib()]
+
+
+def study(effort: float) -> Result:
+    n = max(int(N_SCHEMAS * effort), 2 * EVERY)
+    n_kept = max(int(N_KEPT * effort), 10)
+    table = Table("MiB after n schemas through one compiler", COLUMNS)
+    costs = Table(
+        f"MiB of a process with the benchmark's data: then Llama 3's vocabulary, then {n_kept:,} grammars, all kept",
+        ["engine", "before", "tokenizer", "with grammars", "tokenizer alone", "grammars alone"],
+    )
+    plot = Plot("resident", "schemas", "MiB", {}, log_x=False, log_y=False)
+    for engine in ("llmask", "llguidance"):
+        rows = alone(many, engine, n)
+        table.rows += rows
+        x = [float(row[1]) for row in rows]
+        plot.lines[f"{engine} resident"] = (x, [row[2] for row in rows])
+        if engine == "llmask":
+            plot.lines["llmask store"] = (x, [row[3] for row in rows])
+        before, started, full = alone(first_costs, engine, n_kept)
+        costs.rows.append([engine, before, started, full, started - before, full - started])
+    later = [row[2] for row in table.rows if row[0] == "llmask" and row[1] >= n / 10]
+    targets = [
+        Target("most resident after the first tenth / at the first tenth", max(later) / later[0], 1.1),
+        Target(f"MiB of the vocabulary and {n_kept:,} grammars", costs.rows[0][3] - costs.rows[0][1], 600),
+    ]
+    return Result([table, costs], [plot], targets)

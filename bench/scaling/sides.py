@@ -1,0 +1,255 @@
+"""llmask and llguidance behind the same few functions, over any vocabulary; one process may hold both.
+
+    compile(schema) -> grammar       start(grammar) -> sequence      fill(sequence)     accept(sequence, token)
+    fork(sequence) -> sequence       rollback(sequence, n)           is_allowed(token)
+
+Thinner than what MaskBench's worker uses: nothing is caught but refusals, which become `Refused`, and both engines may
+be given other vocabularies than Llama 3's. llguidance is called by pointer, with the slices it recommends for JSON.
+
+In: a vocabulary. Out: a `Side`. Cost: a second each.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.scaling.corpus import LLAMA3_VOCABULARY, Tokens, llama3_encoder, llama3_tokens
+
+clock = time.perf_counter_ns
+
+
+class Refused(Exception):
+    """The engine does not take the schema, or a token of a document that fulfils it; `str` says what and why."""
+
+
+class Times(NamedTuple):
+    """Nanoseconds of every token of one sequence: of its mask and of taking it."""
+
+    fill: npt.NDArray[np.int64]
+    accept: npt.NDArray[np.int64]
+
+    @property
+    def tbm(self) -> npt.NDArray[np.int64]:
+        """Mask and accept together."""
+        return self.fill + self.accept
+
+
+class Side:
+    """What the studies call; see the module's text."""
+
+    name = ""
+
+    def __init__(self, n_vocab: int) -> None:
+        self.words = np.full((1, (n_vocab + 31) // 32), -1, dtype=np.int32)
+
+    def is_allowed(self, token: int) -> bool:
+        """Whether the mask filled last allows `token`."""
+        return bool(self.words[0, token >> 5] >> (token & 31) & 1)
+
+    def compile(self, schema: Any) -> Any:
+        raise NotImplementedError
+
+    def start(self, grammar: Any) -> Any:
+        raise NotImplementedError
+
+    def fill(self, sequence: Any) -> None:
+        raise NotImplementedError
+
+    def accept(self, sequence: Any, token: int) -> None:
+        raise NotImplementedError
+
+    def fork(self, sequence: Any) -> Any:
+        raise NotImplementedError
+
+    def rollback(self, sequence: Any, n: int) -> None:
+        raise NotImplementedError
+
+    def fresh(self) -> Side:
+        """The same engine, without what it remembers of schemas."""
+        return self
+
+    def table_bytes(self, grammar: Any) -> int | None:
+        """Bytes of the tables that a grammar reads, where the engine tells."""
+        return None
+
+
+class LlmaskSide(Side):
+    """llmask; every schema is compiled anew, the store lives on.
+
+    Parameters
+    ----------
+    tokenizer : None: Llama 3's.
+    """
+
+    name = "llmask"
+
+    def __init__(self, tokenizer: Any = None) -> None:
+        import llmask
+
+        llmask.warm_up()
+        self.tokenizer = llmask.Tokenizer.from_gguf(str(LLAMA3_VOCABULARY)) if tokenizer is None else tokenizer
+        super().__init__(self.tokenizer.vocab_size)
+        self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
+        self.errors = llmask.LlmaskError
+
+    def compile(self, schema: Any) -> Any:
+        try:
+            return self.compiler.json_schema(schema)
+        except self.errors as error:
+            raise Refused(str(error)) from error
+
+    def start(self, grammar: Any) -> Any:
+        return grammar.matcher()
+
+    def fill(self, sequence: Any) -> None:
+        try:
+            sequence.fill_bitmask(self.words)
+        except self.errors as error:
+            raise Refused(str(error)) from error
+
+    def accept(self, sequence: Any, token: int) -> None:
+        try:
+            sequence.accept_token(token)
+        except self.errors as error:
+            raise Refused(str(error)) from error
+
+    def fork(self, sequence: Any) -> Any:
+        return sequence.fork()
+
+    def rollback(self, sequence: Any, n: int) -> None:
+        sequence.rollback(n)
+
+    def fresh(self) -> LlmaskSide:
+        return LlmaskSide(self.tokenizer)
+
+    def table_bytes(self, grammar: Any) -> int:
+        total: int = grammar.bytes_used + grammar.store.bytes_used
+        return total
+
+
+class BytesTokenizer:
+    """What `llguidance.LLTokenizer` asks of a tokenizer object."""
+
+    is_tokenizer_wrapper = True
+    bos_token_id = None
+
+    def __init__(self, vocabulary: Tokens, encode: Callable[[str], list[int]]) -> None:
+        self.tokens = vocabulary.tokens
+        self.special_token_ids = vocabulary.special_ids
+        self.eos_token_id = vocabulary.eos
+        self._encode = encode
+
+    def __call__(self, text: str | bytes) -> list[int]:
+        return self._encode(text.decode() if isinstance(text, bytes) else text)
+
+
+class LlguidanceSide(Side):
+    """llguidance, with its slices for JSON.
+
+    Parameters
+    ----------
+    vocabulary, encode : None: Llama 3's.
+    """
+
+    name = "llguidance"
+
+    def __init__(self, vocabulary: Tokens | None = None, encode: Callable[[str], list[int]] | None = None) -> None:
+        import llguidance
+
+        vocabulary = llama3_tokens() if vocabulary is None else vocabulary
+        super().__init__(len(vocabulary.tokens))
+        self.module = llguidance
+        tokens = BytesTokenizer(vocabulary, llama3_encoder() if encode is None else encode)
+        self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
+        self.pointer, self.n_bytes = self.words.ctypes.data, self.words.nbytes
+
+    def compile(self, schema: Any) -> Any:
+        matcher_type = self.module.LLMatcher
+        try:
+            plain = schema if isinstance(schema, dict) else ({} if schema else {"not": {}})
+            grammar = matcher_type.grammar_from_json_schema(plain, overrides={"whitespace_flexible": True})
+            matcher = matcher_type(self.tokenizer, grammar, log_level=0)
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        if matcher.is_error():
+            raise Refused(matcher.get_error())
+        return matcher
+
+    def start(self, grammar: Any) -> Any:
+        return grammar.deep_copy()
+
+    def fill(self, sequence: Any) -> None:
+        sequence.unsafe_compute_mask_ptr(self.pointer, self.n_bytes)
+
+    def accept(self, sequence: Any, token: int) -> None:
+        if not sequence.consume_token(token):
+            raise Refused(f"token {token}: {sequence.get_error()[:100]}")
+
+    def fork(self, sequence: Any) -> Any:
+        return sequence.deep_copy()
+
+    def rollback(self, sequence: Any, n: int) -> None:
+        if not sequence.rollback(n):
+            raise RuntimeError(sequence.get_error())
+
+
+def feed(side: Side, sequence: Any, tokens: Iterable[int]) -> Times:
+    """Mask and accept token after token; a token outside its mask is an error of the study or of the engine."""
+    fills, accepts = [], []
+    for place, token in enumerate(tokens):
+        started = clock()
+        side.fill(sequence)
+        filled = clock()
+        if not side.is_allowed(token):
+            raise Refused(f"token {token} at {place} is not in the mask")
+        before_accept = clock()
+        side.accept(sequence, token)
+        accepts.append(clock() - before_accept)
+        fills.append(filled - started)
+    return Times(np.array(fills, np.int64), np.array(accepts, np.int64))
+
+
+class FirstRun(NamedTuple):
+    """A schema and a document that an engine has never met: nanoseconds to compile, and of every token."""
+
+    compile_ns: int
+    times: Times
+    grown_bytes: int | None  # llmask's tables, from the first tenth of the document to its end
+
+    def first_masks_ms(self, n: int) -> float:
+        """Milliseconds from the schema to the end of the `n`-th mask."""
+        return float(self.compile_ns + self.times.fill[:n].sum() + self.times.accept[: n - 1].sum()) / 1e6
+
+
+def first_run(side: Side, schema: Any, tokens: list[int], repeat: int = 2) -> FirstRun:
+    """The faster of some first runs, token by token; llmask gets a fresh store for each.
+
+    Other programs interrupt for milliseconds, seldom twice at the same token.
+    """
+    runs = [_run_once(side.fresh(), schema, tokens) for _ in range(repeat)]
+    fill, accept = (np.min([getattr(run.times, part) for run in runs], axis=0) for part in ("fill", "accept"))
+    return FirstRun(min(run.compile_ns for run in runs), Times(fill, accept), runs[0].grown_bytes)
+
+
+def _run_once(side: Side, schema: Any, tokens: list[int]) -> FirstRun:
+    gc.collect()
+    gc.disable()
+    try:
+        started = clock()
+        grammar = side.compile(schema)
+        compile_ns = clock() - started
+        sequence, n_first = side.start(grammar), len(tokens) // 10
+        first = feed(side, sequence, tokens[:n_first])
+        before = side.table_bytes(grammar)
+        rest = feed(side, sequence, tokens[n_first:])
+        after = side.table_bytes(grammar)
+    finally:
+        gc.enable()
+    times = Times(np.concatenate([first.fill, rest.fill]), np.concatenate([first.accept, rest.accept]))
+    return FirstRun(compile_ns, times, None if before is None or after is None else after - before)
