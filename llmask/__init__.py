@@ -83,6 +83,10 @@ def warm_up() -> None:
 
     Takes about a minute once; shows a progress bar on standard error when there is something to compile.
     """
+    from interegular import parse_pattern
+
     from .kernels.jit import make_everything_ready
 
     make_everything_ready()
+    import_module(f"{__name__}.compiler")
+    parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern

@@ -39,6 +39,7 @@ from .hot_rows import forget_hot_rows
 from .jit import door, kernel, never_inline
 from .lexer_states import S_TWIN, init_states, state_field
 from .memory import (
+    EXCEEDED,
     allocate,
     as_table,
     block,
@@ -123,6 +124,8 @@ FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, s
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
+
+LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
 
@@ -239,7 +242,7 @@ def _walk_all(store, grammar, configuration):
 
 @door(SIGNATURE, group="engine")
 def build(operation, store_address, grammar_address, a, b, c, data):
-    """Run one writing operation (see the list above). The caller holds the lock and looks at EXCEEDED afterwards."""
+    """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock."""
     store = as_table(store_address)
     grammar = as_table(grammar_address)
     store[SCRATCH_TOP] = 0
@@ -299,7 +302,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == INIT_STORE:
         init_nodes(store)
         init_states(store)
-    return result
+    return result if store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0 else LIMIT_REACHED
 
 
 @door("int64(int64, int32[:, ::1], int64)", group="engine")

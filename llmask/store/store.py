@@ -39,6 +39,7 @@ class Builder:
 
     def __init__(self, table: Table, limits: Limits) -> None:
         self.table = table
+        self.address = table.address
         self.limits = limits
         self.lock = threading.RLock()
 
@@ -52,9 +53,12 @@ class Builder:
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
         with self.lock:
-            table = self.table if grammar is None else grammar
-            result: int = engine.build(operation, self.table.address, table.address, a, b, c, data)
-            if self.table.array[memory.EXCEEDED] or table.array[memory.EXCEEDED]:
+            address = self.address
+            result: int = engine.build(
+                operation, address, address if grammar is None else grammar.address, a, b, c, data
+            )
+            if result == engine.LIMIT_REACHED:
+                table = self.table if grammar is None else grammar
                 code = self.table.take_exceeded() or table.take_exceeded()
                 table.take_exceeded()
                 raise self._limit_error(code, grammar)
