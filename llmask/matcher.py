@@ -43,6 +43,8 @@ class Matcher:
     grammar : what the sequence has to match.
     """
 
+    __slots__ = ("__weakref__", "_address", "_cell", "_generation", "_history", "_pieces", "_store", "grammar")
+
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
         self._store = grammar.store
