@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfils_parts
+from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.strings import literal_string
 from llmask.grammar.rules import RuleId, StateId
@@ -45,7 +45,7 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
             return values
         if schema["type"] == "string":
             return [value for value in values if type(value) is str]
-    return [value for value in values if fulfils_parts(translation, value, parts)]
+    return fulfilling(translation, values, parts)
 
 
 def emit_listed(
