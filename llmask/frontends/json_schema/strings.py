@@ -47,7 +47,12 @@ def _quoted(nodes: RegexNodes, body: int) -> int:
 
 
 def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
-    """Node of the one spelling of `text` that models write, with its quotes: that of `json.dumps(ensure_ascii=False)`.
+    """Node of the one spelling of `text` that models write, see `spelled_string`."""
+    return nodes.literal(spelled_string(text, path))
+
+
+def spelled_string(text: str, path: Path) -> bytes:
+    """`text` as models write it, with its quotes: the spelling of `json.dumps(ensure_ascii=False)`.
 
     DEL is escaped, as no raw DEL is ever written.
 
@@ -60,7 +65,7 @@ def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
     if "\x7f" in spelled:
         spelled = spelled.replace("\x7f", "\\u007f")
     try:
-        return nodes.literal(spelled.encode())
+        return spelled.encode()
     except UnicodeEncodeError:
         raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
 

@@ -12,10 +12,11 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from llmask.derivatives.word_lists import literals_node
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.strings import literal_string
+from llmask.frontends.json_schema.strings import literal_string, spelled_string
 from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def emit_listed(
     if not values:
         return translation.nothing("no value of const or enum fulfils the other keywords", path)
     seen = set()
-    scalars = []
+    spellings: list[bytes] = []
     for value in values:
         key = value if type(value) is str else (equality_key(value, path),)
         if key in seen:
@@ -64,25 +65,25 @@ def emit_listed(
         if type(value) is dict or type(value) is list:
             _emit_structure(translation, value, path, rule, start, end)
         else:
-            scalars.append(_scalar(translation, value, path))
-    if scalars:
-        translation.rules.scan(start, translation.nodes.union(scalars), end)
+            spellings += _spellings(value, path)
+    if spellings:
+        translation.rules.scan(start, literals_node(translation.nodes, spellings), end)
     return None
 
 
-def _scalar(translation: Translation, value: Any, path: Path) -> int:
+def _spellings(value: Any, path: Path) -> list[bytes]:
+    """Spellings of a scalar: one, and a second for a float without a fraction."""
     if type(value) is str:
-        return literal_string(translation.nodes, value, path)
-    nodes = translation.nodes
+        return [spelled_string(value, path)]
     if type(value) is Decimal:
-        return nodes.literal(format(value, "f").encode())
+        return [format(value, "f").encode()]
     try:
-        spelled = nodes.literal(json.dumps(value).encode())
+        spelled = json.dumps(value).encode()
     except ValueError:  # Python writes integers of at most 4,300 digits unless told otherwise
         raise LimitExceeded("a number in const or enum has too many digits", pointer(path)) from None
     if type(value) is float and value.is_integer() and abs(value) < EXACT_FLOATS:
-        return nodes.union([spelled, nodes.literal(b"%d" % value)])
-    return spelled
+        return [spelled, b"%d" % value]
+    return [spelled]
 
 
 def _emit_structure(
@@ -111,4 +112,4 @@ def _lexemes(translation: Translation, value: Any, path: Path) -> list[int]:
         for member in value:
             lexemes += [*_lexemes(translation, member, path), punctuation.comma]
         return [*(lexemes[:-1] if value else lexemes), punctuation.close_array]
-    return [_scalar(translation, value, path)]
+    return [literals_node(translation.nodes, _spellings(value, path))]
