@@ -1,9 +1,11 @@
 """From a schema to rules: the work list, and how one place is dispatched to the files that know its keywords.
 
-A place is a list of schemas that hold there, a start state and an end state of some rule. Places wait in a list, so
-no schema is too deep for the interpreter. What stands once in the schema is written in place, which leaves the parser
-fewer rules to predict and complete; what is referred to, and what several schemas describe together, becomes a rule
-of its own, known by the identities of its schemas, so recursion ends in a call of a rule that exists already.
+A place is a list of schemas that hold there, a start state and an end state of some rule. Places that need more than
+their own keywords, or lie deep, wait in a list, so no schema is too deep for the interpreter; others are written at
+once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What stands
+once in the schema is written in place, which leaves the parser fewer rules to predict and complete; what is referred
+to, and what several schemas describe together, becomes a rule of its own, known by the identities of its schemas, so
+recursion ends in a call of a rule that exists already.
 
 In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which
 `limits.max_schema_keywords` bounds: a product of many `anyOf` lists is the way to reach it.
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 MAX_SHAPES = 100_000
+MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
 MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
 
 
@@ -119,6 +122,7 @@ class Translation:
         self._rule_of: dict[Any, RuleId] = {}
         self._any: RuleId | None = None
         self._work = 0
+        self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
     def run(self) -> Rules:
@@ -135,16 +139,15 @@ class Translation:
         schemas = self._followed([(self.schema, ())])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         waiting = self._waiting
-        path: Path = ()
         try:
             while waiting:
                 place = waiting.pop()
-                path = place[0][0][1]
+                self._path = place[0][0][1]
                 self._write(*place)
         except LimitExceeded as error:
             if error.where is not None:
                 raise
-            raise LimitExceeded(error.message, pointer(path), error.help) from None
+            raise LimitExceeded(error.message, pointer(self._path), error.help) from None
         return rules
 
     # --- bookkeeping
@@ -234,9 +237,19 @@ class Translation:
                     if lexeme is not None:
                         self.rules.scan(start, lexeme, end)
                         return
-                elif shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
-                    self._write_parts([(schema, path, shape)], rule, start, end, depth)
-                    return
+                elif shape.is_plain and not shape.unenforced:
+                    if schema.get("type") in SCALARS:
+                        self._write_parts([(schema, path, shape)], rule, start, end, depth)
+                        return
+                    if depth < MAX_DEPTH_AT_ONCE:
+                        above, self._path = self._path, path
+                        self.check_depth(depth + 1, path)
+                        if shape.is_open:
+                            self.rules.call(start, self.any_rule(), end)
+                        else:
+                            self._write_parts([(schema, path, shape)], rule, start, end, depth + 1)
+                        self._path = above
+                        return
         self._waiting.append((schemas, rule, start, end, depth + 1, False))
 
     def _write(
