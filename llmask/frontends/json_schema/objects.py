@@ -33,11 +33,11 @@ from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.names import name_language
 from llmask.frontends.json_schema.pointers import ROOT, pointer
 from llmask.frontends.json_schema.strings import (
-    any_spelling,
     free_string,
     matches_pattern,
     other_strings,
     pattern_string,
+    spellings_of,
 )
 from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
 from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, UNBOUNDED, GuardId, RuleId, StateId
@@ -344,12 +344,12 @@ def _cells(translation: Translation, parts: list[Part], names: dict[str, bool]) 
     cells = []
     for inside, outside, schemas in groups:
         declared = [
-            any_spelling(nodes, name)
+            name
             for name in names
             if all(matches_pattern(translation, node, name) for node in inside)
             and not any(matches_pattern(translation, node, name) for node in outside)
         ]
-        keys = _keys(translation, inside, [*outside, *declared])
+        keys = _keys(translation, inside, [*outside, spellings_of(nodes, declared)] if declared else outside)
         if not nodes.is_empty(keys):
             cells.append(Cell(keys, [place for place in schemas if place[0] is not True]))
     return cells

@@ -13,8 +13,9 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
+from llmask.derivatives.word_lists import literals_node
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import NOT_STRING, Exclusion, exclusion
 from llmask.frontends.json_schema.arrays import emit_array
@@ -29,14 +30,15 @@ from llmask.frontends.json_schema.conjunction import (
 )
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import Shape, draft_of
+from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of, white_space
 from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import NumberRange, number_node, number_range
+from llmask.frontends.json_schema.numbers import number_node, number_range
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
-from llmask.frontends.json_schema.strings import free_string, literal_string, string_node
+from llmask.frontends.json_schema.strings import literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
-from llmask.frontends.json_schema.values import emit_values
+from llmask.frontends.json_schema.values import emit_values, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, StateId
 
 if TYPE_CHECKING:
@@ -44,59 +46,9 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.options import SchemaOptions
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 MAX_SHAPES = 100_000
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
 MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
-
-
-class Punctuation(NamedTuple):
-    """Nodes of the lexemes that every JSON grammar uses."""
-
-    open_object: int
-    close_object: int
-    open_array: int
-    close_array: int
-    comma: int
-    colon: int
-    boolean: int
-    null: int
-    number: int
-    integer: int
-
-
-def punctuation_of(nodes: RegexNodes) -> Punctuation:
-    """The store's `Punctuation`, made once."""
-    found = nodes.memo.get(__name__)
-    if found is None:
-        found = nodes.memo[__name__] = Punctuation(
-            open_object=nodes.literal(b"{"),
-            close_object=nodes.literal(b"}"),
-            open_array=nodes.literal(b"["),
-            close_array=nodes.literal(b"]"),
-            comma=nodes.literal(b","),
-            colon=nodes.literal(b":"),
-            boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
-            null=nodes.literal(b"null"),
-            number=number_node(nodes, NumberRange()),
-            integer=number_node(nodes, NumberRange(is_integer=True)),
-        )
-    return cast(Punctuation, found)
-
-
-def lexemes_of_types(nodes: RegexNodes) -> dict[str, int]:
-    """Lexeme of each scalar type, made once."""
-    found = nodes.memo.get((__name__, "types"))
-    if found is None:
-        lexemes = punctuation_of(nodes)
-        found = nodes.memo[(__name__, "types")] = {
-            "string": free_string(nodes),
-            "number": lexemes.number,
-            "integer": lexemes.integer,
-            "boolean": lexemes.boolean,
-            "null": lexemes.null,
-        }
-    return cast("dict[str, int]", found)
 
 
 class Translation:
@@ -133,9 +85,9 @@ class Translation:
         GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
             As `compile_schema` says.
         """
-        rules, nodes = self.rules, self.nodes
+        rules = self.rules
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
-            rules.ignored = nodes.repeat(nodes.byte_set(WHITE_SPACE), 1, self.options.max_whitespace)
+            rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed([(self.schema, ())])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         waiting = self._waiting
@@ -332,14 +284,30 @@ class Translation:
             self._write_strings(conjunction, choice, start, end)
             add_schema(self, conjunction, NOT_STRING, choice.path)
             is_bare = False
+        spellings: list[bytes] = []
         for schema, at in choice.schemas:
             self.count_work(1 if is_bare else MERGE_WORK)
-            if is_bare:
-                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+            if not is_bare:
+                other = with_alternative(self, conjunction, choice, schema, at)
+                self._write_conjunction(other, at, rule, start, end, depth)
                 continue
-            other = with_alternative(self, conjunction, choice, schema, at)
-            self._write_conjunction(other, at, rule, start, end, depth)
+            listed = self._scalars_of(schema, at)
+            if listed is not None:
+                spellings += listed
+            else:
+                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+        if spellings:
+            self.rules.scan(start, literals_node(self.nodes, spellings), end)
         return None
+
+    def _scalars_of(self, schema: Any, path: Path) -> list[bytes] | None:
+        """Spellings of a schema's values, if it lists scalars and nothing else: alternatives like that are one edge."""
+        if type(schema) is not dict:
+            return None
+        shape = self.shape(schema, path)
+        if not shape.has_values or not shape.is_plain or shape.unenforced:
+            return None
+        return scalar_spellings(self, (schema, path, shape))
 
     def _write_strings(self, conjunction: Conjunction, choice: Choice, start: StateId, end: StateId) -> None:
         """Write the strings of a `oneOf` whose schemas share some: those that fulfil exactly one."""

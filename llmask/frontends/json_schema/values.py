@@ -49,6 +49,19 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
     return fulfilling(translation, values, parts)
 
 
+def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None:
+    """Spellings of the values of one part; None when there are none, or structures among them."""
+    path = part[1]
+    spellings: list[bytes] = []
+    for value in values_of(translation, [part]):
+        if type(value) is dict or type(value) is list:
+            return None
+        if type(value) is not str:
+            equality_key(value, path)  # refuses what is no JSON
+        spellings += _spellings(value, path)
+    return spellings or None
+
+
 def emit_listed(
     translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId
 ) -> None:

@@ -26,3 +26,12 @@ CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
 @pytest.mark.parametrize(("schema", "valid", "invalid"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
     judge.agrees(schema, valid, invalid)
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_constants_as_alternatives_are_one_edge(judge: Any, keyword: str) -> None:
+    constants = [{"const": "a", "title": "A"}, {"enum": [1, None]}, {"const": "b", "type": "string"}]
+    schema = {keyword: [*constants, {"const": [1]}, {"type": "boolean"}, {"const": 3, "type": "string"}]}
+    judge.agrees(schema, ["a", 1, None, "b", [1], True], ["c", 2, [], 3])
+    n_edges = [len(judge.translate({keyword: constants[:n]}).rules.edges) for n in (2, 3)]
+    assert n_edges[0] == n_edges[1]
