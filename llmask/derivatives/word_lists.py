@@ -33,17 +33,21 @@ def literals_node(nodes: RegexNodes, words: Sequence[bytes]) -> int:
     >>> nodes.matches(node, b"dog"), nodes.matches(node, b"dogt")
     (True, False)
     """
-    if len(words) <= FEW:
-        return nodes.union([nodes.literal(word) for word in words])
+    if len(words) == 1:
+        return nodes.literal(words[0])
     key = (__name__, *words)  # large schemas repeat their lists
     found = nodes.memo.get(key)
     if found is None:
-
-        def one_of(letters: list[bytes]) -> int:
-            return nodes.byte_set(sum(1 << letter[0] for letter in letters))
-
-        found = nodes.memo[key] = words_node(nodes, sorted(set(words)), nodes.literal, one_of)
+        if len(words) <= FEW:
+            found = nodes.union([nodes.literal(word) for word in words])
+        else:
+            found = words_node(nodes, sorted(set(words)), nodes.literal, lambda several: _one_of(nodes, several))
+        nodes.memo[key] = found
     return int(found)
+
+
+def _one_of(nodes: RegexNodes, letters: list[bytes]) -> int:
+    return nodes.byte_set(sum(1 << letter[0] for letter in letters))
 
 
 def words_node(

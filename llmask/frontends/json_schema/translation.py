@@ -39,7 +39,7 @@ from llmask.frontends.json_schema.references import References
 from llmask.frontends.json_schema.strings import literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.values import emit_values, scalar_spellings
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -74,6 +74,7 @@ class Translation:
         self._rule_of: dict[Any, RuleId] = {}
         self._any: RuleId | None = None
         self._work = 0
+        self._max_work = options.limits.max_schema_keywords
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
@@ -140,10 +141,9 @@ class Translation:
     def count_work(self, n: int = 1) -> None:
         """Count schemas visited."""
         self._work += n
-        if self._work > self.options.limits.max_schema_keywords:
+        if self._work > self._max_work:
             raise LimitExceeded(
-                f"compiling the schema visits more than {self.options.limits.max_schema_keywords} subschemas "
-                "(limits.max_schema_keywords)",
+                f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
                 None,
                 "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
             )
@@ -176,7 +176,9 @@ class Translation:
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Let everything that fulfils `schemas` stand between two states, now or later."""
-        self.count_work()
+        self._work += 1
+        if self._work > self._max_work:
+            self.count_work(0)
         if not schemas:
             self.rules.call(start, self.any_rule(), end)
             return
@@ -257,14 +259,21 @@ class Translation:
         return rule
 
     def any_rule(self) -> RuleId:
-        """Rule of every JSON value."""
+        """Rule of every JSON value: written out once a store, copied with its states moved afterwards."""
         if self._any is None:
             rules = self.rules
             rule = self._any = rules.rule("any value")
-            start, end = rules.start_state(rule), rules.state(rule)
-            rules.final(end)
-            for kind in ALL_TYPES:
-                self._write_type(kind, [], rule, start, end, 0)
+            start = rules.start_state(rule)
+            template: RuleTemplate | None = self.nodes.memo.get((__name__, "any"))
+            if template is None:
+                n_edges = len(rules.edges)
+                end = rules.state(rule)
+                rules.final(end)
+                for kind in ALL_TYPES:
+                    self._write_type(kind, [], rule, start, end, 0)
+                self.nodes.memo[(__name__, "any")] = RuleTemplate(rules, rule, n_edges)
+            else:
+                template.write(rules, rule)
         return self._any
 
     def _write_conjunction(
