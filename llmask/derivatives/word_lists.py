@@ -68,7 +68,7 @@ def words_node(
     last = len(words) - 1
     before = 0
     for at, word in enumerate(words):
-        beyond = _n_common(word, words[at + 1]) if at < last else 0
+        beyond = n_common(word, words[at + 1]) if at < last else 0
         depth = max(before, beyond)
         if not branches or branches[-1][0] < depth:
             branches.append((depth, {}))
@@ -104,7 +104,7 @@ def _branch(
     return nodes.union(members) if len(members) > 1 else members[0]
 
 
-def _n_common(one: Word, other: Word) -> int:
+def n_common(one: Word, other: Word) -> int:
     """Letters that two words begin with alike."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.word_lists import literals_node
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import NOT_STRING, Exclusion, exclusion
 from llmask.frontends.json_schema.arrays import emit_array
@@ -38,7 +37,7 @@ from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
 from llmask.frontends.json_schema.strings import literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
-from llmask.frontends.json_schema.values import emit_values, scalar_spellings
+from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
@@ -306,7 +305,7 @@ class Translation:
             else:
                 self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
         if spellings:
-            self.rules.scan(start, literals_node(self.nodes, spellings), end)
+            self.rules.scan(start, listed_node(self.nodes, spellings), end)
         return None
 
     def _scalars_of(self, schema: Any, path: Path) -> list[bytes] | None:
