@@ -235,11 +235,11 @@ class Translation:
         """The same schemas with bare references followed, each once, `true` left out."""
         found: dict[int, SchemaAt] = {}
         for schema, path in schemas:
-            seen: list[Any] = []
+            seen: set[int] = set()
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
-                if any(schema is other for other in seen):
+                if id(schema) in seen:
                     raise GrammarError("the schema refers to itself without describing anything", pointer(path))
-                seen.append(schema)
+                seen.add(id(schema))
                 schema, path = self.references.resolve(schema["$ref"], path)
             if schema is not True:
                 found.setdefault(id(schema), (schema, path))
