@@ -89,8 +89,8 @@ def emit_listed(
 def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     """Node of the scalars of a place.
 
-    The masks at the beginning of a long list visit tens of thousands of tokens (20 ms for 50,000 words of English);
-    they are made here, so that no step of a document waits for them.
+    The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
+    made here, so that no step of a document waits for them.
     """
     node = literals_node(nodes, spellings)
     key = (__name__, node)
