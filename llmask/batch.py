@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from .arguments import as_bitmask, as_integer
 from .errors import LlmaskError
 from .kernels.crossing import FILL_SOME
-from .matcher import Matcher, as_bitmask, as_integer
+from .matcher import Matcher
 from .workers import fill_together
 
 MATCHERS_PER_THREAD = 512  # waking a thread takes 40 us, in which one thread writes 150 known masks

@@ -16,6 +16,7 @@ from dataclasses import fields
 from typing import Any
 
 from .compiled import CompiledGrammar
+from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.regex import compile_pattern
@@ -207,10 +208,7 @@ class Compiler:
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            nodes = store.nodes
-            return CompiledGrammar(
-                store, _one_lexeme(store, nodes.union([nodes.literal(spelling) for spelling in spellings]))
-            )
+            return CompiledGrammar(store, _one_lexeme(store, literals_node(store.nodes, spellings)))
 
         return self._cached(("choice", *texts), compile_now)
 

@@ -10,14 +10,14 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 
 from __future__ import annotations
 
-import operator
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .arguments import as_bitmask, as_integer, each_of
 from .errors import LlmaskError, TokenRejected, VocabularyError
 from .history import History
 from .kernels import engine, store_slots
@@ -179,7 +179,7 @@ class Matcher:
         """
         n_before = len(self._history)
         try:
-            for token in _each(tokens):
+            for token in each_of(tokens):
                 self.accept_token(token)
         except BaseException:
             self.rollback(len(self._history) - n_before)
@@ -189,7 +189,7 @@ class Matcher:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""
         n_before = len(self._history)
         try:
-            for token in _each(tokens):
+            for token in each_of(tokens):
                 reached = self._after(token if type(token) is int else as_integer(token, "a token id"))
                 if reached == REFUSED:
                     break
@@ -350,47 +350,6 @@ class Matcher:
         return TokenRejected(
             f"{what}; {self._expectation()}", where=self._place(), help="fill_bitmask tells which tokens may come next"
         )
-
-
-def as_integer(value: Any, what: str) -> int:
-    """An integer of any kind, NumPy's and torch's included; a bool is none. `what` opens the message."""
-    try:
-        if isinstance(value, (bool, np.bool_)):
-            raise TypeError
-        return operator.index(value)
-    except TypeError:
-        raise LlmaskError(f"{what} is an integer, not {type(value).__name__}", help="give it as an int") from None
-
-
-def _each(tokens: Iterable[Any]) -> Iterator[Any]:
-    """The ids of a collection; a lone one is refused."""
-    try:
-        return iter(tokens)
-    except TypeError:
-        raise LlmaskError(
-            f"token ids are a sequence of integers, not {type(tokens).__name__}", help="for one token use a list of one"
-        ) from None
-
-
-def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
-    """A caller's bitmask as the array that kernels write to: NumPy, or torch on the CPU, int32, two dimensions."""
-    array = bitmask
-    if not isinstance(bitmask, np.ndarray) and hasattr(bitmask, "numpy") and hasattr(bitmask, "device"):
-        if bitmask.device.type != "cpu":
-            raise LlmaskError(
-                f"the bitmask lies on {bitmask.device}, it is written on the CPU", help="fill it there and copy it"
-            )
-        array = bitmask.numpy()
-    if not (
-        isinstance(array, np.ndarray)
-        and (array.dtype == np.int32 and array.ndim == 2)
-        and (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned)
-    ):
-        raise LlmaskError(
-            "a bitmask is a writable, contiguous int32 array of two dimensions",
-            help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
-        )
-    return array
 
 
 def _shown(data: bytes) -> str:

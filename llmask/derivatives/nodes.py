@@ -15,10 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GrammarError
-from ..kernels import engine
+from ..kernels import engine, grammar_slots
 from ..kernels.node_table import ALL_UNITS, UNIT
+from ..kernels.table import Table
 
 UNBOUNDED = 2**31 - 1
+PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
+PREPARED_ROWS = 64
+# columns of such a grammar (rule_tables.py): counts; start of its rule; rules of its states; an edge; an end; a guard
+ONE_LEXEME = (1, 2, 1, 1, 1, 0, 0, 0, 0, 0, None, 1, 0, 1, 0, 0, UNBOUNDED, 0, UNBOUNDED)
 
 Run = Callable[..., int]
 
@@ -138,3 +143,21 @@ class RegexNodes:
     def matches(self, node: int, data: bytes) -> bool:
         """Whether `node` matches all of `data`."""
         return self._run(engine.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
+
+    def prepare(self, node: int, prefix: bytes) -> None:
+        """Build the masks of a lexeme where it begins and after `prefix`, which the first step there would wait for.
+
+        Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
+        """
+        table = Table(
+            grammar_slots.N_GRAMMAR_SLOTS, PREPARED_BYTES, grammar_slots.GRAMMAR_BLOCKS, grammar_slots.GRAMMAR_POOLS
+        )
+        table.array[grammar_slots.MAX_ROWS] = table.array[grammar_slots.MAX_ITEMS] = PREPARED_ROWS
+        data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
+        here = self._run(engine.LOAD_RULES, 0, -1, 0, data, table)
+        for text in (b"", prefix):
+            if here >= 0:
+                read = np.frombuffer(text, np.uint8).astype(np.int32)
+                here = self._run(engine.ADVANCE, here, data=read, grammar=table)
+            if here >= 0:
+                self._run(engine.BUILD_MASK, here, grammar=table)

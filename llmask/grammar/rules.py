@@ -24,6 +24,8 @@ from __future__ import annotations
 from array import array
 from typing import NewType
 
+import numpy as np
+
 RuleId = NewType("RuleId", int)
 StateId = NewType("StateId", int)
 GuardId = NewType("GuardId", int)
@@ -103,3 +105,36 @@ class Rules:
             found = self._guard_ids[key] = GuardId(len(self.guards) // 4)
             self.guards.extend(key)
         return found
+
+
+class RuleTemplate:
+    """One rule as it was written, to be copied into other grammars of the same store.
+
+    Parameters
+    ----------
+    rules, rule : where it was written, as the last rule; it calls none but itself, counts nothing, and ends in the
+        state after its first.
+    first_edge : length of `rules.edges` before it was written.
+    """
+
+    def __init__(self, rules: Rules, rule: RuleId, first_edge: int) -> None:
+        start = rules.rule_starts[rule]
+        edges = np.array(rules.edges[first_edge:], np.int32).reshape(-1, EDGE_FIELDS)
+        calls = edges[:, 1] == CALL
+        assert rule == len(rules.names) - 1
+        assert (edges[calls, 2] == rule).all()
+        assert (edges[:, 4] == NO_GUARD).all()
+        self._n_states = len(rules.state_rules) - start
+        self._of_state = np.zeros_like(edges)
+        self._of_state[:, (0, 3)] = 1
+        self._of_rule = np.zeros_like(edges)
+        self._of_rule[calls, 2] = 1
+        self._edges = edges - self._of_state * start - self._of_rule * rule
+
+    def write(self, rules: Rules, rule: RuleId) -> None:
+        """Write a copy as `rule`, which was declared just before."""
+        start = rules.rule_starts[rule]
+        assert start == len(rules.state_rules) - 1
+        rules.state_rules.extend([rule] * (self._n_states - 1))
+        rules.edges.frombytes((self._edges + self._of_state * start + self._of_rule * rule).tobytes())
+        rules.final(StateId(start + 1))

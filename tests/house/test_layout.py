@@ -10,7 +10,7 @@ import pytest
 
 # From top to bottom: a module may import what stands above it and what lies beside it.
 IMPORT_ORDER = (
-    ("llmask.errors", "llmask.limits"),
+    ("llmask.errors", "llmask.limits", "llmask.arguments"),
     ("llmask.kernels",),
     ("llmask.vocabulary",),
     ("llmask.trie",),

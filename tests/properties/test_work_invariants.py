@@ -44,10 +44,10 @@ OUTLINE = {
     "additionalProperties": {"type": "number"},
 }
 
-# The most of the trie that a mask inside a string with maxLength may walk. Slices hold the tokens of up to 4, 6, 10 and
-# 30 code points and of any length (store/slices.py). Worst is a string with room for 9 more: it takes the slice of 6 and
-# walks all longer tokens, 55 % of Llama 3's trie; 10 take 18 %, 30 and more 2 %. A state that takes no slice at all walks
-# 90 % at 9 and 98 % at 30 and more, so 0.6 tells the two apart.
+# The most of the trie that a mask inside a string with maxLength may walk. Slices hold the tokens of up to 4, 6, 10
+# and 30 code points and of any length (store/slices.py). Worst is a string with room for 9 more: it takes the slice of
+# 6 and walks all longer tokens, 55 % of Llama 3's trie; 10 take 18 %, 30 and more 2 %. A state that takes no slice at
+# all walks 90 % at 9 and 98 % at 30 and more, so 0.6 tells the two apart.
 MOST_WALKED = 0.6
 LONGEST = 10_000
 

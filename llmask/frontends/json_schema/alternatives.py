@@ -6,8 +6,8 @@ leaves nothing. The proof follows types, constants, string languages (exact, by 
 numeric ranges, counts, and properties that one of the two requires (the usual discriminator). Where it fails, the
 schema is refused.
 
-In: a conjunction and a choice. Out: the alternatives. Cost: quadratic in the alternatives, a few microseconds a pair
-with distinct types or constants.
+In: a conjunction and a choice. Out: the alternatives. Cost: that of `discriminators.py`, and about 100 us for each pair
+that it leaves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from llmask.errors import UnsupportedSchema
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.conjunction import Choice, Conjunction, Part, SchemaAt, add_schema, conjunction_of
-from llmask.frontends.json_schema.instances import allowed_values, fulfils_parts
+from llmask.frontends.json_schema.discriminators import pairs_left
+from llmask.frontends.json_schema.instances import allowed_values, fulfilling
 from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.numbers import number_node, number_range
 from llmask.frontends.json_schema.objects import key_schemas
@@ -50,23 +51,24 @@ def exclusion(translation: Translation, conjunction: Conjunction, choice: Choice
         When that cannot be proved.
     """
     proved = Exclusion.FULL
-    for at, (one, one_path) in enumerate(choice.schemas):
-        case = conjunction.copy()
-        add_schema(translation, case, one, one_path)
-        for beyond, (other, other_path) in enumerate(choice.schemas[at + 1 :], at + 1):
-            both = case.copy()
-            add_schema(translation, both, other, other_path)
-            if is_void(translation, both):
-                continue
-            add_schema(translation, both, NOT_STRING, choice.path)
-            if not is_void(translation, both):
-                reason = (
-                    '"oneOf" is supported only where its schemas exclude each other, '
-                    f"and number {at + 1} and number {beyond + 1} were not proved to"
-                )
-                refuse(translation, "oneOf", choice.path, reason)
-                return Exclusion.FULL
-            proved = Exclusion.BUT_STRINGS
+    case, case_at = conjunction, -1
+    for at, beyond in pairs_left(translation, choice.schemas):
+        if at != case_at:
+            case, case_at = conjunction.copy(), at
+            add_schema(translation, case, *choice.schemas[at])
+        both = case.copy()
+        add_schema(translation, both, *choice.schemas[beyond])
+        if is_void(translation, both):
+            continue
+        add_schema(translation, both, NOT_STRING, choice.path)
+        if not is_void(translation, both):
+            reason = (
+                '"oneOf" is supported only where its schemas exclude each other, '
+                f"and number {at + 1} and number {beyond + 1} were not proved to"
+            )
+            refuse(translation, "oneOf", choice.path, reason)
+            return Exclusion.FULL
+        proved = Exclusion.BUT_STRINGS
     return proved
 
 
@@ -99,7 +101,7 @@ def _parts_are_void(translation: Translation, parts: list[Part], depth: int) -> 
         values = allowed_values(part)
         if values is not None:
             try:
-                return not any(fulfils_parts(translation, value, parts) for value in values)
+                return not fulfilling(translation, values, parts)
             except UnsupportedSchema:
                 return False
     return all(_type_is_void(translation, kind, parts, depth) for kind in types_of(parts))

@@ -20,7 +20,7 @@ from llmask.frontends.json_schema.keywords import is_number
 from llmask.frontends.json_schema.numbers import exact_decimal, number_range
 from llmask.frontends.json_schema.objects import key_schemas
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.strings import matches_pattern, string_node
+from llmask.frontends.json_schema.strings import free_string, matches_pattern, string_node
 from llmask.frontends.json_schema.types import types_of
 from llmask.frontends.json_schema.unsupported import refuse_unenforced
 
@@ -42,6 +42,8 @@ def type_of(value: Any, path: Path) -> str:
         return "array"
     if type(value) is dict:
         return "object"
+    if type(value) is int:
+        return "integer"
     if is_number(value):
         exact = exact_decimal(value)
         return "integer" if exact == exact.to_integral_value() else "number"
@@ -56,12 +58,14 @@ def equality_key(value: Any, path: Path, depth: int = 0) -> Any:
             pointer(path),
             "Describe it by a schema.",
         )
+    if type(value) is int:
+        return "number", value  # equal to a `Decimal` of the same number, as their hashes are
     kind = type_of(value, path)
     if kind == "array":
         return kind, tuple(equality_key(member, path, depth + 1) for member in value)
     if kind == "object":
         return kind, frozenset((name, equality_key(member, path, depth + 1)) for name, member in value.items())
-    if type(value) in (int, float, Decimal):
+    if type(value) in (float, Decimal):
         return "number", exact_decimal(value)  # equal decimals have equal hashes, 0.10 and 0.1, 0 and -0
     return kind, value
 
@@ -97,31 +101,52 @@ def fulfils_all(translation: Translation, value: Any, conjunction: Conjunction) 
 
 def fulfils_parts(translation: Translation, value: Any, parts: list[Part]) -> bool:
     """Whether `value` fulfils the own keywords of all `parts`."""
+    return bool(fulfilling(translation, [value], parts))
+
+
+def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -> list[Any]:
+    """Those of `values` that fulfil the own keywords of all `parts`; what all of them need is made once."""
     if not parts:
-        return True
+        return values
     path = parts[0][1]
-    kind = type_of(value, path)
     types = types_of(parts)
-    if kind not in types and not (kind == "integer" and "number" in types):
-        return False
-    for part in parts:
-        values = allowed_values(part)
-        if values is not None:
+    listed = [allowed_values(part) for part in parts]
+    key_sets = [{equality_key(other, path) for other in others} for others in listed if others is not None]
+    strings, numbers = None, None
+    found = []
+    for value in values:
+        kind = type_of(value, path)
+        if kind not in types and not (kind == "integer" and "number" in types):
+            continue
+        if key_sets:
             key = equality_key(value, path)
-            if all(equality_key(other, path) != key for other in values):
-                return False
-    if kind == "string":
-        return matches_pattern(translation, string_node(translation, parts), value)
-    if kind in ("integer", "number"):
-        return number_range((schema for schema, _, shape in parts if shape.has_number), False).holds(value)
-    if kind == "array":
-        layout = ArrayLayout(translation, parts)
-        return (
-            layout.low <= len(value)
-            and (layout.high is None or len(value) <= layout.high)
-            and all(fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value))
-        )
-    return kind != "object" or _object_fulfils(translation, value, parts)
+            if not all(key in keys for keys in key_sets):
+                continue
+        if kind == "string":
+            if strings is None:
+                strings = string_node(translation, parts)
+                is_free = strings == free_string(translation.nodes)
+            holds = (is_free and value.isascii()) or matches_pattern(translation, strings, value)
+        elif kind in ("integer", "number"):
+            if numbers is None:
+                numbers = number_range((schema for schema, _, shape in parts if shape.has_number), False)
+            holds = numbers.holds(value)
+        elif kind == "array":
+            holds = _array_fulfils(translation, value, parts)
+        else:
+            holds = kind != "object" or _object_fulfils(translation, value, parts)
+        if holds:
+            found.append(value)
+    return found
+
+
+def _array_fulfils(translation: Translation, value: list[Any], parts: list[Part]) -> bool:
+    layout = ArrayLayout(translation, parts)
+    return (
+        layout.low <= len(value)
+        and (layout.high is None or len(value) <= layout.high)
+        and all(fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value))
+    )
 
 
 def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list[Part]) -> bool:

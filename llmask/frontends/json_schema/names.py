@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.conjunction import Conjunction, conjunction_of
-from llmask.frontends.json_schema.strings import any_spelling, matches_pattern, string_node
+from llmask.frontends.json_schema.strings import any_spelling, matches_pattern, spellings_of, string_node
 from llmask.frontends.json_schema.types import types_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def strings_of(translation: Translation, conjunction: Conjunction) -> int:
     for schema, _, shape in parts:
         if "enum" in schema:
             texts = [value for value in schema["enum"] if type(value) is str]
-            members.append(nodes.union([any_spelling(nodes, text) for text in texts]))
+            members.append(spellings_of(nodes, texts))
         if shape.has_const:
             constant = schema["const"]
             members.append(any_spelling(nodes, constant) if type(constant) is str else nodes.EMPTY)

@@ -10,16 +10,22 @@ left out.
     choose[i] -skip-> choose[i+1]  if i is optional
     after[i] -","-> choose[i]      after[i] -"}"-> end  if nothing from i on is required
 
-One comma leads to one state, so a run of n optional properties costs O(n) edges. `maxProperties` counts the keys that
-were written, which are at least as many as there are different ones. `minProperties` is exact without counting up to
-1, and by counting where no free key (which might be repeated) is allowed; otherwise it is refused unless `required`
-implies it.
+One comma leads to one state, so a run of n optional properties costs O(n) edges. A long run is cut into fans of about
+sqrt(n) properties: the state where a fan begins scans each of its keys and skips to the next fan, so that the parser
+holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
+
+    fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
+
+`maxProperties` counts the keys that were written, which are at least as many as there are different ones.
+`minProperties` is exact without counting up to 1, and by counting where no free key (which might be repeated) is
+allowed; otherwise it is refused unless `required` implies it.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.frontends.json_schema.conjunction import is_false
@@ -27,11 +33,11 @@ from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.names import name_language
 from llmask.frontends.json_schema.pointers import ROOT, pointer
 from llmask.frontends.json_schema.strings import (
-    any_spelling,
     free_string,
     matches_pattern,
     other_strings,
     pattern_string,
+    spellings_of,
 )
 from llmask.frontends.json_schema.unsupported import refuse, refuse_unenforced
 from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, UNBOUNDED, GuardId, RuleId, StateId
@@ -39,6 +45,9 @@ from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, UNBOUNDED, GuardId, RuleI
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part, SchemaAt
     from llmask.frontends.json_schema.translation import Translation
+
+
+MANY = 32  # optional properties in a row that are cut into fans
 
 
 class Entry(NamedTuple):
@@ -177,25 +186,55 @@ class _Chain:
         lexemes, key_of, place = translation.punctuation, translation.key_node, translation.place
         colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
         n_left = len(entries)
+        fans = _fans(entries) if n_left >= MANY else {}
+        fan, left_in_fan = choose, 0
         for name, schemas, is_required in entries:
+            if n_left in fans:
+                fan, left_in_fan = choose, fans[n_left]
             n_left -= 1
             needed -= is_required
             named = len(state_rules)
             value, after, following = StateId(named + 1), StateId(named + 2), StateId(named + 3)
             key = key_of(name, schemas)
             edges.extend((choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
-            if n_left or goes_on:
+            has_next = n_left or goes_on
+            if has_next:
                 state_rules.extend((rule, rule, rule, rule))
-                edges.extend((after, SCAN, comma, following, NO_GUARD))
-                if not is_required:
-                    edges.extend((choose, SKIP, 0, following, NO_GUARD))
-                choose = following
             else:
                 state_rules.extend((rule, rule, rule))
+            is_in_fan = left_in_fan and choose != fan
+            if is_in_fan:
+                edges.extend((fan, SCAN, key, named, NO_GUARD))
+            if has_next and not is_required:
+                if is_in_fan or not left_in_fan:
+                    edges.extend((choose, SKIP, 0, following, NO_GUARD))
+                if left_in_fan == 1:
+                    edges.extend((fan, SKIP, 0, following, NO_GUARD))
+            left_in_fan -= left_in_fan > 0
+            choose = following
+            place(schemas, rule, value, after, depth)
+            # edges out of a place stand behind those into it, as tables are filled from the last edge to the first
+            if has_next:
+                edges.extend((after, SCAN, comma, following, NO_GUARD))
             if not needed:
                 edges.extend((after, SCAN, close, end, NO_GUARD))
-            place(schemas, rule, value, after, depth)
         return choose
+
+
+def _fans(entries: list[Entry]) -> dict[int, int]:
+    """Where fans begin, by the number of entries from there on, and how many entries each has."""
+    fans: dict[int, int] = {}
+    n = len(entries)
+    first = 0
+    while first < n:
+        end = first
+        while end < n and not entries[end].is_required:
+            end += 1
+        if end - first >= MANY:
+            size = isqrt(end - first)
+            fans |= {n - at: min(size, end - at) for at in range(first, end, size)}
+        first = end + 1
+    return fans
 
 
 # --- layout
@@ -305,12 +344,12 @@ def _cells(translation: Translation, parts: list[Part], names: dict[str, bool]) 
     cells = []
     for inside, outside, schemas in groups:
         declared = [
-            any_spelling(nodes, name)
+            name
             for name in names
             if all(matches_pattern(translation, node, name) for node in inside)
             and not any(matches_pattern(translation, node, name) for node in outside)
         ]
-        keys = _keys(translation, inside, [*outside, *declared])
+        keys = _keys(translation, inside, [*outside, spellings_of(nodes, declared)] if declared else outside)
         if not nodes.is_empty(keys):
             cells.append(Cell(keys, [place for place in schemas if place[0] is not True]))
     return cells

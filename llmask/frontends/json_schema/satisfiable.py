@@ -8,28 +8,39 @@ In: rules. Out: a set of states. Cost: linear in the edges.
 
 from __future__ import annotations
 
+import numpy as np
+
 from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
 
 
 def productive_states(rules: Rules) -> set[int]:
     """States from which a final state can be reached, every rule called on the way deriving something."""
-    waiting = [rules.finals[at] for at in range(0, len(rules.finals), 2)]
-    productive = set(waiting)
-    edges = rules.edges
-    into: dict[int, list[tuple[int, int]]] = {}  # state -> (state before, rule called on the way or -1)
-    calls: dict[int, list[tuple[int, int]]] = {}  # start state of a rule -> (state before, state after)
-    for at in range(0, len(edges), EDGE_FIELDS):
-        state, kind, symbol, following = edges[at : at + 4]
-        start = rules.rule_starts[symbol] if kind == CALL else -1
-        into.setdefault(following, []).append((state, start))
-        if kind == CALL:
-            calls.setdefault(start, []).append((state, following))
+    edges = np.frombuffer(rules.edges, np.int32).reshape(-1, EDGE_FIELDS)
+    edges = edges[np.argsort(edges[:, 3], kind="stable")]
+    n_states = len(rules.state_rules)
+    # edges into state s: first[s] to first[s + 1]
+    first = np.searchsorted(edges[:, 3], np.arange(n_states + 1)).tolist()
+    sources = edges[:, 0].tolist()
+    rule_starts = np.frombuffer(rules.rule_starts, np.int32)
+    is_call = edges[:, 1] == CALL
+    # start state of the rule that an edge calls, -1 for other edges
+    starts = np.where(is_call, rule_starts[np.where(is_call, edges[:, 2], 0)], -1).tolist()
+    calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is productive already
+    productive = bytearray(n_states)
+    waiting = list(rules.finals[::2])
+    for state in waiting:
+        productive[state] = 1
     while waiting:
         here = waiting.pop()
-        found = [state for state, start in into.get(here, ()) if start == -1 or start in productive]
-        found += [state for state, following in calls.get(here, ()) if following in productive]
+        found = calls.pop(here, [])
+        for at in range(first[here], first[here + 1]):
+            start = starts[at]
+            if start == -1 or productive[start]:
+                found.append(sources[at])
+            else:
+                calls.setdefault(start, []).append(sources[at])
         for state in found:
-            if state not in productive:
-                productive.add(state)
+            if not productive[state]:
+                productive[state] = 1
                 waiting.append(state)
-    return productive
+    return {state for state, is_productive in enumerate(productive) if is_productive}

@@ -16,6 +16,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
+from llmask.derivatives.word_lists import FEW, words_node
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import FORMATS, REFUSED_FORMATS
@@ -47,7 +48,12 @@ def _quoted(nodes: RegexNodes, body: int) -> int:
 
 
 def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
-    """Node of the one spelling of `text` that models write, with its quotes: that of `json.dumps(ensure_ascii=False)`.
+    """Node of the one spelling of `text` that models write, see `spelled_string`."""
+    return nodes.literal(spelled_string(text, path))
+
+
+def spelled_string(text: str, path: Path) -> bytes:
+    """`text` as models write it, with its quotes: the spelling of `json.dumps(ensure_ascii=False)`.
 
     DEL is escaped, as no raw DEL is ever written.
 
@@ -60,7 +66,7 @@ def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
     if "\x7f" in spelled:
         spelled = spelled.replace("\x7f", "\\u007f")
     try:
-        return nodes.literal(spelled.encode())
+        return spelled.encode()
     except UnicodeEncodeError:
         raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
 
@@ -70,25 +76,54 @@ def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
     key = (__name__, "other", *names)
     found = nodes.memo.get(key)
     if found is None:
-        named = nodes.union([any_spelling(nodes, name) for name in names])
+        named = spellings_of(nodes, names)
         found = nodes.memo[key] = nodes.intersect([free_string(nodes), nodes.complement(named)])
     return int(found)
 
 
+def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
+    """Node of every spelling of each of `texts`, with its quotes."""
+    distinct = dict.fromkeys(texts)
+    if len(distinct) <= FEW:
+        return nodes.union([any_spelling(nodes, text) for text in distinct])
+    letters = _letters(nodes)
+    body = words_node(
+        nodes,
+        sorted(distinct),
+        lambda piece: nodes.concat([letters[letter] for letter in piece]),
+        lambda several: nodes.union([letters[letter] for letter in several]),
+    )
+    return _quoted(nodes, body)
+
+
 def any_spelling(nodes: RegexNodes, text: str) -> int:
     """Node of every spelling of `text`, with its quotes."""
-    spellings: dict[str, int] | None = nodes.memo.get(__name__)
-    if spellings is None:
-        spellings = nodes.memo[__name__] = {'"': nodes.literal(QUOTE)}
-    parts = [spellings['"']]
-    for character in text:
-        letter = character if character != '"' else "quote"  # the key '"' is the delimiter
-        node = spellings.get(letter)
-        if node is None:
-            node = spellings[letter] = json_char(nodes, CodePointSet.of(character))
-        parts.append(node)
-    parts.append(spellings['"'])
-    return nodes.concat(parts)
+    key = (__name__, "any", text)
+    found = nodes.memo.get(key)
+    if found is None:
+        letters = _letters(nodes)
+        quote = letters[""]
+        found = nodes.memo[key] = nodes.concat([quote, *[letters[letter] for letter in text], quote])
+    return int(found)
+
+
+class _Letters(dict[str, int]):
+    """Node of every spelling of a character, made when first asked for; "" stands for the quote around a string."""
+
+    def __init__(self, nodes: RegexNodes) -> None:
+        super().__init__({"": nodes.literal(QUOTE)})
+        self.nodes = nodes
+
+    def __missing__(self, letter: str) -> int:
+        node = self[letter] = json_char(self.nodes, CodePointSet.of(letter))
+        return node
+
+
+def _letters(nodes: RegexNodes) -> _Letters:
+    found: _Letters | None = nodes.memo.get(__name__)
+    if found is None:
+        found = nodes.memo[__name__] = _Letters(nodes)
+    return found
 
 
 def pattern_string(translation: Translation, pattern: str, where: Path, keyword: str) -> int:

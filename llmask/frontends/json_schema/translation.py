@@ -1,9 +1,11 @@
 """From a schema to rules: the work list, and how one place is dispatched to the files that know its keywords.
 
-A place is a list of schemas that hold there, a start state and an end state of some rule. Places wait in a list, so
-no schema is too deep for the interpreter. What stands once in the schema is written in place, which leaves the parser
-fewer rules to predict and complete; what is referred to, and what several schemas describe together, becomes a rule
-of its own, known by the identities of its schemas, so recursion ends in a call of a rule that exists already.
+A place is a list of schemas that hold there, a start state and an end state of some rule. Places that need more than
+their own keywords, or lie deep, wait in a list, so no schema is too deep for the interpreter; others are written at
+once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What stands
+once in the schema is written in place, which leaves the parser fewer rules to predict and complete; what is referred
+to, and what several schemas describe together, becomes a rule of its own, known by the identities of its schemas, so
+recursion ends in a call of a rule that exists already.
 
 In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which
 `limits.max_schema_keywords` bounds: a product of many `anyOf` lists is the way to reach it.
@@ -11,7 +13,7 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import NOT_STRING, Exclusion, exclusion
@@ -27,73 +29,25 @@ from llmask.frontends.json_schema.conjunction import (
 )
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import Shape, draft_of
+from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of, white_space
 from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import NumberRange, number_node, number_range
+from llmask.frontends.json_schema.numbers import number_node, number_range
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
-from llmask.frontends.json_schema.strings import free_string, literal_string, string_node
+from llmask.frontends.json_schema.strings import literal_string, string_node
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
-from llmask.frontends.json_schema.values import emit_values
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
+from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.options import SchemaOptions
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
-WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 MAX_SHAPES = 100_000
+MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
 MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
-
-
-class Punctuation(NamedTuple):
-    """Nodes of the lexemes that every JSON grammar uses."""
-
-    open_object: int
-    close_object: int
-    open_array: int
-    close_array: int
-    comma: int
-    colon: int
-    boolean: int
-    null: int
-    number: int
-    integer: int
-
-
-def punctuation_of(nodes: RegexNodes) -> Punctuation:
-    """The store's `Punctuation`, made once."""
-    found = nodes.memo.get(__name__)
-    if found is None:
-        found = nodes.memo[__name__] = Punctuation(
-            open_object=nodes.literal(b"{"),
-            close_object=nodes.literal(b"}"),
-            open_array=nodes.literal(b"["),
-            close_array=nodes.literal(b"]"),
-            comma=nodes.literal(b","),
-            colon=nodes.literal(b":"),
-            boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
-            null=nodes.literal(b"null"),
-            number=number_node(nodes, NumberRange()),
-            integer=number_node(nodes, NumberRange(is_integer=True)),
-        )
-    return cast(Punctuation, found)
-
-
-def lexemes_of_types(nodes: RegexNodes) -> dict[str, int]:
-    """Lexeme of each scalar type, made once."""
-    found = nodes.memo.get((__name__, "types"))
-    if found is None:
-        lexemes = punctuation_of(nodes)
-        found = nodes.memo[(__name__, "types")] = {
-            "string": free_string(nodes),
-            "number": lexemes.number,
-            "integer": lexemes.integer,
-            "boolean": lexemes.boolean,
-            "null": lexemes.null,
-        }
-    return cast("dict[str, int]", found)
 
 
 class Translation:
@@ -119,6 +73,8 @@ class Translation:
         self._rule_of: dict[Any, RuleId] = {}
         self._any: RuleId | None = None
         self._work = 0
+        self._max_work = options.limits.max_schema_keywords
+        self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
     def run(self) -> Rules:
@@ -129,22 +85,21 @@ class Translation:
         GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
             As `compile_schema` says.
         """
-        rules, nodes = self.rules, self.nodes
+        rules = self.rules
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
-            rules.ignored = nodes.repeat(nodes.byte_set(WHITE_SPACE), 1, self.options.max_whitespace)
+            rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed([(self.schema, ())])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         waiting = self._waiting
-        path: Path = ()
         try:
             while waiting:
                 place = waiting.pop()
-                path = place[0][0][1]
+                self._path = place[0][0][1]
                 self._write(*place)
         except LimitExceeded as error:
             if error.where is not None:
                 raise
-            raise LimitExceeded(error.message, pointer(path), error.help) from None
+            raise LimitExceeded(error.message, pointer(self._path), error.help) from None
         return rules
 
     # --- bookkeeping
@@ -185,10 +140,9 @@ class Translation:
     def count_work(self, n: int = 1) -> None:
         """Count schemas visited."""
         self._work += n
-        if self._work > self.options.limits.max_schema_keywords:
+        if self._work > self._max_work:
             raise LimitExceeded(
-                f"compiling the schema visits more than {self.options.limits.max_schema_keywords} subschemas "
-                "(limits.max_schema_keywords)",
+                f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
                 None,
                 "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
             )
@@ -221,7 +175,9 @@ class Translation:
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Let everything that fulfils `schemas` stand between two states, now or later."""
-        self.count_work()
+        self._work += 1
+        if self._work > self._max_work:
+            self.count_work(0)
         if not schemas:
             self.rules.call(start, self.any_rule(), end)
             return
@@ -234,9 +190,19 @@ class Translation:
                     if lexeme is not None:
                         self.rules.scan(start, lexeme, end)
                         return
-                elif shape.is_plain and schema.get("type") in SCALARS and not shape.unenforced:
-                    self._write_parts([(schema, path, shape)], rule, start, end, depth)
-                    return
+                elif shape.is_plain and not shape.unenforced:
+                    if schema.get("type") in SCALARS:
+                        self._write_parts([(schema, path, shape)], rule, start, end, depth)
+                        return
+                    if depth < MAX_DEPTH_AT_ONCE:
+                        above, self._path = self._path, path
+                        self.check_depth(depth + 1, path)
+                        if shape.is_open:
+                            self.rules.call(start, self.any_rule(), end)
+                        else:
+                            self._write_parts([(schema, path, shape)], rule, start, end, depth + 1)
+                        self._path = above
+                        return
         self._waiting.append((schemas, rule, start, end, depth + 1, False))
 
     def _write(
@@ -269,11 +235,11 @@ class Translation:
         """The same schemas with bare references followed, each once, `true` left out."""
         found: dict[int, SchemaAt] = {}
         for schema, path in schemas:
-            seen: list[Any] = []
+            seen: set[int] = set()
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
-                if any(schema is other for other in seen):
+                if id(schema) in seen:
                     raise GrammarError("the schema refers to itself without describing anything", pointer(path))
-                seen.append(schema)
+                seen.add(id(schema))
                 schema, path = self.references.resolve(schema["$ref"], path)
             if schema is not True:
                 found.setdefault(id(schema), (schema, path))
@@ -292,14 +258,21 @@ class Translation:
         return rule
 
     def any_rule(self) -> RuleId:
-        """Rule of every JSON value."""
+        """Rule of every JSON value: written out once a store, copied with its states moved afterwards."""
         if self._any is None:
             rules = self.rules
             rule = self._any = rules.rule("any value")
-            start, end = rules.start_state(rule), rules.state(rule)
-            rules.final(end)
-            for kind in ALL_TYPES:
-                self._write_type(kind, [], rule, start, end, 0)
+            start = rules.start_state(rule)
+            template: RuleTemplate | None = self.nodes.memo.get((__name__, "any"))
+            if template is None:
+                n_edges = len(rules.edges)
+                end = rules.state(rule)
+                rules.final(end)
+                for kind in ALL_TYPES:
+                    self._write_type(kind, [], rule, start, end, 0)
+                self.nodes.memo[(__name__, "any")] = RuleTemplate(rules, rule, n_edges)
+            else:
+                template.write(rules, rule)
         return self._any
 
     def _write_conjunction(
@@ -319,14 +292,30 @@ class Translation:
             self._write_strings(conjunction, choice, start, end)
             add_schema(self, conjunction, NOT_STRING, choice.path)
             is_bare = False
+        spellings: list[bytes] = []
         for schema, at in choice.schemas:
             self.count_work(1 if is_bare else MERGE_WORK)
-            if is_bare:
-                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+            if not is_bare:
+                other = with_alternative(self, conjunction, choice, schema, at)
+                self._write_conjunction(other, at, rule, start, end, depth)
                 continue
-            other = with_alternative(self, conjunction, choice, schema, at)
-            self._write_conjunction(other, at, rule, start, end, depth)
+            listed = self._scalars_of(schema, at)
+            if listed is not None:
+                spellings += listed
+            else:
+                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+        if spellings:
+            self.rules.scan(start, listed_node(self.nodes, spellings), end)
         return None
+
+    def _scalars_of(self, schema: Any, path: Path) -> list[bytes] | None:
+        """Spellings of a schema's values, if it lists scalars and nothing else: alternatives like that are one edge."""
+        if type(schema) is not dict:
+            return None
+        shape = self.shape(schema, path)
+        if not shape.has_values or not shape.is_plain or shape.unenforced:
+            return None
+        return scalar_spellings(self, (schema, path, shape))
 
     def _write_strings(self, conjunction: Conjunction, choice: Choice, start: StateId, end: StateId) -> None:
         """Write the strings of a `oneOf` whose schemas share some: those that fulfil exactly one."""

@@ -10,7 +10,7 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED, Rules
+from llmask.grammar.rules import CALL, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED, Rules, RuleTemplate
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.earley_twin import EarleyTwin
@@ -28,6 +28,28 @@ def test_states_belong_to_their_rules() -> None:
     assert rules.state_rules.tolist() == [first, second, second, first, second]
     assert rules.rule_starts.tolist() == [0, 1]
     assert rules.start == first
+
+
+def test_a_template_is_the_rule_with_its_states_moved() -> None:
+    def written(rules: Rules) -> None:
+        rule = rules.rule("list")
+        start, end = rules.start_state(rule), rules.state(rule)
+        rules.final(end)
+        inside = rules.state(rule)
+        rules.scan(start, 40, inside)
+        rules.call(inside, rule, inside)
+        rules.skip(inside, end)
+
+    first, second, copied = Rules(), Rules(), Rules()
+    written(first)
+    template = RuleTemplate(first, first.start, 0)
+    for rules in (second, copied):
+        other = rules.rule("other")
+        rules.scan(rules.start_state(other), 7, rules.state(other))
+    written(second)
+    template.write(copied, copied.rule("list"))
+    for column in ("names", "rule_starts", "state_rules", "edges", "finals"):
+        assert getattr(copied, column) == getattr(second, column)
 
 
 def test_edges_are_five_numbers_each() -> None:

@@ -1,0 +1,74 @@
+"""The lexemes that every JSON grammar uses, made once a store: punctuation, literals, free scalars, white space.
+
+In: a store's nodes. Out: nodes. Cost: a look-up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from llmask.frontends.json_schema.numbers import NumberRange, number_node
+from llmask.frontends.json_schema.strings import free_string
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
+
+
+class Punctuation(NamedTuple):
+    """Nodes of the lexemes that every JSON grammar uses."""
+
+    open_object: int
+    close_object: int
+    open_array: int
+    close_array: int
+    comma: int
+    colon: int
+    boolean: int
+    null: int
+    number: int
+    integer: int
+
+
+def punctuation_of(nodes: RegexNodes) -> Punctuation:
+    """The store's `Punctuation`, made once."""
+    found = nodes.memo.get(__name__)
+    if found is None:
+        found = nodes.memo[__name__] = Punctuation(
+            open_object=nodes.literal(b"{"),
+            close_object=nodes.literal(b"}"),
+            open_array=nodes.literal(b"["),
+            close_array=nodes.literal(b"]"),
+            comma=nodes.literal(b","),
+            colon=nodes.literal(b":"),
+            boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
+            null=nodes.literal(b"null"),
+            number=number_node(nodes, NumberRange()),
+            integer=number_node(nodes, NumberRange(is_integer=True)),
+        )
+    return cast(Punctuation, found)
+
+
+def white_space(nodes: RegexNodes, most: int) -> int:
+    """Node of one to `most` bytes of white space."""
+    key = (__name__, most)
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = nodes.repeat(nodes.byte_set(WHITE_SPACE), 1, most)
+    return int(found)
+
+
+def lexemes_of_types(nodes: RegexNodes) -> dict[str, int]:
+    """Lexeme of each scalar type, made once."""
+    found = nodes.memo.get((__name__, "types"))
+    if found is None:
+        lexemes = punctuation_of(nodes)
+        found = nodes.memo[(__name__, "types")] = {
+            "string": free_string(nodes),
+            "number": lexemes.number,
+            "integer": lexemes.integer,
+            "boolean": lexemes.boolean,
+            "null": lexemes.null,
+        }
+    return cast("dict[str, int]", found)
