@@ -1,0 +1,95 @@
+"""Figures of the benchmark (bench/report.py, bench/masks.py, bench/plot.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.masks import chosen_positions, digest
+from bench.report import combine, share_compiled, slowest, spread, steps, summarize, table
+
+
+def line(row_id: str, ttfm: int, tbm: list[list[int]]) -> dict[str, object]:
+    return {"id": row_id, "verdict": "passing", "ttfm_ns": ttfm, "tbm_ns": tbm, "wrong": {}, "max_rss_mb": 10}
+
+
+RUNS = [
+    [line("a", 9000, [[1000, 2000], [3000]]), {"id": "b", "verdict": "compile error", "ttfm_ns": 5}],
+    [line("a", 8000, [[4000, 1000], [2000]]), {"id": "b", "verdict": "compile error", "ttfm_ns": 5}],
+]
+
+
+def test_the_smallest_time_of_each_position_counts() -> None:
+    measured = combine(RUNS)
+    assert measured.timed["a"].ttfm_us == 8
+    assert measured.timed["a"].tbm_us == [[1, 1], [2]]
+    assert measured.timed.keys() == {"a"}
+    assert measured.verdicts == {"a": "passing", "b": "compile error"}
+
+
+def test_runs_that_did_different_things_are_not_compared() -> None:
+    other = [line("a", 8000, [[4000], [2000]]), RUNS[0][1]]
+    measured = combine([RUNS[0], other])
+    assert measured.timed == {}
+    assert measured.unsteady == ["a"]
+    lost = [{"id": "a", "verdict": "timeout"}, RUNS[0][1]]
+    assert combine([RUNS[0], lost]).unsteady == ["a"]
+
+
+def test_first_and_later_documents_are_told_apart() -> None:
+    measured = combine(RUNS)
+    assert steps(measured, {"a"}) == [1, 1, 2]
+    assert steps(measured, {"a"}, later=False) == [1, 1]
+    assert steps(measured, {"a"}, first=False) == [2]
+    assert steps(measured, set()) == []
+
+
+def test_the_slowest_steps_say_where_they_are() -> None:
+    # The first document's first mask is in TTFM, so its steps begin at position 1.
+    assert slowest(combine(RUNS), {"a"}, 2) == [(2.0, "a", 1, 0), (1.0, "a", 0, 2)]
+
+
+def test_figures_and_table() -> None:
+    measured = combine(RUNS)
+    figures = summarize(measured, RUNS, {"a"})
+    assert figures["TBM us"]["n"] == 3
+    assert figures["TBM us"]["max"] == 2
+    assert figures["TBM us, mean of each run"] == [2.0, pytest.approx(7 / 3)]
+    assert figures["verdicts"]["compile error"] == 1
+    text = table({"one": figures, "two": figures}, "two")
+    assert "one/ref" in text
+    assert "1.00" in text
+    assert "/ref" not in table({"one": figures}, "two")
+    assert share_compiled(measured, measured) == (1, 1)
+    assert spread([]) == {"n": 0}
+
+
+def test_a_digest_counts_the_bits_of_the_vocabulary_only() -> None:
+    words = np.array([0b1011, -1], dtype=np.int32)
+    assert digest(words, 32).startswith("3 ")
+    assert digest(words, 34).startswith("5 ")
+    assert digest(words, 33) == digest(np.array([0b1011, 1], dtype=np.int32), 33)
+
+
+def test_one_end_of_sequence_may_stand_for_all() -> None:
+    one, both = np.array([0b0101], dtype=np.int32), np.array([0b1101], dtype=np.int32)
+    assert digest(one, 4) != digest(both, 4)
+    assert digest(one, 4, [2, 3]) == digest(both, 4)
+    assert digest(np.array([1], dtype=np.int32), 4, [2, 3]) == digest(np.array([1], dtype=np.int32), 4)
+
+
+def test_positions_are_spread_and_include_both_ends() -> None:
+    assert chosen_positions(3, 10) == [0, 1, 2, 3]
+    assert chosen_positions(100, 5) == [0, 25, 50, 75, 100]
+
+
+def test_the_plot_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="plots need it: pip install '.[bench]'")
+    from bench.plot import draw
+
+    curves = {"time between masks": {"one": [1.0, 2.0, 900.0], "another": [5.0], "none": []}}
+    assert [file.name for file in draw(curves, "title", tmp_path)] == ["percentiles.png", "percentiles.svg"]
+    assert (tmp_path / "percentiles.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "percentiles.svg").read_bytes()
