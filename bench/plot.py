@@ -38,7 +38,9 @@ def draw(curves: Mapping[str, Mapping[str, Sequence[float]]], title: str, folder
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, panels = pyplot.subplots(1, len(curves), figsize=(6.5 * len(curves), 5.2), squeeze=False)
+    n_engines = max(len(engines) for engines in curves.values())
+    size = (6.5 * len(curves), 4.8 + 0.25 * n_engines)
+    figure, panels = pyplot.subplots(1, len(curves), figsize=size, squeeze=False, layout="constrained")
     for axes, (measure, engines) in zip(panels[0], curves.items(), strict=True):
         n_largest = max((len(values) for values in engines.values()), default=1)
         for name, values in engines.items():
@@ -54,9 +56,8 @@ def draw(curves: Mapping[str, Mapping[str, Sequence[float]]], title: str, folder
         axes.grid(True, which="major", color="#cccccc", linewidth=0.8)
         axes.grid(True, which="minor", axis="y", color="#eeeeee", linewidth=0.5)
         axes.set_axisbelow(True)
-        axes.legend(loc="upper left", frameon=True)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), frameon=False)  # below, where no curve is
     figure.suptitle(title, fontsize=11)
-    figure.tight_layout()
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"percentiles.{kind}" for kind in ("png", "svg")]
     for file in files:
@@ -72,9 +73,13 @@ def _draw_curve(axes: Any, name: str, values: np.ndarray) -> None:
     places = np.linspace(*ends, N_POINTS) if n > 1 else np.array([ends[0]])
     ranks = np.clip(np.round((1 - 10.0**-places) * n - 0.5).astype(int), 0, n - 1)
     color = COLORS.get(name, FALLBACK_COLOR)
-    label = f"{name} (n = {n:,}, median {np.median(values):,.3g} µs)"
+    label = f"{name}: n = {n:,}, median {_short(np.median(values))} µs, largest {_short(values[-1])} µs"
     axes.plot(places, values[ranks], color=color, linewidth=2, label=label)
     axes.plot(places[-1:], values[-1:], "o", color=color, markersize=4)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _nines(share: float) -> float:
