@@ -82,20 +82,30 @@ def measure(plan: Plan) -> dict[str, Any]:
     with Progress() as progress, TemporaryDirectory() as folder:
         verified = _verify(plan, progress) if plan.verify else {}
         runs = _run(plan, (plan.output or Path(folder)) / "raw", progress)
-    measured = {name: report.combine(results) for name, results in runs.items()}
-    ids = set.intersection(*(set(found.timed) for found in measured.values()))
-    figures = {name: report.summarize(found, runs[name], ids) for name, found in measured.items()}
-    slowest = {name: report.slowest(found, ids, max(plan.slowest, N_SLOWEST)) for name, found in measured.items()}
-    result = {
+    facts = {
         "plan": plan._asdict() | {"output": str(plan.output)},
         "versions": {name: adapter(name).package_version() for name in plan.engines},
         "machine": machine(),
-        "digests": {name: found._asdict() for name, found in verified.items()},
-        "figures": figures,
-        "pairs": _pairs(plan, measured, runs),
-        "slowest": slowest,
+        "digests": {name: found._asdict() | {"text": str(found)} for name, found in verified.items()},
     }
-    print(_text(plan, result, {name: str(found) for name, found in verified.items()}, measured, len(ids)))
+    return evaluate(plan, facts, runs)
+
+
+def evaluate(plan: Plan, facts: dict[str, Any], runs: dict[str, list[list[report.Result]]]) -> dict[str, Any]:
+    """Figures, table and plots of the lines of all runs.
+
+    Parameters
+    ----------
+    facts : what is known besides: "plan", "versions", "machine", "digests".
+    """
+    measured = {name: report.combine(results) for name, results in runs.items()}
+    ids = set.intersection(*(set(found.timed) for found in measured.values()))
+    result = facts | {
+        "figures": {name: report.summarize(found, runs[name], ids) for name, found in measured.items()},
+        "pairs": _pairs(plan, measured, runs),
+        "slowest": {name: report.slowest(found, ids, max(plan.slowest, N_SLOWEST)) for name, found in measured.items()},
+    }
+    print(_text(plan, result, measured, len(ids)))
     if plan.output is not None:
         (plan.output / "results.json").write_text(json.dumps(result, indent=1))
         _plot(plan, measured, ids, plan.output)
@@ -169,15 +179,13 @@ def _lines(path: str) -> list[str]:
     return Path(path).read_text().splitlines() if Path(path).exists() else []
 
 
-def _text(
-    plan: Plan, result: dict[str, Any], verified: dict[str, str], measured: dict[str, report.Measured], n_common: int
-) -> str:
+def _text(plan: Plan, result: dict[str, Any], measured: dict[str, report.Measured], n_common: int) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     lines = [
-        f"{versions}; Python {platform.python_version()}; {result['machine']['processor']}",
+        f"{versions}; Python {result['machine']['python']}; {result['machine']['processor']}",
         f"{plan.corpus}, vocabulary {plan.vocabulary}, whitespace {plan.whitespace}; smallest of {plan.repeat} runs; "
         f"times over the {n_common} schemas that all engines compiled",
-        *(f"digests, {name}: {text}" for name, text in verified.items()),
+        *(f"digests, {name}: {found['text']}" for name, found in result["digests"].items()),
     ]
     if plan.reference in measured:
         for name in plan.engines:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +95,30 @@ def test_the_plot_is_drawn_as_png_and_svg(tmp_path: Path) -> None:
     assert [file.name for file in draw(curves, "title", tmp_path)] == ["percentiles.png", "percentiles.svg"]
     assert (tmp_path / "percentiles.png").read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in (tmp_path / "percentiles.svg").read_bytes()
+
+
+def test_a_recorded_measurement_gives_its_table_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bench.maskbench import Plan, evaluate
+    from bench.replay import load
+
+    plan = Plan(engines=("one", "two"), reference="two", repeat=2, output=tmp_path)
+    facts = {
+        "plan": plan._asdict() | {"output": str(tmp_path)},
+        "versions": {"one": "1", "two": "2"},
+        "machine": {"python": "3", "processor": "p"},
+        "digests": {},
+    }
+    (tmp_path / "raw").mkdir()
+    for name in plan.engines:
+        for turn, results in enumerate(RUNS):
+            with gzip.open(tmp_path / "raw" / f"{name}-run{turn + 1}.jsonl.gz", "wt") as lines:
+                lines.write("".join(json.dumps(result) + "\n" for result in results))
+    evaluate(plan, facts, dict.fromkeys(plan.engines, RUNS))
+    recorded = capsys.readouterr().out
+    known, known_facts, runs = load(tmp_path, [])
+    evaluate(known, known_facts, runs)
+    assert capsys.readouterr().out == recorded
+    assert "times over the 1 schemas that all engines compiled" in recorded
+    assert "one compiles 1 of the 1 schemas that two does (100.00 %)" in recorded
+    assert json.loads((tmp_path / "results.json").read_text())["slowest"]["one"][0] == [2.0, "a", 1, 0]
+    assert load(tmp_path, ["two"], match="b")[2] == {"two": [[results[1]] for results in RUNS]}
