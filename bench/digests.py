@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from bench.engines import ADAPTERS
+from bench.engines import ADAPTERS, adapter
 from bench.expected import expected
 from bench.runs import Job, run_engine
 from bench.vocabularies import SOURCES
@@ -56,6 +56,9 @@ def verify_engine(
     for corpus, vocabulary_name, whitespace in tasks:
         job = Job("verify", corpus, vocabulary_name, whitespace, timeout_s)
         numbers = list(range(len(expected(corpus, whitespace, vocabulary_name))))
+        n_wanted = adapter(name).n_verified
+        if corpus == "maskbench" and n_wanted is not None:
+            numbers = numbers[:: -(-len(numbers) // n_wanted)]  # evenly spread over the names of schemas
         with TemporaryDirectory() as folder:
             results += run_engine(job, name, numbers, Path(folder, "verify.jsonl"), report)
     compiled = [result for result in results if result["verdict"] in ("equal", "different")]

@@ -35,6 +35,7 @@ class OutlinesCore(Engine):
 
     name = package = "outlines-core"
     memory_gb = 8.0
+    n_verified = 8
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         super().__init__(whitespace, vocabulary_name)
