@@ -120,9 +120,9 @@ def summarize(measured: Measured, runs: list[list[Result]], ids: set[str]) -> di
 
 
 def slowest(measured: Measured, ids: set[str], n: int) -> list[tuple[float, str, int, int]]:
-    """The slowest steps: microseconds, schema id, document, position in it (the first document's begins with 1)."""
+    """The slowest steps: microseconds, schema id, document, place of the token in it."""
     found = [
-        (step, row_id, number, place + (number == 0))
+        (step, row_id, number, place)
         for row_id, timed in measured.timed.items()
         if row_id in ids
         for number, document in enumerate(timed.tbm_us)

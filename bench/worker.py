@@ -3,7 +3,7 @@
 Measured as MaskBench does, with the clock around the engine's calls only:
 
     TTFM   compile + first mask of the first document; once a schema
-    TBM    mask + accept of one token; the first document's first mask is left out, since TTFM has it
+    TBM    mask + accept of one token; of the first document's first token accept alone, since TTFM has its mask
 
 The token's bit is looked up between the two calls and not timed. Garbage collection is off while a schema runs, the
 mask is preallocated. A document is accepted when each token is in its mask and the engine may end after the last.

@@ -6,7 +6,8 @@ The benchmark itself is the folder `bench/` beside the package; it is not instal
 package, then in the current folder. Method and bias stand in `bench/README.md`.
 
 In: a plan. Out: a table on standard output; in a folder results.json, percentile curves as PNG and SVG, the raw times.
-Cost: two to three minutes a run and engine over all of MaskBench's part; `--limit` takes a sample.
+Cost: over all of MaskBench's part three minutes a run of llmask and llguidance, hours of the others; `--limit` takes a
+sample.
 """
 
 from __future__ import annotations
