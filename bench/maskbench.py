@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from bench import report
 from bench.data import MASKBENCH, chosen_numbers, corpus_rows
-from bench.digests import tasks_of, verify_engine
+from bench.digests import OURS, tasks_of, verify_engine
 from bench.engines import ADAPTERS, adapter, is_installed
 from bench.runs import Job, run_engine
 from bench.vocabularies import SOURCES
@@ -33,6 +33,7 @@ from llmask.errors import LlmaskError
 
 BAR_WIDTH = 24
 N_SLOWEST = 20
+N_SHOWN = 10  # wrong masks of our own engine
 
 
 class Plan(NamedTuple):
@@ -87,6 +88,7 @@ def measure(plan: Plan) -> dict[str, Any]:
         "versions": {name: adapter(name).package_version() for name in plan.engines},
         "machine": machine(),
         "digests": {name: found._asdict() | {"text": str(found)} for name, found in verified.items()},
+        "is_wrong": OURS in verified and not verified[OURS].is_complete,
     }
     return evaluate(plan, facts, runs)
 
@@ -96,7 +98,7 @@ def evaluate(plan: Plan, facts: dict[str, Any], runs: dict[str, list[list[report
 
     Parameters
     ----------
-    facts : what is known besides: "plan", "versions", "machine", "digests".
+    facts : what is known besides: "plan", "versions", "machine", "digests", "is_wrong".
     """
     measured = {name: report.combine(results) for name, results in runs.items()}
     ids = set.intersection(*(set(found.timed) for found in measured.values()))
@@ -187,6 +189,8 @@ def _text(plan: Plan, result: dict[str, Any], measured: dict[str, report.Measure
         f"times over the {n_common} schemas that all engines compiled",
         *(f"digests, {name}: {found['text']}" for name, found in result["digests"].items()),
     ]
+    if result["is_wrong"]:
+        lines += [f"{OURS} IS WRONG, its times mean nothing:", *result["digests"][OURS]["lines"][:N_SHOWN]]
     if plan.reference in measured:
         for name in plan.engines:
             if name != plan.reference:
@@ -222,7 +226,7 @@ def _plot(plan: Plan, measured: dict[str, report.Measured], ids: set[str], folde
         sys.stderr.write("".join(f"written: {file}\n" for file in files))
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engines", default="llmask,llguidance", help="comma-separated: " + ", ".join(ADAPTERS))
     parser.add_argument("--reference", default="llguidance", help="the engine that ratios are to")
@@ -238,7 +242,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for results.json, plots and the lines of every run")
     options = parser.parse_args()
     try:
-        measure(_plan(options))
+        return int(measure(_plan(options))["is_wrong"])
     except LlmaskError as error:
         raise SystemExit(f"error: {error}") from None
 
@@ -261,4 +265,4 @@ def _plan(options: argparse.Namespace) -> Plan:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -41,6 +41,7 @@ def load(folder: Path, engines: list[str], match: str = "") -> tuple[Plan, dict[
         "versions": {name: recorded["versions"][name] for name in plan.engines},
         "machine": recorded["machine"],
         "digests": {name: found for name, found in recorded["digests"].items() if name in plan.engines},
+        "is_wrong": recorded["is_wrong"],
     }
     return plan, facts, runs
 

@@ -55,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, and print the table."""
+    """Measure, and print the table; 1 when a mask of llmask is not as expected."""
     for name in ("limit", "repeat"):
         value = getattr(arguments, name)
         if value is not None and value < 1:
@@ -85,8 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(
             "llmask: MaskBench's data are not there (LLMASK_SHARED): the project's own cases are measured\n"
         )
-    maskbench.measure(plan)
-    return 0
+    return int(maskbench.measure(plan)["is_wrong"])
 
 
 def load_bench(*folders: Path) -> Any:

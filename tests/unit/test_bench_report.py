@@ -106,6 +106,7 @@ def test_a_recorded_measurement_gives_its_table_again(tmp_path: Path, capsys: py
         "versions": {"one": "1", "two": "2"},
         "machine": {"python": "3", "processor": "p"},
         "digests": {},
+        "is_wrong": False,
     }
     (tmp_path / "raw").mkdir()
     for name in plan.engines:
@@ -121,3 +122,23 @@ def test_a_recorded_measurement_gives_its_table_again(tmp_path: Path, capsys: py
     assert "one compiles 1 of the 1 schemas that two does (100.00 %)" in recorded
     assert json.loads((tmp_path / "results.json").read_text())["slowest"]["one"][0] == [2.0, "a", 1, 0]
     assert load(tmp_path, ["two"], match="b")[2] == {"two": [[results[1]] for results in RUNS]}
+
+
+def test_a_wrong_engine_cannot_look_fast(capsys: pytest.CaptureFixture[str]) -> None:
+    from bench.digests import Verification
+    from bench.maskbench import Plan, evaluate
+
+    found = Verification(10, 9, 0, ["a document 0 position 3: 7 00 instead of 8 00"])
+    assert not found.is_complete
+    assert str(found) == "9 of 10 masks as expected (90.0 %); 0 schemas not compiled"
+    facts = {
+        "versions": {"llmask": "1"},
+        "machine": {"python": "3", "processor": "p"},
+        "digests": {"llmask": found._asdict() | {"text": str(found)}},
+        "is_wrong": True,
+    }
+    evaluate(Plan(engines=("llmask",)), facts, {"llmask": RUNS})
+    assert (
+        "llmask IS WRONG, its times mean nothing:\na document 0 position 3: 7 00 instead of 8 00"
+        in capsys.readouterr().out
+    )
