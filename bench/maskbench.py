@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ from bench.data import MASKBENCH, chosen_numbers, corpus_rows
 from bench.digests import OURS, tasks_of, verify_engine
 from bench.engines import ADAPTERS, adapter, is_installed
 from bench.runs import Job, run_engine
-from bench.vocabularies import SOURCES
+from bench.vocabularies import ROOT, SOURCES
 from llmask.cli.progress import Progress
 from llmask.errors import LlmaskError
 
@@ -56,6 +57,10 @@ class Plan(NamedTuple):
 def plan_of(corpus: str | None, vocabulary: str | None, **fields: Any) -> Plan:
     """A plan whose corpus and vocabulary fit together: without MaskBench's part the own cases are measured."""
     chosen = corpus or ("maskbench" if MASKBENCH.exists() else "own")
+    if chosen == "maskbench" and not MASKBENCH.exists():
+        raise LlmaskError(
+            "MaskBench's data are not there", where=str(MASKBENCH), help="name the folder of shared data with LLMASK_SHARED"
+        )
     default = "llama3" if chosen == "maskbench" else "default"
     if chosen == "own" and vocabulary not in (None, "default"):
         raise LlmaskError(
@@ -174,7 +179,17 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
+        "commit": _commit(),
     }
+
+
+def _commit() -> str:
+    """Commit of the checkout, with a plus sign when files have changed since."""
+    try:
+        command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def _lines(path: str) -> list[str]:

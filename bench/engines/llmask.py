@@ -5,10 +5,11 @@ In: see `base.py`. Out: an `Engine`. Cost: half a second to build a tokenizer; t
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bench.engines.base import CompileError, Engine
-from bench.vocabularies import SOURCES
+from bench.vocabularies import ROOT, SOURCES
 
 
 class Llmask(Engine):
@@ -25,6 +26,12 @@ class Llmask(Engine):
         self.rejected = llmask.TokenRejected
         self.tokenizer = llmask.Tokenizer.from_gguf(str(SOURCES[vocabulary_name].path))
         self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
+
+    @classmethod
+    def package_version(cls) -> str:
+        """That of the checkout, which is what workers import; another one may be installed."""
+        found = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+        return found[1] if found else "unknown"
 
     def compile(self, grammar: Any, kind: str = "schema") -> Any:
         try:
