@@ -59,7 +59,9 @@ def plan_of(corpus: str | None, vocabulary: str | None, **fields: Any) -> Plan:
     chosen = corpus or ("maskbench" if MASKBENCH.exists() else "own")
     if chosen == "maskbench" and not MASKBENCH.exists():
         raise LlmaskError(
-            "MaskBench's data are not there", where=str(MASKBENCH), help="name the folder of shared data with LLMASK_SHARED"
+            "MaskBench's data are not there",
+            where=str(MASKBENCH),
+            help="name the folder of shared data with LLMASK_SHARED",
         )
     default = "llama3" if chosen == "maskbench" else "default"
     if chosen == "own" and vocabulary not in (None, "default"):
