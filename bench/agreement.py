@@ -23,7 +23,9 @@ import numpy as np
 
 from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
 from bench.drafts import as_declared
-from bench.engines import CompileError, Llguidance, Llmask
+from bench.engines.base import CompileError
+from bench.engines.llguidance import Llguidance
+from bench.engines.llmask import Llmask
 from bench.json_scan import Escape, Scan
 
 SOLIDUS = "escaped solidus"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.data import SEPARATORS
-from bench.engines import Engine, as_json
+from bench.engines.base import Engine, as_json
 
 MAX_STEPS = 60_000
 

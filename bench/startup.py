@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-from bench.data import LLAMA3_VOCABULARY, ROOT
+from bench.data import LLAMA3_VOCABULARY
+from bench.vocabularies import ROOT
 
 IMPORT = """
 import time

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.data import LLAMA3_VOCABULARY, llama3_vocabulary
-from bench.engines import ByteTokens
+from bench.engines.llguidance import ByteTokens
 
 TEXT = '{"key": "a'
 SCHEMA = {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]}

@@ -15,13 +15,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from llmask.cli import generate, mask, warm_up
+from llmask.cli import bench, generate, mask, warm_up
 
-SUBCOMMANDS = (generate, mask, warm_up)
+SUBCOMMANDS = (generate, mask, bench, warm_up)
 EPILOG = """\
 examples:
   llmask generate --schema grammars/person.schema.json --n 3 --seed 7
   llmask mask --schema grammars/person.schema.json --prefix '{"'
+  llmask bench --against llguidance --limit 100 --output results
   llmask warm-up
 
 exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrupted

@@ -1,0 +1,66 @@
+"""llmask through its public `Compiler` and `Matcher`.
+
+In: see `base.py`. Out: an `Engine`. Cost: half a second to build a tokenizer; the kernels are compiled first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from bench.engines.base import CompileError, Engine
+from bench.vocabularies import ROOT, SOURCES
+
+
+class Llmask(Engine):
+    """The compiler's memory of compiled schemas is off: a schema met twice is compiled twice."""
+
+    name = package = "llmask"
+
+    def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
+        super().__init__(whitespace, vocabulary_name)
+        import llmask
+
+        llmask.warm_up()
+        self.refusals = (llmask.LlmaskError,)
+        self.rejected = llmask.TokenRejected
+        self.tokenizer = llmask.Tokenizer.from_gguf(str(SOURCES[vocabulary_name].path))
+        self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
+
+    @classmethod
+    def package_version(cls) -> str:
+        """That of the checkout, which is what workers import; another one may be installed."""
+        found = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+        return found[1] if found else "unknown"
+
+    def compile(self, grammar: Any, kind: str = "schema") -> Any:
+        try:
+            if kind == "schema":
+                return self.compiler.json_schema(grammar, whitespace=self.whitespace)
+            return self.compiler.regex(grammar) if kind == "regex" else self.compiler.choice(grammar)
+        except self.refusals as error:
+            raise CompileError(f"{type(error).__name__}: {error}") from error
+
+    def start(self, grammar: Any) -> Any:
+        return grammar.matcher()
+
+    def fill(self, sequence: Any) -> None:
+        sequence.fill_bitmask(self.words)
+
+    def accept(self, sequence: Any, token: int) -> bool:
+        try:
+            sequence.accept_token(token)
+        except self.rejected:
+            return False
+        return True
+
+    def is_accepting(self, sequence: Any) -> bool:
+        return bool(sequence.is_accepting())
+
+    def advance(self, sequence: Any, text: str) -> Any | None:
+        after = sequence.fork()
+        try:
+            after.accept_bytes(text.encode())
+        except self.rejected:
+            return None
+        return after
