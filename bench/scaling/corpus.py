@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from bench import data
 from bench.data import LLAMA3_VOCABULARY, Row, instance_text, maskbench_rows
+from bench.vocabularies import encoder
 
 __all__ = ["LLAMA3_VOCABULARY", "Row", "Tokens", "instance_text", "llama3_encoder", "llama3_tokens", "maskbench_rows"]
 
@@ -33,4 +34,4 @@ def llama3_tokens() -> Tokens:
 @cache
 def llama3_encoder() -> Callable[[str], list[int]]:
     """Text to Llama 3's token ids, by tiktoken."""
-    return data.llama3_encode()
+    return encoder("llama3")
