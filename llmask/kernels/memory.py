@@ -10,7 +10,7 @@ enlarge a block needs no way back into Python.
     block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
 Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system and
-grow by a factor of 64: address space is reserved, memory is taken page by page as it is written, so a table that fills
+grow by a factor of 256: address space is reserved, memory is taken page by page as it is written, so a table that fills
 copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60 ms). Where address space is limited
 (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in BYTES_USED.
 
@@ -49,7 +49,7 @@ LIMIT_BYTES = 1  # code in EXCEEDED: MAX_BYTES
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
 BIG_BLOCK = 256 * 1024  # header included
-BIG_FACTOR = 64
+BIG_FACTOR = 256
 CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
 
 _PREVIOUS = -24  # offsets of the header's fields
