@@ -25,7 +25,7 @@ class Limits:
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
     max_grammar_bytes : memory of the tables of one compiled grammar.
     renew_store_bytes : no error: when the shared tables are larger than this, the next grammar begins new ones, and the
-        old ones die with their last grammar. 128 MiB hold about a thousand schemas.
+        old ones die with their last grammar. 96 MiB hold about a thousand schemas.
     renew_grammar_bytes : no error: when the tables of a grammar are larger than this, its sequences move to new ones by
         replaying their tokens, and what only finished sequences needed is given back. Sequences that need more by
         themselves get more, up to `max_grammar_bytes`.
@@ -42,5 +42,5 @@ class Limits:
     max_emptiness_steps: int = 200_000
     max_store_bytes: int = 2 * 2**30
     max_grammar_bytes: int = 2**30
-    renew_store_bytes: int = 128 * 2**20
+    renew_store_bytes: int = 96 * 2**20
     renew_grammar_bytes: int = 64 * 2**20
