@@ -42,9 +42,9 @@ def free_string(nodes: RegexNodes) -> int:
     return int(found)
 
 
-def _quoted(nodes: RegexNodes, body: int) -> int:
+def _quoted(nodes: RegexNodes, *body: int) -> int:
     quote = nodes.literal(QUOTE)
-    return nodes.concat([quote, body, quote])
+    return nodes.concat([quote, *body, quote])
 
 
 def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
@@ -86,12 +86,11 @@ def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
     distinct = dict.fromkeys(texts)
     if len(distinct) <= FEW:
         return nodes.union([any_spelling(nodes, text) for text in distinct])
-    letters = _letters(nodes)
     body = words_node(
         nodes,
         sorted(distinct),
-        lambda piece: nodes.concat([letters[letter] for letter in piece]),
-        lambda several: nodes.union([letters[letter] for letter in several]),
+        lambda piece: nodes.concat(_letters(nodes, piece)),
+        lambda several: nodes.union(_letters(nodes, several)),
     )
     return _quoted(nodes, body)
 
@@ -101,29 +100,17 @@ def any_spelling(nodes: RegexNodes, text: str) -> int:
     key = (__name__, "any", text)
     found = nodes.memo.get(key)
     if found is None:
-        letters = _letters(nodes)
-        quote = letters[""]
-        found = nodes.memo[key] = nodes.concat([quote, *[letters[letter] for letter in text], quote])
+        found = nodes.memo[key] = _quoted(nodes, *_letters(nodes, text))
     return int(found)
 
 
-class _Letters(dict[str, int]):
-    """Node of every spelling of a character, made when first asked for; "" stands for the quote around a string."""
-
-    def __init__(self, nodes: RegexNodes) -> None:
-        super().__init__({"": nodes.literal(QUOTE)})
-        self.nodes = nodes
-
-    def __missing__(self, letter: str) -> int:
-        node = self[letter] = json_char(self.nodes, CodePointSet.of(letter))
-        return node
-
-
-def _letters(nodes: RegexNodes) -> _Letters:
-    found: _Letters | None = nodes.memo.get(__name__)
-    if found is None:
-        found = nodes.memo[__name__] = _Letters(nodes)
-    return found
+def _letters(nodes: RegexNodes, text: Iterable[str]) -> list[int]:
+    """Nodes of every spelling of each character of `text`."""
+    known: dict[str, int] = nodes.memo.setdefault(__name__, {})
+    for letter in text:
+        if letter not in known:
+            known[letter] = json_char(nodes, CodePointSet.of(letter))
+    return [known[letter] for letter in text]
 
 
 def pattern_string(translation: Translation, pattern: str, where: Path, keyword: str) -> int:

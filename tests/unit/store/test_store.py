@@ -132,6 +132,30 @@ def test_a_store_dies_at_once_with_its_last_user(tiny_tokenizer: Any) -> None:
         gc.enable()
 
 
+def test_nothing_that_frontends_remember_keeps_a_store_alive(tiny_tokenizer: Any) -> None:
+    # What they remember belongs to the nodes; one entry that pointed back to them kept 100 MB till the next collection.
+    schema = {
+        "type": "object",
+        "properties": {f"name {n}": {"pattern": f"^[a-z]{{{n}}}"} for n in range(80)} | {"on": {"format": "date"}},
+        "patternProperties": {"^x-": True},
+        "additionalProperties": {"enum": [f"word {n}" for n in range(100)] + [1.5, {"a": [None]}]},
+    }
+    gc.collect()
+    gc.disable()
+    try:
+        compiler = llmask.Compiler(tiny_tokenizer)
+        tables = weakref.ref(compiler.store().table)
+        walk(compiler.json_schema(schema).matcher(), b'{"name 1":')
+        walk(compiler.regex(r"(?i)\w+\b[^a]?").matcher(), b"")
+        compiler.choice(map(str, range(1000)))
+        with pytest.raises(llmask.UnsupportedSchema):
+            compiler.json_schema({"not": {"required": ["a"]}})
+        del compiler
+        assert tables() is None
+    finally:
+        gc.enable()
+
+
 def test_the_next_grammar_gets_a_new_store_when_half_of_the_limit_is_used(tiny_tokenizer: Any) -> None:
     fresh = Store(tiny_tokenizer, Limits()).bytes_used
     limit = 6 * fresh
