@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ class Times(NamedTuple):
         return self.fill + self.accept
 
 
-class Side:
+class Side(ABC):
     """What the studies call; see the module's text."""
 
     name = ""
@@ -52,23 +53,23 @@ class Side:
         """Whether the mask filled last allows `token`."""
         return bool(self.words[0, token >> 5] >> (token & 31) & 1)
 
-    def compile(self, schema: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def compile(self, schema: Any) -> Any: ...
 
-    def start(self, grammar: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def start(self, grammar: Any) -> Any: ...
 
-    def fill(self, sequence: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def fill(self, sequence: Any) -> None: ...
 
-    def accept(self, sequence: Any, token: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def accept(self, sequence: Any, token: int) -> None: ...
 
-    def fork(self, sequence: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def fork(self, sequence: Any) -> Any: ...
 
-    def rollback(self, sequence: Any, n: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def rollback(self, sequence: Any, n: int) -> None: ...
 
     def fresh(self) -> Side:
         """The same engine, without what it remembers of schemas."""
