@@ -43,4 +43,4 @@ class Limits:
     max_store_bytes: int = 2 * 2**30
     max_grammar_bytes: int = 2**30
     renew_store_bytes: int = 96 * 2**20
-    renew_grammar_bytes: int = 64 * 2**20
+    renew_grammar_bytes: int = 32 * 2**20

@@ -155,9 +155,11 @@ def study(effort: float) -> Result:
             plot.lines["llmask store"] = (x, [row[3] for row in rows])
         before, started, full = alone(first_costs, engine, n_kept)
         costs.rows.append([engine, before, started, full, started - before, full - started])
-    later = [row[2] for row in table.rows if row[0] == "llmask" and row[1] >= n / 10]
+    ours = [row for row in table.rows if row[0] == "llmask"]
+    # stores that are renewed make a saw-tooth, so the highest tooth counts, not the place in it where a tenth is reached
+    first, later = ([row[2] for row in ours if (row[1] > n / 10) is after] for after in (False, True))
     targets = [
-        Target("most resident after the first tenth / at the first tenth", max(later) / later[0], 1.1),
+        Target("most resident after the first tenth / most until then", max(later) / max(first), 1.1),
         Target(f"MiB of the vocabulary and {n_kept:,} grammars", costs.rows[0][3] - costs.rows[0][1], 600),
     ]
     return Result([table, costs], [plot], targets)
