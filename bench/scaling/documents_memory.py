@@ -168,7 +168,7 @@ def study(effort: float) -> Result:
         x = [float(row[1]) for row in rows]
         plot.lines |= {f"{engine} {COLUMNS[i]}": (x, [row[i] for row in rows]) for i in (2, 3, 4) if rows[0][i]}
     ours = [row for row in table.rows if row[0] == "llmask"]
-    # tables that are renewed make a saw-tooth, so the highest tooth counts, not the place in it where a tenth is reached
+    # renewed tables make a saw-tooth: the highest tooth counts, not the place in it where a tenth is reached
     first, later = ([row[2] for row in ours if (row[1] > n / 10) is after] for after in (False, True))
     growth = max(later) / max(first) if later else float("inf")
     targets = [

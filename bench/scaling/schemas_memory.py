@@ -156,7 +156,7 @@ def study(effort: float) -> Result:
         before, started, full = alone(first_costs, engine, n_kept)
         costs.rows.append([engine, before, started, full, started - before, full - started])
     ours = [row for row in table.rows if row[0] == "llmask"]
-    # stores that are renewed make a saw-tooth, so the highest tooth counts, not the place in it where a tenth is reached
+    # renewed stores make a saw-tooth: the highest tooth counts, not the place in it where a tenth is reached
     first, later = ([row[2] for row in ours if (row[1] > n / 10) is after] for after in (False, True))
     targets = [
         Target("most resident after the first tenth / most until then", max(later) / max(first), 1.1),
