@@ -43,7 +43,7 @@ class Matcher:
     grammar : what the sequence has to match.
     """
 
-    __slots__ = ("__weakref__", "_address", "_cell", "_generation", "_history", "_pieces", "_store", "grammar")
+    __slots__ = ("__weakref__", "_cell", "_cell_address", "_generation", "_history", "_pieces", "_store", "grammar")
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
@@ -53,7 +53,7 @@ class Matcher:
         self._generation = generation = grammar.generation
         # what the doors read: see kernels/engine.py
         self._cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
-        self._address = self._cell.buffer_info()[0]
+        self._cell_address = self._cell.buffer_info()[0]
 
     # --- masks
 
@@ -79,16 +79,16 @@ class Matcher:
         if type(row) is not int:
             row = as_integer(row, "a row")
         try:
-            status = engine.fill_mask(self._address, bitmask, row)
+            status = engine.fill_mask(self._cell_address, bitmask, row)
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
                 raise self._no_such_row(row, bitmask) from None
-            status = engine.fill_mask(self._address, bitmask, row)
+            status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_MISS:
             self._make_room()
             self._run(engine.BUILD_MASK, self._cell[CELL_CONFIGURATION])
-            status = engine.fill_mask(self._address, bitmask, row)
+            status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
@@ -125,7 +125,7 @@ class Matcher:
         """Configuration after one more token, or REFUSED."""
         if not 0 <= token < self._store.tokenizer.vocab_size:
             return REFUSED
-        reached: int = engine.accept(self._address, token)
+        reached: int = engine.accept(self._cell_address, token)
         if reached == MISS:
             self._make_room()
             reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
@@ -160,9 +160,9 @@ class Matcher:
                     configuration = self._store.run(engine.ADVANCE, configuration, data=data, grammar=generation.table)
                 else:
                     configuration = self._build_after(generation, configuration, token)
-                    if configuration == REFUSED:  # it was accepted, so this is the end of the sequence
+                    if configuration == REFUSED and token in self._store.tokenizer.eos_ids:
                         configuration = ENDED
-                assert configuration != REFUSED
+                assert configuration != REFUSED  # it was accepted before
                 history.push(token, configuration)
             generation.bring(generation.table.bytes_used - before)
         self._history = history
@@ -259,7 +259,7 @@ class Matcher:
         twin._pieces = self._pieces.copy()
         twin._generation = self._generation
         twin._cell = self._cell[:]
-        twin._address = twin._cell.buffer_info()[0]
+        twin._cell_address = twin._cell.buffer_info()[0]
         return twin
 
     # --- questions
