@@ -15,6 +15,7 @@ class Limits:
         A schema given as a dict is in memory already; `max_schema_keywords` bounds the work on it.
     max_schema_depth : nesting of a schema. Deeper ones come from programs, not people. (Patterns nest 60 deep at most.)
     max_schema_keywords : subschemas visited while compiling, references included.
+    max_schema_cases : ways in which the alternatives beside `unevaluatedProperties` or `unevaluatedItems` can hold.
     max_regex_nodes : nodes of the hash-consed regular expressions that one step (a mask, a token, an operator of a
         pattern) may add to the store; what many steps add up to is bounded by `max_store_bytes`.
     max_lexer_states : lexer states that one step may add to the store.
@@ -34,6 +35,7 @@ class Limits:
     max_schema_bytes: int = 16 * 2**20
     max_schema_depth: int = 400
     max_schema_keywords: int = 1_000_000
+    max_schema_cases: int = 4096
     max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 250_000
     max_rows: int = 1_000_000

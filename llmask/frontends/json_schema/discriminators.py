@@ -33,6 +33,7 @@ class Marks(NamedTuple):
     values    keys of the only values there may be, or None
     required  keys that an object must have
     allowed   keys that an object may have, or None for any
+    forbidden keys that an object must not have
     under     for a required key, keys of the only values there may be under it
     """
 
@@ -40,24 +41,35 @@ class Marks(NamedTuple):
     values: frozenset[Any] | None
     required: frozenset[str]
     allowed: frozenset[str] | None
+    forbidden: frozenset[str]
     under: dict[str, frozenset[Any]]
 
 
-NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, {})
+NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, frozenset(), {})
 
 
 def marks_of(translation: Translation, schema: Any, path: Any) -> Marks:
     """Marks of one alternative; those of the choices inside it are left out."""
-    conjunction = conjunction_of(translation, [(schema, path)])
-    if conjunction.false_at is not None:
-        return NO_VALUE
-    parts = conjunction.parts
+
+    def make() -> Marks:
+        conjunction = conjunction_of(translation, [(schema, path)])
+        return NO_VALUE if conjunction.false_at is not None else marks_of_parts(translation, conjunction.parts)
+
+    if type(schema) is bool:
+        return marks_of_parts(translation, []) if schema else NO_VALUE
+    found: Marks = translation.synthetic(("marks", translation.identity(schema, path)), make)
+    return found
+
+
+def marks_of_parts(translation: Translation, parts: list[Part]) -> Marks:
+    """Marks of everything that fulfils the own keywords of all `parts`."""
     types = frozenset("number" if name == "integer" else name for name in types_of(parts))
     values = _common_values(translation, parts)
     if values is not None:
         types &= {key[0] for key in values}
     required = {name for part, _, shape in parts if shape.has_object for name in part.get("required", ())}
     allowed: frozenset[str] | None = None
+    forbidden: set[str] = set()
     under: dict[str, frozenset[Any]] = {}
     for part, at, shape in parts:
         if not shape.has_object:
@@ -65,6 +77,7 @@ def marks_of(translation: Translation, schema: Any, path: Any) -> Marks:
         properties = part.get("properties", {})
         if part.get("additionalProperties") is False and "patternProperties" not in part:
             allowed = frozenset(properties) if allowed is None else allowed & properties.keys()
+        forbidden.update([name for name, member in properties.items() if member is False])
         for name in required & properties.keys():
             member = properties[name]
             if type(member) is dict:
@@ -72,7 +85,9 @@ def marks_of(translation: Translation, schema: Any, path: Any) -> Marks:
                 found = _common_values(translation, [(member, member_at, translation.shape(member, member_at))])
                 if found is not None:
                     under[name] = found & under.get(name, found)
-    return Marks(types, values, frozenset(required), allowed, under)
+    if required & forbidden or (allowed is not None and not required <= allowed):
+        types -= {"object"}
+    return Marks(types, values, frozenset(required), allowed, frozenset(forbidden), under)
 
 
 def _common_values(translation: Translation, parts: list[Part]) -> frozenset[Any] | None:
@@ -94,6 +109,8 @@ def exclude_each_other(one: Marks, other: Marks) -> bool:
 
 
 def _objects_differ(one: Marks, other: Marks) -> bool:
+    if one.required & other.forbidden or other.required & one.forbidden:
+        return True
     if other.allowed is not None and not one.required <= other.allowed:
         return True
     if one.allowed is not None and not other.required <= one.allowed:
@@ -125,7 +142,7 @@ class _Index:
         self.open: list[int] = []
         self.by_member: dict[str, dict[Any, list[int]]] = {}  # key, then value under it
         n_under: dict[str, int] = {}
-        for at, (types, values, _, allowed, under) in enumerate(marks):
+        for at, (types, values, _, allowed, _, under) in enumerate(marks):
             for name in types:
                 self.by_type.setdefault(name, []).append(at)
             if values is None:
@@ -149,7 +166,7 @@ class _Index:
 
     def beyond(self, at: int) -> list[int]:
         """Positions after `at` that may share a value with it, ascending; others are excluded by their marks."""
-        types, values, required, _, under = self.marks[at]
+        types, values, required, _, _, under = self.marks[at]
         ways = [[self.by_type[name] for name in types]]
         if values is not None:
             ways.append([self.without_values, *(self.by_value[value] for value in values)])

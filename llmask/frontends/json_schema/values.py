@@ -1,7 +1,7 @@
 """`const` and `enum`: each value in one spelling, that of `json.dumps(ensure_ascii=False)`; 2.0 may also be written 2.
 
-Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are structures, with
-white space where JSON has it, keys in the order given.
+Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are schemas that allow one
+value (`synthetic.py`), so their keys are in the order given, or in any order, like those of other objects.
 
 In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
 """
@@ -16,7 +16,8 @@ from llmask.derivatives.word_lists import literals_node, n_common
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.strings import QUOTE, literal_string, spelled_string
+from llmask.frontends.json_schema.strings import QUOTE, spelled_string
+from llmask.frontends.json_schema.synthetic import schema_of_value
 from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
@@ -28,9 +29,11 @@ LONG = 4000  # listed scalars, from where on their first masks are made with the
 EXACT_FLOATS = 1e16  # from here on json.dumps writes an exponent
 
 
-def emit_values(translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId) -> None:
+def emit_values(
+    translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
+) -> None:
     """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
-    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end)
+    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end, depth)
 
 
 def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
@@ -42,7 +45,7 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
             values = found
             break
     schema, _, shape = parts[0]
-    has_others = shape.has_string or shape.has_number or shape.has_array or shape.has_object
+    has_others = shape.has_string or shape.has_number or shape.has_array or shape.has_object or shape.has_except
     if len(parts) == 1 and not has_others:
         if "type" not in schema:
             return values
@@ -65,7 +68,7 @@ def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None
 
 
 def emit_listed(
-    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId
+    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
     if not values:
@@ -78,7 +81,7 @@ def emit_listed(
             continue
         seen.add(key)
         if type(value) is dict or type(value) is list:
-            _emit_structure(translation, value, path, rule, start, end)
+            translation.place([(schema_of_value(translation, value, path), path)], rule, start, end, depth)
         else:
             spellings += _spellings(value, path)
     if spellings:
@@ -115,32 +118,3 @@ def _spellings(value: Any, path: Path) -> list[bytes]:
     if type(value) is float and value.is_integer() and abs(value) < EXACT_FLOATS:
         return [spelled, b"%d" % value]
     return [spelled]
-
-
-def _emit_structure(
-    translation: Translation, value: Any, path: Path, rule: RuleId, start: StateId, end: StateId
-) -> None:
-    rules = translation.rules
-    lexemes = list(_lexemes(translation, value, path))
-    for lexeme in lexemes[:-1]:
-        following = rules.state(rule)
-        rules.scan(start, lexeme, following)
-        start = following
-    rules.scan(start, lexemes[-1], end)
-
-
-def _lexemes(translation: Translation, value: Any, path: Path) -> list[int]:
-    """The lexemes of a value in order; its depth was checked by `equality_key`."""
-    punctuation = translation.punctuation
-    if type(value) is dict:
-        lexemes = [punctuation.open_object]
-        for name, member in value.items():
-            lexemes += [literal_string(translation.nodes, name, path), punctuation.colon]
-            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
-        return [*(lexemes[:-1] if value else lexemes), punctuation.close_object]
-    if type(value) is list:
-        lexemes = [punctuation.open_array]
-        for member in value:
-            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
-        return [*(lexemes[:-1] if value else lexemes), punctuation.close_array]
-    return [literals_node(translation.nodes, _spellings(value, path))]
