@@ -18,7 +18,8 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.counted_objects import CountedObject, subsets, witnessed
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.json_schema.unsupported import refuse
-ANOTHER=-1
+
+ANOTHER = -1
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:

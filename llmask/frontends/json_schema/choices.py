@@ -1,6 +1,6 @@
 """What the parts of a place already decide about its choices, before a union of alternatives is written.
 
-Alternatives that the parts exclude by their marks (`discriminators.py`) are taken out; a choice of which one
+Alternatives that the parts exclude by their marks (`marks.py`) are taken out; a choice of which one
 alternative is left becomes parts, which may decide the next one; a choice of which an alternative holds anyway is
 dropped. The negation of a schema is a choice between many alternatives, most of which end here: beside
 `"required": ["a"]`, of `not {"required": ["a", "b"]}` only the absence of `b` is left. (Unit propagation, as in
@@ -12,10 +12,17 @@ alternative, 20 us for its marks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
-from llmask.frontends.json_schema.discriminators import Marks, exclude_each_other, marks_of, marks_of_parts
+from llmask.frontends.json_schema.marks import (
+    Marks,
+    exclude_each_other,
+    listed_under,
+    marks_of,
+    marks_of_parts,
+)
+from llmask.frontends.json_schema.pointers import Path
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -59,10 +66,10 @@ def _is_implied(translation: Translation, parts: list[Part], marks: Marks, membe
     alternative = conjunction_of(translation, [member])
     if alternative.false_at is not None or alternative.choices:
         return False
-    return all(_part_is_implied(marks, part) for part in alternative.parts)
+    return all(_part_is_implied(translation, marks, part) for part in alternative.parts)
 
 
-def _part_is_implied(marks: Marks, part: Part) -> bool:
+def _part_is_implied(translation: Translation, marks: Marks, part: Part) -> bool:
     schema, _, shape = part
     for keyword, _, _ in shape.checks:
         value = schema[keyword]
@@ -76,12 +83,23 @@ def _part_is_implied(marks: Marks, part: Part) -> bool:
             if keyword == "required" and not marks.required.issuperset(value):
                 return False
             if keyword == "properties" and not all(
-                member is True or (member is False and _is_absent(marks, name)) for name, member in value.items()
+                _property_is_implied(translation, marks, name, member, part[1]) for name, member in value.items()
             ):
                 return False
         else:
             return False
     return True
+
+
+def _property_is_implied(translation: Translation, marks: Marks, name: str, member: Any, path: Path) -> bool:
+    if member is True or _is_absent(marks, name):
+        return True
+    if member is False or name not in marks.under:
+        return False
+    found, refused = listed_under(translation, member, (path, "properties", name))
+    if found is None and not refused:
+        return False
+    return not marks.under[name] & refused and (found is None or marks.under[name] <= found)
 
 
 def _is_absent(marks: Marks, name: str) -> bool:

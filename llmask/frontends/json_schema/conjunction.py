@@ -178,7 +178,8 @@ def _add_negation(
         identity = ("not", translation.identity(schema, path))
         if identity in open_ids:
             raise GrammarError("the schema negates itself without describing anything", pointer(path))
-        _add_any(translation, conjunction, negations(translation, schema, path), path, (*open_ids, identity))
+        alternatives = negations(translation, schema, path, conjunction.seen)
+        _add_any(translation, conjunction, alternatives, path, (*open_ids, identity))
 
 
 def _add_condition(

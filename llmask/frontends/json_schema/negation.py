@@ -18,7 +18,7 @@ Cost: a microsecond or two a keyword, once for each schema.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Set
 from typing import TYPE_CHECKING, Any
 
 from llmask.frontends.json_schema.arrays import counted_of, items_of
@@ -41,37 +41,107 @@ from llmask.frontends.json_schema.keywords import (
 )
 from llmask.frontends.json_schema.pointers import Path
 from llmask.frontends.json_schema.strings import format_of
-from llmask.frontends.json_schema.synthetic import KeySet, negated, schema_of_value
+from llmask.frontends.json_schema.synthetic import KeySet, all_of, negated, schema_of_value
 from llmask.frontends.json_schema.types import ALL_TYPES
 
 if TYPE_CHECKING:
-    from llmask.frontends.json_schema.conjunction import SchemaAt
+    from llmask.frontends.json_schema.conjunction import Part, SchemaAt
     from llmask.frontends.json_schema.translation import Translation
 
 Negation = Callable[["Translation", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]
 
 
-def negations(translation: Translation, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
-    """Schemas of which at least one holds exactly where `schema` does not; none when it always holds."""
-    key = ("negations", translation.identity(schema, path))
-    found: list[SchemaAt] = translation.synthetic(key, lambda: _negations(translation, schema, path))
+def negations(translation: Translation, schema: dict[Any, Any], path: Path, held: Set[Hashable]) -> list[SchemaAt]:
+    """Schemas of which at least one holds exactly where `schema` does not; none when it always holds.
+
+    `held` are the identities of schemas that hold anyway: what `schema` takes in of them cannot fail.
+    """
+    identity = translation.identity(schema, path)
+    together = translation.synthetic(("gathered", identity), lambda: gathered(translation, schema, path))
+    left = [(one, at, shape) for one, at, shape in together if translation.identity(one, at) not in held]
+    key: Hashable = ("negations", identity)
+    if len(left) < len(together):
+        key = ("negations", *(translation.identity(one, at) for one, at, _ in left))
+    found: list[SchemaAt] = translation.synthetic(key, lambda: _negations(translation, left, path))
     return found
 
 
-def _negations(translation: Translation, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
-    shape = translation.shape(schema, path)
-    if shape.has_unevaluated:
-        cases = cases_of(translation, schema, path)
-        return [({ALL_OF: [negated(translation, *case) for case in cases]}, path)]
-    found: list[SchemaAt] = []
-    makers: dict[Negation, None] = {}  # keywords that belong together are negated together
-    for keyword, _, _ in shape.checks:
-        maker = NEGATIONS.get(keyword)
-        if maker is not None and maker not in makers:
-            makers[maker] = None
-            translation.count_work()
-            found.extend(maker(translation, schema, path, shape))
+def _negations(translation: Translation, together: list[Part], path: Path) -> list[SchemaAt]:
+    if len(together) == 1 and together[0][2].has_unevaluated:
+        schema, at, _ = together[0]
+        return [({ALL_OF: [negated(translation, *case) for case in cases_of(translation, schema, at)]}, path)]
+    found, told = _told_apart(translation, together)
+    others: list[SchemaAt] = []
+    for one, at, shape in together:
+        makers: dict[Negation, None] = {}  # keywords that belong together are negated together
+        for keyword, _, _ in shape.checks:
+            maker = NEGATIONS.get(keyword)
+            if maker is not None and maker not in makers:
+                makers[maker] = None
+                translation.count_work()
+                others.extend(maker(translation, one, at, shape))
+    others.extend(_properties(translation, together, told))
+    if found:
+        others = [all_of(translation, [member, (told, path)], path) for member in others]
+    return found + others
+
+
+def gathered(translation: Translation, schema: dict[Any, Any], path: Path) -> list[Part]:
+    """A schema, and all that it takes in by `$ref` and `allOf`: they fail where one of them does."""
+    found: list[Part] = []
+    seen: set[Hashable] = set()
+    waiting: list[SchemaAt] = [(schema, path)]
+    while waiting:
+        one, at = waiting.pop()
+        if type(one) is bool:
+            if not one:
+                found.append(({ANY_OF: []}, at, translation.shape({ANY_OF: []}, at)))
+            continue
+        identity = translation.identity(one, at)
+        if identity in seen:
+            continue
+        seen.add(identity)
+        shape = translation.shape(one, at)
+        if shape.has_unevaluated and found:
+            whole = {ALL_OF: [(one, at)]}
+            found.append((whole, at, translation.shape(whole, at)))
+            continue
+        found.append((one, at, shape))
+        waiting += translation.targets(one, at, shape)
+        if "allOf" in shape.in_place:
+            waiting += [(member, (at, "allOf", index)) for index, member in enumerate(one["allOf"])]
     return found
+
+
+def _told_apart(translation: Translation, together: list[Part]) -> tuple[list[SchemaAt], dict[Any, Any]]:
+    """Properties with listed values, which tell alternatives apart: how they fail, and the schema that they hold.
+
+    What follows is written beside that schema: so each alternative says which of the listed values is there, and
+    beside another one of those it is known at once to allow nothing.
+    """
+    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    kept: dict[str, Any] = {}
+    failing: list[SchemaAt] = []
+    for one, path, shape in together:
+        for name, member in one.get("properties", {}).items() if shape.has_object else ():
+            if name in kept or type(member) is not dict:
+                continue
+            at = (path, "properties", name)
+            listed = translation.shape(member, at)
+            if listed.has_values and listed.is_plain:
+                wrong = _wrong(translation, name, member, at, name in required)
+                told = {"required": [other for other in kept if other in required], "properties": dict(kept)}
+                failing.append(all_of(translation, [wrong, (told, path)], path) if kept else wrong)
+                kept[name] = member
+    return failing, {"required": [name for name in kept if name in required], "properties": kept}
+
+
+def _wrong(translation: Translation, name: str, member: Any, at: Path, is_required: bool) -> SchemaAt:
+    """A property has a wrong value; when it is required, its absence is part of the same alternative."""
+    value, _ = negated(translation, member, at)
+    if is_required:
+        return {"type": "object", "properties": {name: value}}, at
+    return {"type": "object", "required": [name], "properties": {name: value}}, at
 
 
 # --- any type
@@ -109,16 +179,6 @@ def _except(translation: Translation, schema: dict[Any, Any], path: Path, shape:
 
 
 # --- other schemas of the same value
-
-
-def _reference(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    for target in translation.targets(schema, path, shape):
-        yield negated(translation, *target)
-
-
-def _all_of(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    for index, member in enumerate(schema["allOf"]):
-        yield negated(translation, member, (path, "allOf", index))
 
 
 def _any_of(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
@@ -263,11 +323,23 @@ def _not_unique(translation: Translation, schema: dict[Any, Any], path: Path, sh
 # --- objects
 
 
-def _properties(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    for name, member in schema.get("properties", {}).items():
-        if member is not True:
-            value, _ = negated(translation, member, (path, "properties", name))
-            yield {"type": "object", "required": [name], "properties": {name: value}}, path
+def _properties(translation: Translation, together: list[Part], told: dict[Any, Any]) -> Iterator[SchemaAt]:
+    """Declared properties that have a wrong value, required ones that are absent."""
+    listed = told["properties"]
+    required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
+    described = set(listed)
+    for one, path, shape in together:
+        for name, member in one.get("properties", {}).items() if shape.has_object else ():
+            described.add(name)
+            if member is not True and member is not listed.get(name):
+                yield _wrong(translation, name, member, (path, "properties", name), name in required)
+    for one, path, shape in together:
+        for name in one.get("required", ()) if shape.has_object else ():
+            if name not in described or one.get("properties", {}).get(name) is True:
+                yield {"type": "object", "properties": {name: False}}, path
+
+
+def _other_keys(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     patterns = schema.get("patternProperties", {})
     for pattern, member in patterns.items():
         if member is not True:
@@ -282,11 +354,6 @@ def _properties(translation: Translation, schema: dict[Any, Any], path: Path, sh
 def _names(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
     refused = KeySet(path, refused_by=(schema["propertyNames"], (path, "propertyNames")))
     yield {"type": "object", SOME_KEY: (refused, (True, path))}, path
-
-
-def _required(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    for name in schema["required"]:
-        yield {"type": "object", "properties": {name: False}}, path
 
 
 def _numbers_of_keys(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
@@ -312,8 +379,7 @@ def _counts(schema: dict[Any, Any], path: Path, kind: str, least: str, greatest:
 
 NEGATIONS: dict[Any, Negation] = {
     "type": _type, "enum": _values, "const": _values, EXCEPT: _except,
-    "$ref": _reference, "$dynamicRef": _reference, "$recursiveRef": _reference,
-    "allOf": _all_of, "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
+    "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
     "dependentSchemas": _dependent, "dependentRequired": _dependent, "dependencies": _dependent,
     NOT: _internal_not, ALL_OF: _internal_all, ANY_OF: _internal_any,
     "minLength": _lengths, "maxLength": _lengths, "pattern": _pattern, NO_PATTERN: _no_pattern,
@@ -323,7 +389,7 @@ NEGATIONS: dict[Any, Negation] = {
     "items": _items, "additionalItems": _items, "prefixItems": _items, PREFIX: _items,
     "minItems": _numbers_of_items, "maxItems": _numbers_of_items, "contains": _counted, COUNTED: _counted,
     "uniqueItems": _unique, NOT_UNIQUE: _not_unique,
-    "properties": _properties, "patternProperties": _properties, "additionalProperties": _properties,
-    "propertyNames": _names, "required": _required, "minProperties": _numbers_of_keys,
+    "patternProperties": _other_keys, "additionalProperties": _other_keys,
+    "propertyNames": _names, "minProperties": _numbers_of_keys,
     "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key,
 }  # fmt: skip

@@ -28,8 +28,8 @@ from llmask.frontends.json_schema.conjunction import (
     with_alternative,
 )
 from llmask.frontends.json_schema.contained import emit_counted_array
-from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.context import Context
+from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.keywords import EXCEPT
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.numbers import number_node
