@@ -62,9 +62,14 @@ class _Product:
         if known is None:
             if not accepts and max(row) < 0 and min(row) >= LOOP:
                 return HOPELESS
+            if LOOP in row:  # equal to what it leads to, if it were that
+                for other in set(row):
+                    if other >= 0 and self._known.get((accepts, _looped(row, other))) == other:
+                        self._known[(accepts, row)] = other
+                        return other
             known = self._known[(accepts, row)] = len(self.rows)
-            if LOOP in row:  # a state that leads to this one in the same way is this one
-                self._known[(accepts, tuple([known if after == LOOP else after for after in row]))] = known
+            if LOOP in row:
+                self._known[(accepts, _looped(row, known))] = known
             self.rows.append(row)
             self.accepts.append(accepts)
         return known
@@ -129,6 +134,10 @@ class _Product:
         # the start comes first, which was last
         table = np.where(table == HOPELESS, HOPELESS, n_states - table)
         return nodes.dfa(CLASS_OF_BYTE, table, np.array([False, *reversed(self.accepts)]))
+
+
+def _looped(row: tuple[int, ...], state: int) -> tuple[int, ...]:
+    return tuple([state if after == LOOP else after for after in row])
 
 
 CLASS_OF_BYTE = np.full(256, OTHER, np.uint8)

@@ -96,7 +96,8 @@ def is_multiple(value: Decimal, divisor: Fraction) -> bool:
         -n_zeros > len(digits) + divisor.denominator.bit_length()
     ):  # the power below has more digits than what it divides
         return coefficient == 0
-    return coefficient * divisor.denominator % (divisor.numerator * 10**-n_zeros) == 0
+    power: int = 10**-n_zeros
+    return coefficient * divisor.denominator % (divisor.numerator * power) == 0
 
 
 def number_range(
