@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GrammarError, UnsatisfiableSchema
+from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from .grammar.rules import GUARD_FIELDS, Rules
 from .kernels import engine, grammar_slots
 from .kernels.configurations import REFUSED
@@ -86,6 +86,12 @@ class CompiledGrammar:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
                 f"the start rule is number {rules.start} of {len(rules.names)}", help="declare it with Rules.rule"
+            )
+        if rules.n_members > store.limits.max_tracked_names:
+            raise LimitExceeded(
+                f"a set of {rules.n_members} names is more than {store.limits.max_tracked_names} "
+                "(limits.max_tracked_names)",
+                help="track fewer names in one rule or raise the limit",
             )
         self.store = store
         self.warnings = list(warnings)

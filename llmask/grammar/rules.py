@@ -76,6 +76,7 @@ class Rules:
         self.finals = array("i")  # state, guard
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
+        self.n_members = 0  # one more than the largest named member
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
         self._required_places: dict[frozenset[int], int] = {frozenset(): 0}
 
@@ -133,6 +134,7 @@ class Rules:
         cap : ANOTHER is not added to a set of so many members. Choose it as low as the grammar allows: a set that
             stops growing lets the parser's rows repeat. Without bounds on the size, use no guard for such members.
         """
+        self.n_members = max(self.n_members, member + 1)
         return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), min(cap, UNBOUNDED))
 
     def check_guard(self, low: int = 0, high: int = UNBOUNDED, required: Iterable[int] = ()) -> GuardId:

@@ -9,7 +9,7 @@ In: numbers. Out: `Rules` and the strings of every lexeme. Cost: none to speak o
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
