@@ -21,6 +21,8 @@ class Limits:
     max_lexer_states : lexer states that one step may add to the store.
     max_rows : Earley rows of one compiled grammar.
     max_items : items in one Earley row.
+    max_tracked_names : named members of a set that one run of a rule may carry: properties that come in any order and
+        are written once each. Every set takes a bit, and every row an edge, for each of them.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
     max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty.
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
@@ -40,6 +42,7 @@ class Limits:
     max_lexer_states: int = 250_000
     max_rows: int = 1_000_000
     max_items: int = 50_000
+    max_tracked_names: int = 1024
     max_nodes_walked: int = 20_000_000
     max_emptiness_steps: int = 200_000
     max_store_bytes: int = 2 * 2**30
