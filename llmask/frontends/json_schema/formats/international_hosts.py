@@ -100,7 +100,7 @@ def _contexts() -> list[str]:
 
 
 def _bidi() -> list[str]:
-    """RFC 5893, section 2: a name without letters and digits from right to left, or no label that breaks a condition."""
+    """RFC 5893, section 2: nothing runs from right to left, or no label breaks a condition."""
     rtl, an, en, nsm, weak = (
         where(unicodedata.bidirectional, *values)
         for values in (("R", "AL"), ("AN",), ("EN",), ("NSM",), ("ES", "CS", "ET", "ON", "BN"))

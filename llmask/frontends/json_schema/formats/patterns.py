@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 
 from llmask.derivatives.unicode_classes import CATEGORY_NAMES
 
@@ -71,7 +72,7 @@ def _quantifier() -> str:
 
 
 def _escape(is_in_class: bool) -> str:
-    """A backslash and what follows it, without the boundaries \b and \B."""
+    r"""A backslash and what follows it, without the boundaries \b and \B."""
     # halves of surrogate pairs are left out of classes, where a pair is one code point to some and two to others
     unit = f"(?:[0-9A-CEFa-cef]{HEX}|[Dd][0-7]){HEX}{{2}}" if is_in_class else f"{HEX}{{4}}"
     categories = "|".join(sorted({*CATEGORY_NAMES, *CATEGORY_NAMES.values()}))
@@ -96,7 +97,7 @@ def _ranges() -> list[str]:
     found += [rf"[{low}]-[{high}\x80-\u{{10FFFF}}]" for low, high in steps]
     found += [
         rf"[\u{{{low:X}}}-\u{{{end - 1:X}}}]-[\u{{{end:X}}}-\u{{10FFFF}}]"
-        for low, end in zip(BLOCKS, BLOCKS[1:], strict=False)
+        for low, end in pairwise(BLOCKS)
     ]
     for before, behind in ((r"\\x", HEX), (r"\\u", f"{HEX}{{3}}"), (r"\\u0", f"{HEX}{{2}}"), (r"\\u00", HEX)):
         for digit in range(15):
