@@ -19,10 +19,9 @@ from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.word_lists import FEW, words_node
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
-from llmask.frontends.json_schema.formats import FORMATS, REFUSED_FORMATS
+from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_char, json_string_body
 
@@ -215,9 +214,6 @@ def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> s
         return None
     if name in FORMATS:
         return str(name)
-    if name in REFUSED_FORMATS:
-        refuse(translation, "format", path, f'the format "{name}" is not supported; the mask would be too permissive')
-    else:
-        where = pointer(path, "format")
-        translation.ignore("format", where, f'the format "{name}" is unknown, so it is an annotation')
+    where = pointer(path, "format")
+    translation.ignore("format", where, f'the format "{name}" is unknown, so it is an annotation')
     return None
