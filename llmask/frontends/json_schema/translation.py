@@ -28,7 +28,7 @@ from llmask.frontends.json_schema.conjunction import (
     with_alternative,
 )
 from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.keywords import Shape, draft_of
+from llmask.frontends.json_schema.keywords import Shape
 from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of, white_space
 from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.numbers import number_node, number_range
@@ -57,8 +57,8 @@ class Translation:
         self.nodes = nodes
         self.options = options
         self.schema = schema
-        self.draft = draft_of(schema)
-        self.references = References(schema, self.draft)
+        self.references = References(schema, options.registry)
+        self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}  # JSON pointer of the keyword -> sentence
         self.reasons: list[tuple[str, Path]] = []  # places that allow nothing
@@ -118,13 +118,15 @@ class Translation:
         if type(schema) is not dict:
             raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
         keys = tuple(schema)
-        shape = self._shapes.get(keys)
+        draft = self.references.draft_at(schema, path)
+        shapes = self._shapes if draft == self.draft else self.nodes.memo.setdefault((__name__, "shapes", draft), {})
+        shape = shapes.get(keys)
         if shape is None:
             if not all(type(key) is str for key in keys):
                 raise GrammarError("the keys of a schema must be strings", pointer(path))
-            if len(self._shapes) >= MAX_SHAPES:
-                self._shapes.clear()
-            shape = self._shapes[keys] = Shape(keys, self.draft)
+            if len(shapes) >= MAX_SHAPES:
+                shapes.clear()
+            shape = shapes[keys] = Shape(keys, draft)
         for keyword, check, expected in shape.checks:
             if not check(schema[keyword]):
                 raise GrammarError(
