@@ -184,8 +184,7 @@ class Documents:
 
     def _embedded(self, here: dict[str, Any], at: Path, resource: Resource) -> Resource:
         """The resource that begins at a schema, or the one that holds it."""
-        draft = self._draft(here, resource.draft) if "$schema" in here else resource.draft
-        named = identifier(here, draft)
+        named = identifier(here, resource.draft)  # `$schema` counts beside an identifier of the document's own draft
         if named is None:
             return resource
         uri, fragment = join(resource.uri, named)
@@ -194,6 +193,7 @@ class Documents:
             place = resource.at
             for key in reversed(keys_of(at)[0]):
                 place = (place, key)
+            draft = self._draft(here, resource.draft) if "$schema" in here else resource.draft
             resource = Resource(here, uri, draft, resource.document, place)
             self._note(resource)
             at = ROOT

@@ -105,12 +105,8 @@ class References:
             dynamic anchors combine in too many ways.
         """
         if self._documents is None:
-            if (reference == "#" or reference.startswith("#/")) and not self._has_id_above(path):
-                found = self._found.get(reference)
-                if found is None:
-                    found = self._walk_from_root(reference, path, keyword)
-                    if found is not None:
-                        self._found[reference] = found
+            if (reference == "#" or reference.startswith("#/")) and not (path and self._has_id_above(path)):
+                found = self._found.get(reference) or self._walk_from_root(reference, path, keyword)
                 if found is not None:
                     return found
             self._read()
@@ -159,20 +155,25 @@ class References:
                 here = here[key]
             except (KeyError, IndexError, TypeError):
                 return True  # a place of the translation's own making: the documents know
-            if type(here) is dict and _may_be_root(here, id_key):
+            if type(here) is dict and id_key in here and _is_base(here[id_key]):
                 return True
         return False
 
     def _walk_from_root(self, reference: str, path: Path, keyword: str) -> SchemaAt | None:
         """Follow a pointer in the schema as given; None where an identifier lies on the way."""
         here, at, id_key = self.root, ROOT, self._id_key
+        key: str | int
         for token in _decoded(reference[1:], path, keyword).split("/")[1:]:
-            here, key = self._step(here, token, reference, path, keyword)
+            if type(here) is dict and token in here and "~" not in token:
+                here, key = here[token], token
+            else:
+                here, key = self._step(here, token, reference, path, keyword)
             at = (at, key)
-            if type(here) is dict and _may_be_root(here, id_key):
+            if type(here) is dict and id_key in here and _is_base(here[id_key]):
                 return None
         self._check_schema(here, reference, path, keyword)
-        return here, at
+        found = self._found[reference] = here, at
+        return found
 
     def _resolve(self, scope: Scope, reference: str, path: Path, keyword: str) -> SchemaAt:
         resource, fragment = self._named(scope, reference, path, keyword)
@@ -270,13 +271,9 @@ class References:
         self.is_scoped = self._documents is not None and self._documents.has_dynamic
 
 
-def _may_be_root(here: dict[str, Any], id_key: str) -> bool:
-    """Whether what stands below may be relative to another URI, or of another draft."""
-    if id_key in here:
-        named = here[id_key]
-        if type(named) is str and not named.startswith("#"):
-            return True
-    return "$schema" in here and type(here["$schema"]) is str
+def _is_base(named: Any) -> bool:
+    """Whether an identifier changes what references are relative to; a fragment alone does not."""
+    return type(named) is str and not named.startswith("#")
 
 
 def _decoded(fragment: str, path: Path, keyword: str) -> str:
