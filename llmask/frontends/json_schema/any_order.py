@@ -19,8 +19,7 @@ from llmask.frontends.json_schema.counted_objects import CountedObject, subsets,
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.json_schema.unsupported import refuse
 
-ANOTHER = -1
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt

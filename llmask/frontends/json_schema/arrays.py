@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def items_of(translation: Translation, schema: dict[Any, Any], path: Path) -> tuple[list[SchemaAt], SchemaAt]:
     """Schemas of the first items, and the schema of the items after those, that one schema object names."""
-    draft = translation.draft
+    draft = translation.shape(schema, path).draft
     prefix: list[SchemaAt] = []
     other: SchemaAt = (True, path)
     items = schema.get("items")
@@ -64,7 +64,7 @@ def counted_of(translation: Translation, schema: dict[Any, Any], path: Path, sha
         found.append(Counted(*schema[COUNTED]))
     if "contains" in schema:
         least, greatest = 1, None
-        if translation.draft == ANY_DRAFT or translation.draft >= DRAFT_2019:
+        if shape.draft == ANY_DRAFT or shape.draft >= DRAFT_2019:
             least, greatest = int(schema.get("minContains", 1)), schema.get("maxContains")
         if least > 0 or greatest is not None:
             most = None if greatest is None else int(greatest)

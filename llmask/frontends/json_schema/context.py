@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.keywords import Internal, Shape, draft_of
+from llmask.frontends.json_schema.keywords import Internal, Shape
 from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
@@ -44,8 +44,8 @@ class Context:
         self.nodes = nodes
         self.options = options
         self.schema = schema
-        self.draft = draft_of(schema)
-        self.references = References(schema, self.draft)
+        self.references = References(schema, options.registry)
+        self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
@@ -77,13 +77,15 @@ class Context:
         if type(schema) is not dict:
             raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
         keys = tuple(schema)
-        shape = self._shapes.get(keys)
+        draft = self.references.draft_at(schema, path)
+        shapes = self._shapes if draft == self.draft else self.nodes.memo.setdefault((__name__, "shapes", draft), {})
+        shape = shapes.get(keys)
         if shape is None:
             if not all(type(key) is str or type(key) is Internal for key in keys):
                 raise GrammarError("the keys of a schema must be strings", pointer(path))
-            if len(self._shapes) >= MAX_SHAPES:
-                self._shapes.clear()
-            shape = self._shapes[keys] = Shape(keys, self.draft)
+            if len(shapes) >= MAX_SHAPES:
+                shapes.clear()
+            shape = shapes[keys] = Shape(keys, draft)
         for keyword, check, expected in shape.checks:
             if not check(schema[keyword]):
                 raise GrammarError(
@@ -122,11 +124,13 @@ class Context:
 
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""
-        return id(schema)
+        return self.references.identity(schema, path)
 
     def place_key(self, schemas: list[SchemaAt]) -> Hashable:
         """What tells a place from others, whatever the order of its schemas."""
-        return frozenset(id(schema) for schema, _ in schemas)
+        if not self.references.is_scoped:
+            return frozenset([id(schema) for schema, _ in schemas])
+        return frozenset([self.references.identity(schema, path) for schema, path in schemas])
 
     def synthetic(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Something that the translation makes once for `key` and keeps."""
@@ -137,7 +141,11 @@ class Context:
 
     def target(self, keyword: str, schema: dict[str, Any], path: Path) -> SchemaAt:
         """Schema that a reference names."""
-        return self.references.resolve(schema[keyword], path)
+        if keyword == "$ref":
+            return self.references.resolve(schema[keyword], path)
+        if keyword == "$dynamicRef":
+            return self.references.resolve_dynamic(schema[keyword], path)
+        return self.references.resolve_recursive(schema[keyword], path)
 
     def targets(self, schema: dict[str, Any], path: Path, shape: Shape) -> list[SchemaAt]:
         """Schemas that all references of a schema name."""

@@ -126,7 +126,7 @@ class _Cases:
         has_others = "items" in own and type(own["items"]) is not list
         has_others = has_others or ("additionalItems" in own and type(own.get("items")) is list)
         contained: tuple[SchemaAt, ...] = ()
-        if "contains" in own and translation.draft in (ANY_DRAFT, DRAFT_2020):
+        if "contains" in own and shape.draft in (ANY_DRAFT, DRAFT_2020):
             contained = ((own["contains"], (path, "contains")),)
         return Case(
             ((kept, path),) if own else (),

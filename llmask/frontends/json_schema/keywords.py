@@ -213,6 +213,7 @@ class Shape:
 
     Attributes
     ----------
+    draft : the draft by which the schema is read.
     checks : (keyword, test of its value, what the value must be), for every keyword with a meaning.
     in_place : keywords that apply other schemas to the same instance, "" standing for all others, in the order written.
     is_plain : nothing applies in place.
@@ -228,7 +229,7 @@ class Shape:
     """
 
     __slots__ = (
-        "checks", "counts_items", "has_array", "has_const", "has_except", "has_key_sets", "has_names", "has_number",
+        "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets", "has_names", "has_number",
         "has_object", "has_string", "has_unevaluated", "has_values", "in_place", "is_open", "is_plain",
         "is_scalar_type", "of_other_drafts",
     )  # fmt: skip
@@ -260,6 +261,7 @@ class Shape:
                     in_place.append("")
         in_place.sort(key=LAST_IN_PLACE.__contains__)
         known_keys = {check[0] for check in checks}
+        self.draft = draft
         self.checks = tuple(checks)
         self.is_plain = in_place in ([], [""])
         self.in_place = tuple(in_place)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from llmask.errors import GrammarError
 from llmask.grammar.rules import Rules
@@ -35,6 +36,7 @@ class SchemaOptions:
     formats : pattern (ECMA-262, a search as in `pattern`) of further formats by name; they go before the known ones.
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones.
+    registry : a `referencing.Registry` of the documents that references may lead to; nothing else is looked up.
     limits : budgets.
     """
 
@@ -44,6 +46,7 @@ class SchemaOptions:
     formats: Mapping[str, str] = field(default_factory=dict)
     unsupported: str = "error"
     property_order: str = "schema"
+    registry: Any = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

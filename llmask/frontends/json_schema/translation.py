@@ -173,16 +173,17 @@ class Translation(Context):
 
     def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The same schemas with bare references followed, each once, `true` left out."""
-        found: dict[int, SchemaAt] = {}
+        found: dict[Hashable, SchemaAt] = {}
         for schema, path in schemas:
-            seen: set[int] = set()
+            seen: set[Hashable] = set()
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
-                if id(schema) in seen:
+                identity = self.identity(schema, path)
+                if identity in seen:
                     raise GrammarError("the schema refers to itself without describing anything", pointer(path))
-                seen.add(id(schema))
+                seen.add(identity)
                 schema, path = self.references.resolve(schema["$ref"], path)
             if schema is not True:
-                found.setdefault(id(schema), (schema, path))
+                found.setdefault(self.identity(schema, path), (schema, path))
         return list(found.values())
 
     def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
