@@ -106,6 +106,11 @@ class Rules:
             self.guards.extend(key)
         return found
 
+    def share_guards(self, other: Rules) -> None:
+        """Take over the guards of other rules under their numbers, before there are any here."""
+        assert len(self.guards) == 4
+        self.guards, self._guard_ids = other.guards, other._guard_ids
+
 
 class RuleTemplate:
     """One rule as it was written, to be copied into other grammars of the same store.

@@ -12,11 +12,11 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.word_lists import literals_node, n_common
+from llmask.derivatives.word_lists import n_common
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.strings import QUOTE, literal_string, spelled_string
+from llmask.frontends.json_schema.strings import QUOTE, literal_string, literals_of, spelled_string
 from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
     made here, so that no step of a document waits for them.
     """
-    node = literals_node(nodes, spellings)
+    node = literals_of(nodes, spellings)
     key = (__name__, node)
     if len(spellings) >= LONG and key not in nodes.memo:
         nodes.memo[key] = True
@@ -143,4 +143,4 @@ def _lexemes(translation: Translation, value: Any, path: Path) -> list[int]:
         for member in value:
             lexemes += [*_lexemes(translation, member, path), punctuation.comma]
         return [*(lexemes[:-1] if value else lexemes), punctuation.close_array]
-    return [literals_node(translation.nodes, _spellings(value, path))]
+    return [literals_of(translation.nodes, _spellings(value, path))]
