@@ -80,8 +80,11 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
     rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
     formats = options.formats if options.format == "annotate" else translation.format_patterns
+    draft, references = translation.draft, translation.references
     return SchemaGrammar(
-        rules, list(warnings.values()), lambda: ledger_of(schema, translation.draft, formats, warnings)
+        rules,
+        list(warnings.values()),
+        lambda: ledger_of(schema, draft, formats, warnings, references, options),
     )
 
 

@@ -195,6 +195,7 @@ class SchemaGrammar:
     def ledger(self) -> list[LedgerEntry]:
         """(JSON pointer of the schema, keyword, what became of it), made when first asked for.
 
-        What became of it: "enforced", "annotation" (nothing is asked of it), or "ignored: " and the reason.
+        What became of it: "enforced"; "enforced: " and the form that values are written in, where the keyword alone
+        would allow others; "annotation", with a reason where it could be more; or "ignored: " and the reason.
         """
         return self.make_ledger()

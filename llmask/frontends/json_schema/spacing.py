@@ -154,18 +154,16 @@ class _Spaced:
         self._edges: list[list[tuple[int, int, int, int]]] = [[] for _ in written.state_rules]
         for at in range(0, len(edges), EDGE_FIELDS):
             self._edges[edges[at]].append((edges[at + 1], edges[at + 2], edges[at + 3], edges[at + 4]))
-        self._finals = [(finals[at], finals[at + 1]) for at in range(0, len(finals), 2)]
         self._finals_of: dict[int, list[int]] = {}
-        for state, guard in self._finals:
-            self._finals_of.setdefault(state, []).append(guard)
+        for at in range(0, len(finals), 2):
+            self._finals_of.setdefault(finals[at], []).append(finals[at + 1])
         self._may_close = self._reaching(lambda kind, symbol: kind == SCAN and symbol in self._closing)
         self._may_go_on = self._reaching(lambda kind, symbol: kind == CALL or symbol not in self._closing)
         self._exact_depths = style.max_depth
         self._lexemes: dict[tuple[int, bool], tuple[dict[int, int], dict[int, int]]] = {}
         self._rule_at: dict[tuple[int, int], RuleId] = {}
         self._waiting: deque[tuple[int, int]] = deque()
-        self.rules = Rules()
-        self.rules.share_guards(written)
+        self.rules = written.without_rules()
         self.rules.start = self._rule(written.start, 0)
         while self._waiting:
             rule, depth = self._waiting.popleft()
