@@ -128,6 +128,11 @@ class CompiledGrammar:
         return self.store.tokenizer
 
     @property
+    def n_edges(self) -> int:
+        """Edges of its rules: what loading and predicting take time for."""
+        return int(self._rules[3][2])
+
+    @property
     def bytes_used(self) -> int:
         """Memory of the grammar's own tables, in bytes."""
         return self.generation.table.bytes_used

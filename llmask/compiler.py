@@ -8,10 +8,9 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -19,6 +18,7 @@ from .compiled import CompiledGrammar
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError
 from .frontends.json_schema import SchemaOptions, compile_schema
+from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits
@@ -86,33 +86,50 @@ class Compiler:
 
     def json_schema(
         self,
-        schema: dict[str, Any] | bool | str,
+        schema: Any,
         *,
         whitespace: str = "flexible",
         max_whitespace: int = 64,
-        format: str = "assert",
-        formats: dict[str, str] | None = None,
+        indent: int | str | None = None,
         property_order: str = "schema",
+        format: str = "assert",
+        formats: Mapping[str, str] | None = None,
+        registry: Any = None,
+        unique_keys: bool = False,
+        escapes: str | Iterable[str] = "all",
+        literals: str = "json",
         unsupported: str = "error",
     ) -> CompiledGrammar:
-        """Compile a JSON Schema.
+        r"""Compile a JSON Schema.
 
         Parameters
         ----------
-        schema : the schema as a dict or bool, or as JSON text.
-        whitespace : "flexible" (JSON's, between any two lexemes) or "compact" (none).
+        schema : the schema as a dict or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
+            installed, a type: a model, dataclass, TypedDict, NamedTuple, Enum, Literal, Union or any other annotation.
+            A function stands for an object of its parameters.
+        whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
+            white space between two lexemes matches it, and must stand there unless it matches the empty text.
         max_whitespace : longest run of white space, in bytes.
-        format : "assert" enforces the formats of the specification, "annotate" none.
-        formats : further formats, name to pattern (ECMA-262).
+        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of
+            recursion, below that by at least as many.
         property_order : "schema": declared properties in their order, other required ones, then free ones.
+        format : "assert" enforces the formats of the specification, "annotate" none.
+        formats : further formats, or others of the same name: name to pattern (ECMA-262).
+        registry : a `referencing.Registry` with the documents that references name.
+        unique_keys : False: keys without a schema of their own may be repeated.
+        escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
+            may follow a backslash, of `"/\bfnrtu`.
+        literals : "json": declared keys and strings of `const` and `enum` are written as
+            `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
         unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in `warnings`.
 
         Raises
         ------
-        GrammarError : the schema is malformed.
+        GrammarError : the schema or an option is malformed, or pydantic does not describe the type.
         UnsupportedSchema : it uses what is not enforced; the message has the JSON pointer.
         UnsatisfiableSchema : no document fulfils it.
         LimitExceeded : it is too large for the limits.
+        LlmaskError : the schema is a type, and pydantic is not installed.
 
         Examples
         --------
@@ -120,38 +137,25 @@ class Compiler:
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.json_schema({"type": "integer", "minimum": 1})
         """
-        if formats is not None and not (
-            isinstance(formats, dict) and all(isinstance(text, str) for pair in formats.items() for text in pair)
-        ):
-            raise GrammarError(
-                "formats are a dict from names to patterns, both str", help='for example {"zip": "[0-9]{5}"}'
-            )
         options = SchemaOptions(
             whitespace=whitespace,
             max_whitespace=max_whitespace,
+            indent=indent,
             format=format,
-            formats=formats or {},
+            formats={} if formats is None else formats,
             unsupported=unsupported,
             property_order=property_order,
+            unique_keys=unique_keys,
+            escapes=escapes,
+            literals=literals,
+            registry=registry,
             limits=self.limits,
         )
-        if isinstance(schema, str):
-            schema = self._parse(schema)
+        schema = schema_of(schema, self.limits.max_schema_bytes)
         if not self._cache_bytes:
             return self._compile_schema(self.store(), schema, options)
-        key = (_text_of(schema), whitespace, max_whitespace, format, tuple((formats or {}).items()), unsupported)
-        return self._cached(("schema", *key), lambda: self._compile_schema(self.store(), schema, options))
-
-    def _parse(self, text: str) -> Any:
-        self._check_length("schema", text)
-        try:
-            return json.loads(text)
-        except RecursionError:
-            raise LimitExceeded(
-                "the schema is nested too deeply to be read as JSON", help="flatten it with $ref and $defs"
-            ) from None
-        except ValueError as error:
-            raise GrammarError(f"the schema is not JSON: {error}", help="give a dict or JSON text") from None
+        key = ("schema", key_of(schema), *options.key)
+        return self._cached(key, lambda: self._compile_schema(self.store(), schema, options))
 
     def _check_length(self, what: str, text: str) -> None:
         if len(text) > self.limits.max_schema_bytes:
@@ -166,9 +170,22 @@ class Compiler:
         made = compile_schema(store.nodes, schema, options)
         return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger)
 
-    def json_object(self) -> CompiledGrammar:
-        """Any JSON object."""
-        return self.json_schema({"type": "object"})
+    def json_object(
+        self,
+        *,
+        whitespace: str = "flexible",
+        max_whitespace: int = 64,
+        indent: int | str | None = None,
+        escapes: str | Iterable[str] = "all",
+    ) -> CompiledGrammar:
+        """Any JSON object; the options are those of `json_schema`."""
+        return self.json_schema(
+            {"type": "object"},
+            whitespace=whitespace,
+            max_whitespace=max_whitespace,
+            indent=indent,
+            escapes=escapes,
+        )
 
     def regex(self, pattern: str) -> CompiledGrammar:
         """Compile a regular expression in Python's syntax; the whole text has to match it.
@@ -253,11 +270,3 @@ def _one_lexeme(store: Store, node: int) -> Rules:
     if store.nodes.is_nullable(node):
         rules.final(start)
     return rules
-
-
-def _text_of(schema: Any) -> Any:
-    """A key for a schema; what JSON cannot spell gets a key of its own and fails later with a better message."""
-    try:
-        return json.dumps(schema)
-    except (TypeError, ValueError, RecursionError):
-        return object()

@@ -15,13 +15,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from llmask.cli import bench, generate, mask, warm_up
+from llmask.cli import bench, check, generate, mask, warm_up
 
-SUBCOMMANDS = (generate, mask, bench, warm_up)
+SUBCOMMANDS = (generate, mask, check, bench, warm_up)
 EPILOG = """\
 examples:
   llmask generate --schema grammars/person.schema.json --n 3 --seed 7
   llmask mask --schema grammars/person.schema.json --prefix '{"'
+  llmask check grammars/person.schema.json --instance person.json
   llmask bench --against llguidance --limit 100 --output results
   llmask warm-up
 

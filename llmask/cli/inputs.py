@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`) and the tokenizer.
+"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`), its options and the tokenizer.
 
 In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the file, compiling the grammar.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llmask import Tokenizer
@@ -15,16 +15,77 @@ if TYPE_CHECKING:
 
 
 def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--schema FILE` and `--regex PATTERN`, of which exactly one must be given, and `--whitespace`."""
+    """Add `--schema FILE` and `--regex PATTERN`, of which exactly one must be given, and the options of schemas."""
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
-    parser.add_argument(
+    add_schema_options(parser)
+
+
+def add_schema_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `Compiler.json_schema` under their names."""
+    group = parser.add_argument_group("how a schema is enforced")
+    group.add_argument(
         "--whitespace",
-        choices=("compact", "flexible"),
+        metavar="flexible|compact|PATTERN",
         default="flexible",
-        help="with --schema: white space between the parts of a document, or none (default: flexible)",
+        help="white space between the parts of a document: JSON's, none, or what a pattern matches (default: flexible)",
     )
+    group.add_argument(
+        "--max-whitespace", metavar="N", type=int, default=64, help="bytes of white space in a row (default: 64)"
+    )
+    group.add_argument(
+        "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
+    )
+    group.add_argument("--property-order", metavar="ORDER", default="schema", help='of objects (default: "schema")')
+    group.add_argument(
+        "--format", choices=("assert", "annotate"), default="assert", help="enforce formats or not (default: assert)"
+    )
+    group.add_argument(
+        "--format-pattern",
+        metavar="NAME=PATTERN",
+        type=_named_pattern,
+        action="append",
+        default=[],
+        help="a further format, or another pattern for a known one; may be given several times",
+    )
+    group.add_argument(
+        "--escapes",
+        metavar="all|minimal|LETTERS",
+        default="all",
+        help='escapes in free strings: the letters that may follow a backslash, of "/\\bfnrtu (default: all)',
+    )
+    group.add_argument(
+        "--literals",
+        choices=("json", "any"),
+        default="json",
+        help="declared keys and strings of const and enum as json.dumps spells them, or in any way (default: json)",
+    )
+    group.add_argument(
+        "--unsupported",
+        choices=("error", "ignore"),
+        default="error",
+        help="refuse a schema with a keyword that is not enforced, or warn (default: error)",
+    )
+
+
+def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of `Compiler.json_schema`."""
+    names = (
+        *("whitespace", "max_whitespace", "indent", "property_order", "format", "escapes", "literals", "unsupported"),
+    )
+    return {**{name: getattr(arguments, name) for name in names}, "formats": dict(arguments.format_pattern)}
+
+
+def _indent(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text.replace("\\t", "\t")
+
+
+def _named_pattern(text: str) -> tuple[str, str]:
+    name, equals, pattern = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=PATTERN, not {text}")
+    return name, pattern
 
 
 def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +114,7 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
     if arguments.regex is not None:
         return compiler.regex(arguments.regex)
     try:
-        return compiler.json_schema(arguments.schema.read_text(encoding="utf-8"), whitespace=arguments.whitespace)
+        return compiler.json_schema(arguments.schema.read_bytes(), **schema_options(arguments))
     except GrammarError as error:
         error.where = str(arguments.schema) if error.where is None else f"{arguments.schema}: {error.where}"
         raise

@@ -9,6 +9,7 @@ In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Pyth
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class RegexNodes:
     Attributes
     ----------
     memo : what frontends remember of the nodes that they built, under keys of their own; as old as the nodes.
+    variant_key : what the memo is about, where a frontend builds the same things in several ways; see `variant`.
     """
 
     EMPTY = 0  # matches no string
@@ -47,7 +49,15 @@ class RegexNodes:
     def __init__(self, run: Run) -> None:
         self._run = run
         self.memo: dict[Hashable, Any] = {}
+        self.variant_key: Any = None
         self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
+
+    def variant(self, key: Hashable) -> RegexNodes:
+        """The same nodes with a memo of its own for each `key`; what is remembered there is never mixed up."""
+        other = copy(self)
+        other.memo = self.memo.setdefault((__name__, key), {})
+        other.variant_key = key
+        return other
 
     def byte_set(self, mask: int) -> int:
         """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""

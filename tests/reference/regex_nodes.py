@@ -13,6 +13,7 @@ In: the same calls as the compiled nodes. Out: node ids. Cost: no care is taken;
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from functools import reduce
 from typing import Any
 
@@ -30,6 +31,7 @@ class RegexNodes:
         (REPEAT, id, low, high or None), (DFA, automaton, state).
     nullable : whether each node accepts the empty string.
     memo : a place for frontends to remember what they built.
+    variant_key : what the memo is about, see `variant`.
     """
 
     EMPTY = 0
@@ -40,11 +42,19 @@ class RegexNodes:
         self.parts: list[tuple[Any, ...]] = [(self.EMPTY,), (self.EPSILON,), (self.ALL,)]
         self.nullable: list[bool] = [False, True, True]
         self.memo: dict[Any, Any] = {}
+        self.variant_key: Any = None
         self._ids: dict[tuple[Any, ...], int] = {}
         self._automata: list[tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[bool, ...]]] = []
         self._derivatives: dict[tuple[int, int], int] = {}
         self._classes: dict[int, list[int]] = {}
         self._emptiness: dict[int, bool] = {0: True, 1: False, 2: False}
+
+    def variant(self, key: Any) -> RegexNodes:
+        """The same nodes with another memo."""
+        other = copy(self)
+        other.memo = self.memo.setdefault(("variant", key), {})
+        other.variant_key = key
+        return other
 
     # --- building
 

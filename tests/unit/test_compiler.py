@@ -44,20 +44,36 @@ def test_other_options_give_another_grammar(compiler: Any) -> None:
         {"max_whitespace": 3},
         {"format": "annotate"},
         {"formats": {"date": "^x$"}},
+        {"indent": 1},
+        {"whitespace": " "},
+        {"escapes": "minimal"},
+        {"literals": "any"},
     ]
     made = [compiler.json_schema(schema, unsupported="ignore", **option) for option in options]
     assert len(set(map(id, made))) == len(options)
     verdicts = [
-        [is_document(grammar, text) for text in ('["2020-01-31"]', '[ "2020-01-31"]', '[    "2020-01-31"]', '["x"]')]
+        [
+            is_document(grammar, text)
+            for text in (
+                *('["2020-01-31"]', '[ "2020-01-31"]', '[    "2020-01-31"]', '["x"]'),
+                *('[\n "2020-01-31"\n]', '[ "2020-01-31" ]', '["2020-01-3\\u0031"]'),
+            )
+        ]
         for grammar in made
     ]
     assert verdicts == [
-        [True, True, True, False],
-        [True, False, False, False],
-        [True, True, False, False],
-        [True, True, True, True],
-        [False, False, False, True],
+        [True, True, True, False, True, True, True],
+        [True, False, False, False, False, False, True],
+        [True, True, False, False, True, True, True],
+        [True, True, True, True, True, True, True],
+        [False, False, False, True, False, False, False],
+        [False, False, False, False, True, False, False],
+        [False, False, False, False, False, True, False],
+        [True, True, True, False, True, True, False],
+        [True, True, True, False, True, True, True],
     ]
+    for option, grammar in zip(options, made, strict=True):
+        assert compiler.json_schema(schema, unsupported="ignore", **option) is grammar
 
 
 def test_schemas_that_python_finds_equal_are_told_apart(compiler: Any) -> None:
@@ -66,6 +82,41 @@ def test_schemas_that_python_finds_equal_are_told_apart(compiler: Any) -> None:
     assert is_document(compiler.json_schema({"const": 1}), "1")
     assert is_document(compiler.json_schema(True), "3")
     assert is_document(compiler.json_schema({"enum": [False, 0]}), "false")
+
+
+def test_a_schema_that_python_nearly_finds_equal_is_no_hit(compiler: Any) -> None:
+    # {1: {}} was found under the key of {"1": {}}, as both have one JSON text
+    compiler.json_schema({"properties": {"1": {}}})
+    with pytest.raises(llmask.GrammarError):
+        compiler.json_schema({"properties": {1: {}}})
+    compiler.json_schema({"enum": [1]})
+    with pytest.raises(llmask.GrammarError):
+        compiler.json_schema({"enum": (1,)})
+
+
+def test_numbers_of_a_text_are_exact_and_cached(compiler: Any) -> None:
+    text = '{"type": "number", "maximum": 0.1000000000000000000001}'
+    grammar = compiler.json_schema(text)
+    assert is_document(grammar, "0.1000000000000000000001")
+    assert not is_document(grammar, "0.1000000000000000000002")
+    assert compiler.json_schema(text.encode()) is grammar
+    assert compiler.json_schema('{"maximum": 1.5}') is compiler.json_schema({"maximum": 1.5})
+
+
+def test_any_object_takes_the_options_of_white_space(compiler: Any) -> None:
+    compact, lines = compiler.json_object(whitespace="compact"), compiler.json_object(indent=2)
+    document = {"a": [1, {}], "b": {"c": "é\n"}}
+    bare = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    for grammar, is_bare, is_lines in (
+        (compact, True, False),
+        (lines, False, True),
+        (compiler.json_object(), True, True),
+    ):
+        assert is_document(grammar, bare) == is_bare
+        assert is_document(grammar, json.dumps(document, indent=2)) == is_lines
+        assert not is_document(grammar, "[]")
+    assert not is_document(compiler.json_object(escapes="minimal"), '{"\\u0061":1}')
+    assert not is_document(compiler.json_object(max_whitespace=1), '{  "a":1}')
 
 
 def test_patterns_and_choices_do_not_share_a_cache_entry(compiler: Any) -> None:

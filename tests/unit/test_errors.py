@@ -406,16 +406,45 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ),
     (
         "schema bytes",
-        lambda c: c.json_schema(b"{}"),
+        lambda c: c.json_schema(b'{"a": "\xff"}'),
         GrammarError,
-        "a schema must be an object or a boolean, not b'{}'\n  at #",
+        "the schema is not UTF-8\n  at byte 7\n  give it as text",
     ),
     (
         "schema text",
         lambda c: c.json_schema("{"),
         GrammarError,
-        "the schema is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)\n"
+        "the schema is not JSON: Expecting property name enclosed in double quotes\n"
+        "  at line 1, column 2\n"
         "  give a dict or JSON text",
+    ),
+    (
+        "schema text key twice",
+        lambda c: c.json_schema('{"properties": {"a": {"type": "null", "type": "null"}}}'),
+        GrammarError,
+        'the schema is not JSON: the key "type" stands twice in one object\n  at #/properties/a\n  keep one of them',
+    ),
+    (
+        "schema text NaN",
+        lambda c: c.json_schema('{"enum": [1, -Infinity]}'),
+        GrammarError,
+        "the schema is not JSON: -Infinity is no JSON number\n"
+        "  at #/enum/1\n"
+        "  leave the keyword out, or write a number",
+    ),
+    (
+        "schema text exponent",
+        lambda c: c.json_schema('{"maximum": 1e9999999999999999999}'),
+        GrammarError,
+        "the schema is not JSON: the exponent of 1e9999999999999999999 is too large\n"
+        "  at #/maximum\n"
+        "  write a smaller number",
+    ),
+    (
+        "schema text digits",
+        lambda c: c.json_schema('{"maximum": ' + "9" * 5000 + "}"),
+        LimitExceeded,
+        "the schema holds an integer of too many digits\n  write it with fewer",
     ),
     (
         "schema text deep",
@@ -453,7 +482,8 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "option",
         lambda c: c.json_schema(True, whitespace="wide"),
         GrammarError,
-        'the option whitespace must be "flexible" or "compact", not \'wide\'',
+        'the option whitespace must be "flexible", "compact" or a pattern of JSON\'s white space, not \'wide\'\n'
+        "  JSON's white space is [ \\t\\n\\r]",
     ),
     ("formats list", lambda c: c.json_schema(True, formats=["a"]), GrammarError, FORMATS),
     ("formats int", lambda c: c.json_schema(True, formats={"a": 1}), GrammarError, FORMATS),

@@ -1,6 +1,7 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
-    options        what the caller chooses, what he gets           objects, arrays   structures
+    inputs         dicts, text, types: all that gives a schema     objects, arrays   structures
+    options        what the caller chooses, what he gets           spacing           white space and indentation
     keywords       every keyword and its draft                     strings, formats, names   strings and keys
     pointers       places, for messages                            numbers           ranges and divisors
     references     $ref, $id, $anchor                              values            const, enum
@@ -22,10 +23,12 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema.ledger import ledger_of
-from llmask.frontends.json_schema.options import SchemaGrammar, SchemaOptions
+from llmask.frontends.json_schema.options import SchemaGrammar, SchemaOptions, check_formats
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.spacing import with_spacing
 from llmask.frontends.json_schema.translation import Translation
+from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -59,6 +62,10 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
     []
     """
     options = options or SchemaOptions()
+    if options.style != DEFAULT_STYLE:
+        nodes = nodes.variant(options.style)
+    if options.formats:
+        check_formats(nodes, options.formats)
     translation = Translation(nodes, schema, options)
     try:
         rules = translation.run()
@@ -70,10 +77,14 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         ) from None
     if translation.reasons:
         _check_productive(translation)
+    rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
     formats = options.formats if options.format == "annotate" else translation.format_patterns
+    draft, references = translation.draft, translation.references
     return SchemaGrammar(
-        rules, list(warnings.values()), lambda: ledger_of(schema, translation.draft, formats, warnings)
+        rules,
+        list(warnings.values()),
+        lambda: ledger_of(schema, draft, formats, warnings, references, options),
     )
 
 

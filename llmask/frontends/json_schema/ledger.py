@@ -1,52 +1,292 @@
 """The ledger: what became of every keyword of a schema.
 
-Made when asked for, by one walk over the schema, so compiling pays nothing for it.
+Made when asked for, by two walks over the schema, so compiling pays nothing for it. The first follows what describes
+documents: keywords that apply schemas, and references. The second lists every keyword in the order written; a schema
+that the first walk did not reach describes nothing, such as a definition that nothing refers to.
 
-In: the schema, its draft, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a microsecond a
+    enforced                 a document is allowed exactly when it fulfils the keyword
+    enforced: ...            the same for the values; of their spellings and orders, one that the reason names
+    annotation, annotation: ...   the keyword asks nothing of a document, or nothing here
+    ignored: ...             the keyword asks something and is not enforced
+
+In: the schema, its draft, the warnings. Out: (JSON pointer, keyword, what became of it). Cost: a few microseconds a
 keyword.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import Any
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Any
 
-from llmask.frontends.json_schema.keywords import Shape
-from llmask.frontends.json_schema.options import LedgerEntry
-from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.errors import LimitExceeded, LlmaskError
+from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_7, DRAFT_2019, Shape
+from llmask.frontends.json_schema.options import LedgerEntry, SchemaOptions
+from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
 
-ENFORCED, ANNOTATION = "enforced", "annotation"
-ONE_SCHEMA = ("items", "additionalItems", "additionalProperties", "propertyNames")
-SCHEMA_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-SCHEMA_MAPS = ("properties", "patternProperties", "$defs", "definitions")
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.references import References
+
+SchemaAt = tuple[Any, Path]
+
+ENFORCED, ANNOTATION, IGNORED = "enforced", "annotation", "ignored"
+# Keywords that apply schemas: one or a list (or lists of names, which are no schemas), or an object of them.
+APPLY = (
+    *("items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties"),
+    *("propertyNames", "unevaluatedProperties", "not", "if", "then", "else", "allOf", "anyOf", "oneOf"),
+)
+APPLY_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+DEFINITIONS = ("$defs", "definitions")
+# Where one of these is not enforced, its schemas still are, as those of `anyOf`.
+STILL_UNIONS = ("oneOf",)
+# What means something only beside another keyword, and since which draft.
+COMPANIONS = {
+    "then": ("if", DRAFT_7),
+    "else": ("if", DRAFT_7),
+    "minContains": ("contains", DRAFT_2019),
+    "maxContains": ("contains", DRAFT_2019),
+}
+NAMES = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
+DESCRIPTIONS = (
+    *("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "$comment"),
+    *("contentEncoding", "contentMediaType", "contentSchema"),
+    *("discriminator", "example", "externalDocs", "xml"),  # of OpenAPI
+)
+NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
-def ledger_of(schema: Any, draft: int, formats: Container[str], warnings: dict[str, str]) -> list[LedgerEntry]:
-    """Every keyword of `schema` and of the schemas in it, in the order written; `formats` are those asserted."""
-    entries: list[LedgerEntry] = []
-    waiting: list[tuple[Any, Path]] = [(schema, ())]
+def ledger_of(
+    schema: Any,
+    draft: int,
+    formats: Container[str],
+    warnings: dict[str, str],
+    references: References | None = None,
+    options: SchemaOptions | None = None,
+) -> list[LedgerEntry]:
+    """Every keyword of `schema` and of the schemas in it, in the order written.
+
+    Parameters
+    ----------
+    schema : the schema.
+    draft : by which its keywords are read.
+    formats : names of those that are asserted.
+    warnings : what is not enforced: JSON pointer of the keyword to a sentence.
+    references : what its references name; None follows none.
+    options : how it was compiled.
+
+    Raises
+    ------
+    LimitExceeded
+        When the schema, written out as text, has more keywords than `limits.max_schema_keywords`.
+    """
+    return _Ledger(draft, formats, warnings, references, options or SchemaOptions()).entries_of(schema)
+
+
+class _Ledger:
+    def __init__(
+        self,
+        draft: int,
+        formats: Container[str],
+        warnings: dict[str, str],
+        references: References | None,
+        options: SchemaOptions,
+    ) -> None:
+        self._draft = draft
+        self._formats = formats
+        self._warnings = warnings
+        self._references = references
+        self._options = options
+        self._describing: set[int] = set()  # ids of the schemas that describe documents
+
+    def entries_of(self, schema: Any) -> list[LedgerEntry]:
+        reached = self._reach(schema)
+        entries: list[LedgerEntry] = []
+        listed: set[int] = set()
+        for place in [(schema, ROOT), *reached]:  # references may lead to places that are no schemas by themselves
+            if id(place[0]) not in listed:
+                self._list(*place, entries, listed)
+        return entries
+
+    def _reach(self, schema: Any) -> list[SchemaAt]:
+        """The schemas that describe documents."""
+        reached: list[SchemaAt] = []
+        anchors: dict[str, list[SchemaAt]] | None = None
+        waiting: list[SchemaAt] = [(schema, ROOT)]
+        while waiting:
+            here, path = waiting.pop()
+            if type(here) is not dict or id(here) in self._describing:
+                continue
+            self._describing.add(id(here))
+            reached.append((here, path))
+            used = self._used(here)
+            for keyword, value in here.items():
+                if keyword in used and keyword not in DEFINITIONS and self._applies(keyword, path):
+                    waiting += self._schemas_in(keyword, value, path)
+                if keyword in ("$ref", "$dynamicRef", "$recursiveRef") and keyword in used:
+                    waiting += self._named(value, path)
+                if keyword in ("$dynamicRef", "$recursiveRef") and keyword in used:
+                    anchors = _anchors(schema) if anchors is None else anchors
+                    waiting += anchors.get(value.rpartition("#")[2], ())
+        return reached
+
+    def _named(self, reference: Any, path: Path) -> list[SchemaAt]:
+        try:
+            return [] if self._references is None else [self._references.resolve(reference, path)]
+        except LlmaskError:  # a schema with such a reference is refused where it describes documents
+            return []
+
+    def _used(self, here: dict[str, Any]) -> set[str]:
+        """Keywords of a schema that its draft gives a meaning."""
+        used = {check[0] for check in Shape(tuple(here), self._draft).checks}
+        used |= {
+            keyword
+            for keyword, (partner, since) in COMPANIONS.items()
+            if partner in used and keyword in here and (self._draft == ANY_DRAFT or self._draft >= since)
+        }
+        if type(here.get("items")) is not list:
+            used.discard("additionalItems")
+        return used - {keyword for keyword, (partner, _) in COMPANIONS.items() if partner not in used}
+
+    def _warning(self, keyword: str, path: Path) -> str | None:
+        """Why a keyword is not enforced, or None."""
+        partner = COMPANIONS[keyword][0] if keyword in COMPANIONS else keyword
+        for asked in (keyword, partner):
+            warning = self._warnings.get(pointer(path, asked))
+            if warning is not None:
+                return warning.partition("is not enforced: ")[2]
+        return None
+
+    def _applies(self, keyword: str, path: Path) -> bool:
+        """Whether the schemas under a keyword are asked of documents."""
+        return keyword in STILL_UNIONS or self._warning(keyword, path) is None
+
+    def _schemas_in(self, keyword: str, value: Any, path: Path) -> Iterator[SchemaAt]:
+        """Schemas under a keyword, in the order written."""
+        if keyword in APPLY:
+            if type(value) is list:
+                yield from ((member, (path, keyword, index)) for index, member in enumerate(value))
+            else:
+                yield value, (path, keyword)
+        elif keyword in (*APPLY_BY_NAME, *DEFINITIONS) and type(value) is dict:
+            yield from ((member, (path, keyword, name)) for name, member in value.items())
+
+    # --- listing
+
+    def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[int]) -> None:
+        waiting: list[tuple[Any, Path, str]] = [(schema, at, "")]
+        while waiting:
+            here, path, outside = waiting.pop()
+            if type(here) is not dict:
+                continue
+            listed.add(id(here))
+            used = self._used(here)
+            if id(here) in self._describing:
+                outside = ""
+            elif not outside:
+                outside = f"{ANNOTATION}: nothing refers to it"
+            below: list[tuple[Any, Path, str]] = []
+            for keyword, value in here.items():
+                fate = self._fate(keyword, value, here, path, used)
+                if outside and not fate.startswith(ANNOTATION):
+                    fate = outside
+                entries.append((pointer(path), keyword, fate))
+                if keyword not in used:
+                    continue
+                inherited = outside
+                if fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
+                    inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
+                below += [(member, place, inherited) for member, place in self._schemas_in(keyword, value, path)]
+            if len(entries) > self._options.limits.max_schema_keywords:
+                raise LimitExceeded(
+                    "the ledger of the schema has more entries than limits.max_schema_keywords",
+                    pointer(path),
+                    "Schemas that stand in many places are listed in each; refer to them by $ref.",
+                )
+            waiting.extend(reversed(below))
+
+    def _fate(self, keyword: str, value: Any, here: dict[str, Any], path: Path, used: set[str]) -> str:
+        warning = self._warning(keyword, path)
+        if warning is not None:
+            return f"{IGNORED}: {warning}"
+        if keyword in NAMES:
+            return f"{ANNOTATION}: it names the schema or its language"
+        if keyword in DESCRIPTIONS:
+            return ANNOTATION
+        if keyword not in used:
+            if keyword in COMPANIONS and COMPANIONS[keyword][0] not in here:
+                return f'{ANNOTATION}: there is no "{COMPANIONS[keyword][0]}" beside it'
+            if keyword == "additionalItems" and "$ref" not in used:
+                return f'{ANNOTATION}: "items" is no list'
+            if "$ref" in used:
+                return f'{ANNOTATION}: the draft ignores what stands beside "$ref"'
+            return f"{ANNOTATION}: unknown keyword"
+        if keyword == "format" and not (type(value) is str and value in self._formats):
+            return f"{ANNOTATION}: the format is not asserted"
+        form = self._form(keyword, value, here)
+        return f"{ENFORCED}: {form}" if form else ENFORCED
+
+    def _form(self, keyword: str, value: Any, here: dict[str, Any]) -> str:
+        """The form in which values are written, where it is narrower than the keyword."""
+        options = self._options
+        if keyword in NUMERIC:
+            return "numbers are written without exponent"
+        if keyword == "type":
+            types = value if type(value) is list else [value]
+            if "integer" in types and "number" not in types and not any(bound in here for bound in NUMERIC):
+                return "integers are written without exponent"
+        if keyword in ("const", "enum"):
+            return _form_of_values([value] if keyword == "const" else value, options)
+        if keyword == "properties" and options.property_order == "schema" and len(value) > 1:
+            return "properties are written in this order"
+        if (
+            keyword == "required"
+            and options.property_order == "schema"
+            and not set(value) <= {*here.get("properties", ())}
+        ):
+            return "names without a schema beside it come after the declared ones"
+        if keyword in ("additionalProperties", "patternProperties") and not options.unique_keys:
+            is_open = value is not False if keyword == "additionalProperties" else bool(value)
+            return "keys without a name of their own may be repeated" if is_open else ""
+        return ""
+
+
+def _form_of_values(values: list[Any], options: SchemaOptions) -> str:
+    forms = []
+    if options.literals == "json" and any(type(value) in (str, list, dict) for value in values):
+        forms.append("strings are spelled as json.dumps(ensure_ascii=False) does")
+    if any(type(value) in (list, dict) and _has_many_keys(value) for value in values):
+        forms.append("keys of objects are written in this order")
+    if any(type(value) not in (str, bool, type(None)) for value in values):
+        forms.append("numbers are spelled as json.dumps does, whole ones also without a fraction")
+    return "; ".join(forms)
+
+
+def _has_many_keys(value: Any) -> bool:
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if type(here) is dict:
+            if len(here) > 1:
+                return True
+            waiting += here.values()
+        elif type(here) is list:
+            waiting += here
+    return False
+
+
+def _anchors(schema: Any) -> dict[str, list[SchemaAt]]:
+    """Schemas with a dynamic anchor by its name; "" stands for `$recursiveAnchor`."""
+    found: dict[str, list[SchemaAt]] = {}
+    waiting: list[SchemaAt] = [(schema, ROOT)]
+    seen: set[int] = set()
     while waiting:
         here, path = waiting.pop()
-        if type(here) is not dict:
-            continue
-        used = {check[0] for check in Shape(tuple(here), draft).checks}
-        below: list[tuple[Any, Path]] = []
-        for keyword, value in here.items():
-            warning = warnings.get(pointer(path, keyword))
-            if warning is not None:
-                fate = "ignored: " + warning.split("is not enforced: ", 1)[1]
-            elif keyword in used and (keyword != "format" or (type(value) is str and value in formats)):
-                fate = ENFORCED
-            else:
-                fate = ANNOTATION
-            entries.append((pointer(path), keyword, fate))
-            if keyword not in used:
-                continue
-            if type(value) is dict and keyword in ONE_SCHEMA:
-                below.append((value, (path, keyword)))
-            elif type(value) is list and keyword in SCHEMA_LISTS:
-                below += [(member, (path, keyword, index)) for index, member in enumerate(value)]
-            elif type(value) is dict and keyword in SCHEMA_MAPS:
-                below += [(member, (path, keyword, name)) for name, member in value.items()]
-        waiting.extend(reversed(below))
-    return entries
+        if type(here) is list:
+            waiting += [(member, (path, index)) for index, member in enumerate(here)]
+        elif type(here) is dict and id(here) not in seen:
+            seen.add(id(here))
+            waiting += [(member, (path, key)) for key, member in here.items()]
+            if type(here.get("$dynamicAnchor")) is str:
+                found.setdefault(here["$dynamicAnchor"], []).append((here, path))
+            if here.get("$recursiveAnchor") is True:
+                found.setdefault("", []).append((here, path))
+    return found

@@ -5,58 +5,176 @@ In: settings, checked once. Out: `SchemaOptions`; `SchemaGrammar`, the rules wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError
+from llmask.errors import GrammarError, LlmaskError
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import Rules
 from llmask.limits import Limits
 
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
 LedgerEntry = tuple[str, str, str]
 
-CHOICES = {
-    "whitespace": ("flexible", "compact"),
+CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
     "property_order": ("schema",),
+    "literals": ("json", "any"),
+    "unique_keys": (False,),
 }
+WHITE_SPACE = " \t\n\r"
+MAX_INDENT = 64  # blanks of one level
+NAMED_ESCAPES = {"all": ESCAPES, "minimal": ""}
 
 
 @dataclass(frozen=True)
 class SchemaOptions:
-    """How a schema becomes a grammar.
+    r"""How a schema becomes a grammar.
 
     Attributes
     ----------
-    whitespace : "flexible", JSON's white space between any two lexemes, or "compact", none at all.
+    whitespace : "flexible", JSON's white space between any two lexemes; "compact", none at all; or a pattern (Python's
+        syntax) that all white space between two lexemes matches. Where it does not match the empty text, white space
+        stands between any two lexemes.
     max_whitespace : bytes in one run of white space.
+    indent : None, or the document is written exactly as `json.dumps(indent=indent)` does: a line a member, indented
+        by that many blanks, or copies of that text, a level. Depth is followed exactly in what stands in the schema,
+        and in what it refers to down to a depth of `spacing.MAX_DEPTH`; below that, lines may be indented by any
+        number of levels from that depth on to its double.
     format : "assert" enforces the formats that the specification defines, "annotate" none.
     formats : pattern (ECMA-262, a search as in `pattern`) of further formats by name; they go before the known ones.
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones.
-    registry : a `referencing.Registry` of the documents that references may lead to; nothing else is looked up.
+    unique_keys : False: a key without a schema of its own may be written twice, as JSON allows.
+    escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
+        character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of
+        `"/\bfnrtu`). A character that must be escaped and that none of the letters spells is written as in "minimal".
+    literals : declared keys and the strings of `const` and `enum` have one spelling, that of
+        `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
+    registry : other documents that references may name, a `referencing.Registry`.
     limits : budgets.
     """
 
     whitespace: str = "flexible"
     max_whitespace: int = 64
+    indent: int | str | None = None
     format: str = "assert"
     formats: Mapping[str, str] = field(default_factory=dict)
     unsupported: str = "error"
     property_order: str = "schema"
+    unique_keys: bool = False
+    escapes: str | Iterable[str] = "all"
+    literals: str = "json"
     registry: Any = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
-            if value not in choices:
-                listed = " or ".join(f'"{choice}"' for choice in choices)
+            if value not in choices or type(value) is not type(choices[0]):
+                listed = " or ".join(f'"{choice}"' if type(choice) is str else str(choice) for choice in choices)
                 raise GrammarError(f"the option {name} must be {listed}, not {value!r}")
+        if type(self.whitespace) is not str:
+            raise GrammarError(
+                f'the option whitespace must be "flexible", "compact" or a pattern, not {self.whitespace!r}'
+            )
         if type(self.max_whitespace) is not int or self.max_whitespace < 0:
             raise GrammarError(f"the option max_whitespace must be a number of bytes, not {self.max_whitespace!r}")
+        if self.indent is not None:
+            self._check_indent()
+        if not isinstance(self.formats, Mapping) or not all(
+            isinstance(text, str) for pair in self.formats.items() for text in pair
+        ):
+            raise GrammarError(
+                "formats are a dict from names to patterns, both str", help='for example {"zip": "[0-9]{5}"}'
+            )
+        if type(self.escapes) is not str or self.escapes not in NAMED_ESCAPES:
+            object.__setattr__(self, "escapes", _checked_letters(self.escapes))
+
+    def _check_indent(self) -> None:
+        indent = self.indent
+        is_count = type(indent) is int and 0 <= indent <= MAX_INDENT
+        is_blank = type(indent) is str and len(indent) <= MAX_INDENT and not indent.strip(WHITE_SPACE)
+        if not is_count and not is_blank:
+            raise GrammarError(
+                f"the option indent must be None, a number from 0 to {MAX_INDENT} or as many blanks, not {indent!r}"
+            )
+        if self.whitespace != "flexible":
+            raise GrammarError(
+                "the options indent and whitespace exclude each other", help="leave one of them at its default"
+            )
+
+    @property
+    def style(self) -> StringStyle:
+        """How strings are written."""
+        return StringStyle(NAMED_ESCAPES.get(str(self.escapes), str(self.escapes)), self.literals)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What two equal choices share and two different ones do not, the limits left out."""
+        formats = tuple(sorted(self.formats.items())) if self.formats else ()
+        registry = None if self.registry is None else SameObject(self.registry)
+        # 1 equals True and 1.0, so types that are checked above need no place here; an indent is an int or a str
+        return (
+            *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
+            *(self.property_order, self.unique_keys, self.style, registry),
+        )
+
+
+def _checked_letters(escapes: Any) -> str:
+    """Letters of escapes in their order.
+
+    Raises
+    ------
+    GrammarError
+        When it is something else.
+    """
+    try:
+        letters = set(escapes)
+    except TypeError:
+        letters = {escapes}
+    if not all(type(letter) is str and len(letter) == 1 and letter in ESCAPES for letter in letters):
+        raise GrammarError(
+            f'the option escapes must be "all", "minimal" or letters of {ESCAPES}, not {escapes!r}',
+            help='for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
+        )
+    return "".join(sorted(letters))
+
+
+def check_formats(nodes: RegexNodes, formats: Mapping[str, str]) -> None:
+    """Compile the patterns of formats, used or not.
+
+    Raises
+    ------
+    GrammarError
+        When one is malformed, with the name of its format. LimitExceeded when it is too large.
+    """
+    for name, pattern in formats.items():
+        try:
+            compile_pattern(nodes, pattern, dialect="ecma", json_string=True)
+        except LlmaskError as error:
+            raise type(error)(f'the format "{name}": {error.message}', error.where, error.help) from None
+
+
+class SameObject:
+    """A key for one object, whatever it finds itself equal to; keeps it alive, so that no other takes its place."""
+
+    __slots__ = ("_object",)
+
+    def __init__(self, kept: object) -> None:
+        self._object = kept
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameObject) and self._object is other._object
+
+    def __hash__(self) -> int:
+        return hash(id(self._object))
 
 
 @dataclass
@@ -77,6 +195,7 @@ class SchemaGrammar:
     def ledger(self) -> list[LedgerEntry]:
         """(JSON pointer of the schema, keyword, what became of it), made when first asked for.
 
-        What became of it: "enforced", "annotation" (nothing is asked of it), or "ignored: " and the reason.
+        What became of it: "enforced"; "enforced: " and the form that values are written in, where the keyword alone
+        would allow others; "annotation", with a reason where it could be more; or "ignored: " and the reason.
         """
         return self.make_ledger()

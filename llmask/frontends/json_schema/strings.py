@@ -11,19 +11,20 @@ before; a new pattern costs its compilation, a new set of names about a microsec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from json.encoder import encode_basestring, encode_basestring_ascii
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
-from llmask.derivatives.word_lists import FEW, words_node
+from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_strings import json_char, json_string_body
+from llmask.frontends.regex.json_strings import json_char, json_string_body, spell_json, style_of
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -48,8 +49,17 @@ def _quoted(nodes: RegexNodes, *body: int) -> int:
 
 
 def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
-    """Node of the one spelling of `text` that models write, see `spelled_string`."""
-    return nodes.literal(spelled_string(text, path))
+    """Node of the one spelling of `text` that models write, see `spelled_string`; of all, where literals are so."""
+    return literals_of(nodes, [spelled_string(text, path)])
+
+
+def literals_of(nodes: RegexNodes, spellings: list[bytes]) -> int:
+    """Node of literals as they are spelled; where the style of the nodes says so, of strings in every spelling."""
+    if style_of(nodes).literals == "json":
+        return nodes.literal(spellings[0]) if len(spellings) == 1 else literals_node(nodes, spellings)
+    texts = [json.loads(spelling) for spelling in spellings if spelling[:1] == QUOTE]
+    others = [spelling for spelling in spellings if spelling[:1] != QUOTE]
+    return nodes.union([spellings_of(nodes, texts), literals_node(nodes, others)])
 
 
 def spelled_string(text: str, path: Path) -> bytes:
@@ -136,7 +146,7 @@ def pattern_string(translation: Translation, pattern: str, where: Path, keyword:
 
 def matches_pattern(translation: Translation, pattern: int, text: str) -> bool:
     """Whether `text` is one of the strings of a node made here."""
-    return translation.nodes.matches(pattern, encode_basestring_ascii(text).encode())
+    return translation.nodes.matches(pattern, QUOTE + spell_json(translation.nodes, text) + QUOTE)
 
 
 def string_node(translation: Translation, parts: list[Part]) -> int:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.word_lists import literals_node, n_common
+from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.pointers import Path
-from llmask.frontends.json_schema.strings import QUOTE, spelled_string
+from llmask.frontends.json_schema.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.synthetic import schema_of_value
 from llmask.grammar.rules import RuleId, StateId
 
@@ -108,12 +108,12 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
 def _listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     numerals = [spelling for spelling in spellings if spelling[0] in BEGINS_NUMERAL]
     if not numerals:
-        return literals_node(nodes, spellings)
+        return literals_of(nodes, spellings)
     node = listed_numbers_node(nodes, numerals)
     if len(numerals) == len(spellings):
         return node
     others = [spelling for spelling in spellings if spelling[0] not in BEGINS_NUMERAL]
-    return nodes.union([node, literals_node(nodes, others)])
+    return nodes.union([node, literals_of(nodes, others)])
 
 
 def _spelling(value: Any, path: Path) -> bytes:

@@ -11,6 +11,7 @@ In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remember
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
@@ -69,7 +70,7 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
 
-    quoted = Spelling(json_char, json_literal_any_spelling, spell_json)
+    quoted = Spelling(json_char, json_literal_any_spelling, partial(spell_json, nodes))
     assert dialect in ("python", "ecma"), dialect
     spelling = quoted if json_string else Spelling(utf8_char, utf8_literal, str.encode)
     try:

@@ -6,13 +6,17 @@ and a pair of them for code points beyond U+FFFF. Lone surrogates are refused. N
 start of another's and none belongs to two code points, so a node over these spellings speaks about code points:
 lengths, patterns and complements act on the unescaped text. Source: RFC 8259, section 7.
 
+A `StringStyle` allows fewer escapes. It takes spellings from a code point but never the last one, so it still speaks
+about all text, and a pattern means the same in every style.
+
 In: sets of code points or text. Out: nodes. Cost: that of `digits_node`; remembered in `nodes.memo`.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from json.encoder import encode_basestring_ascii
+from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
 from llmask.derivatives.digits import Position, digits_node
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 
 RAW = TEXT.subtract(CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)]))
 SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+ESCAPES = '"/\\bfnrtu'  # letters of all escapes, in order
+ONLY_UNICODE = tuple(code for code in (*range(0x20), 0x7F) if chr(code) not in SHORT_ESCAPES)
 
 
 def _masks(digits: str) -> tuple[int, ...]:
@@ -39,8 +45,28 @@ SINGLE = (HEX, HEX, HEX, HEX)
 PAIR = (HIGH_TOP, HEX, HEX, LOW_TOP, HEX, HEX)
 
 
+class StringStyle(NamedTuple):
+    """How strings are written; the `variant_key` of nodes that do not write them in the default style.
+
+    escapes    letters that may stand after a backslash; a code point that JSON forbids to be raw and that none of them
+               spells is written as `json.dumps` does
+    literals   "json": declared keys and strings of const and enum in one spelling; "any": in all of this style
+    """
+
+    escapes: str = ESCAPES
+    literals: str = "json"
+
+
+DEFAULT_STYLE = StringStyle()
+
+
+def style_of(nodes: RegexNodes) -> StringStyle:
+    """The style that strings of these nodes are written in."""
+    return nodes.variant_key or DEFAULT_STYLE
+
+
 def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
-    r"""Node of every JSON spelling of one code point of `members`.
+    r"""Node of every JSON spelling of one code point of `members` in the style of the nodes.
 
     Examples
     --------
@@ -50,22 +76,37 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
     key = (__name__, members)
     found = nodes.memo.get(key)
     if found is None:
+        letters = style_of(nodes).escapes
         short = 0
         for character, letter in SHORT_ESCAPES.items():
-            if ord(character) in members:
+            if ord(character) in members and _is_short(letters, character):
                 short |= 1 << ord(letter)
         escapes = [nodes.byte_set(short)]
-        single = members.intersect(CodePointSet((0, 0x10000))).ranges()
-        if single:
-            escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, tuple(single), SINGLE)]))
-        pairs = members.intersect(CodePointSet((0x10000, MAX_CODE_POINT + 1))).ranges()
-        if pairs:
-            ranges = tuple((low - 0x10000, high - 0x10000) for low, high in pairs)
-            escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, ranges, PAIR)]))
+        if "u" in letters:
+            escapes += _unicode_escapes(nodes, members)
+        else:
+            escapes += [nodes.literal(b"u%04x" % code) for code in ONLY_UNICODE if code in members]
         raw = utf8_char(nodes, members.intersect(RAW))
         found = nodes.memo[key] = nodes.union([raw, nodes.concat([nodes.literal(b"\\"), nodes.union(escapes)])])
         nodes.mark_units(found, members == TEXT)
     return int(found)
+
+
+def _is_short(letters: str, character: str) -> bool:
+    """Whether a character that has a short escape may be written so."""
+    return SHORT_ESCAPES[character] in letters or (character != "/" and "u" not in letters)
+
+
+def _unicode_escapes(nodes: RegexNodes, members: CodePointSet) -> list[int]:
+    escapes = []
+    single = members.intersect(CodePointSet((0, 0x10000))).ranges()
+    if single:
+        escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, tuple(single), SINGLE)]))
+    pairs = members.intersect(CodePointSet((0x10000, MAX_CODE_POINT + 1))).ranges()
+    if pairs:
+        ranges = tuple((low - 0x10000, high - 0x10000) for low, high in pairs)
+        escapes.append(nodes.concat([nodes.literal(b"u"), digits_node(nodes, ranges, PAIR)]))
+    return escapes
 
 
 def json_string_body(nodes: RegexNodes, min_length: int = 0, max_length: int | None = None) -> int:
@@ -85,9 +126,20 @@ def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
     return nodes.concat([json_char(nodes, CodePointSet.of(character)) for character in text])
 
 
-def spell_json(text: str) -> bytes:
-    """One JSON spelling of `text`, without the quotes and in ASCII."""
-    return json.dumps(text)[1:-1].replace("\x7f", "\\u007f").encode()
+def spell_json(nodes: RegexNodes, text: str) -> bytes:
+    """One JSON spelling of `text` in the style of the nodes, without the quotes."""
+    letters = style_of(nodes).escapes
+    if letters == ESCAPES:
+        return encode_basestring_ascii(text)[1:-1].replace("\x7f", "\\u007f").encode()
+    spelled = []
+    for character in text:
+        if character in SHORT_ESCAPES and character != "/" and _is_short(letters, character):
+            spelled.append("\\" + SHORT_ESCAPES[character])
+        elif character < " " or character in '"\\\x7f':
+            spelled.append(f"\\u{ord(character):04x}")
+        else:
+            spelled.append(character)
+    return "".join(spelled).encode("utf-8", "surrogatepass")  # a lone surrogate is no text: no node matches it
 
 
 def json_literal(nodes: RegexNodes, text: str) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer
+from llmask import Compiler
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, schema_options
 from llmask.errors import GrammarError, UnsatisfiableSchema
 
 
@@ -38,6 +40,45 @@ def test_a_schema_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, whi
     matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), "--whitespace", whitespace)).matcher()
     matcher.accept_bytes(text)
     assert matcher.is_accepting()
+
+
+def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(
+        '{"type": "object", "properties": {"é": {"const": "é"}, "z": {"format": "zip"}, "d": {"format": "date"}}}'
+    )
+    cases = {
+        (): b'{"\xc3\xa9":"\xc3\xa9", "z":"1"}',
+        ("--whitespace", " "): b'{ "z" : "1" }',
+        ("--max-whitespace", "1"): b'{ "z":"1"}',
+        ("--indent", "2"): b'{\n  "z": "1"\n}',
+        ("--indent", "\\t"): b'{\n\t"z": "1"\n}',
+        ("--property-order", "schema"): b'{"z":"1"}',
+        ("--format", "annotate"): b'{"d":"x"}',
+        ("--format-pattern", "zip=^[0-9]$", "--format-pattern", "date=^=$"): b'{"z":"1","d":"="}',
+        ("--escapes", "u"): b'{"z":"\\u0022"}',
+        ("--literals", "any"): b'{"\\u00e9":"\\u00E9"}',
+        ("--unsupported", "ignore"): b'{"z":"1"}',
+    }
+    for arguments, text in cases.items():
+        matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), *arguments)).matcher()
+        matcher.accept_bytes(text)
+        assert matcher.is_accepting()
+    with pytest.raises(GrammarError, match="property_order"):
+        compile_grammar(byte_tokenizer, parse("--schema", str(path), "--property-order", "none"))
+
+
+@pytest.mark.parametrize("given", ["zip", "=a"])
+def test_a_format_needs_a_name_and_a_pattern(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse("--regex", "a", "--format-pattern", given)
+    assert f"must be NAME=PATTERN, not {given}" in capsys.readouterr().err
+
+
+def test_the_options_are_those_of_the_compiler() -> None:
+    parameters = set(inspect.signature(Compiler.json_schema).parameters)
+    # what no text on a command line can be, or is fixed so far
+    assert parameters - set(schema_options(parse("--regex", "a"))) == {"self", "schema", "registry", "unique_keys"}
 
 
 def test_an_error_in_a_schema_names_the_file_and_the_place(byte_tokenizer: Any, tmp_path: Path) -> None:

@@ -290,3 +290,13 @@ def test_limits_name_themselves_and_what_was_built_stays(tiny_tokenizer: Any) ->
     assert nodes.matches(easy, b"abbbbbbbbbbbb")
     assert not nodes.matches(easy, b"bbbbbbbbbbbbb")
     assert not free.is_empty(free.intersect([free.ALL, free.literal(b"a")]))
+
+
+def test_variants_share_nodes_and_remember_apart(nodes: Any) -> None:
+    one, other = nodes.variant("one"), nodes.variant("other")
+    one.memo["x"] = one.literal(b"x")
+    assert nodes.literal(b"x") == one.memo["x"]
+    assert "x" not in other.memo
+    assert "x" not in nodes.memo
+    assert nodes.variant("one").memo is one.memo
+    assert (nodes.variant_key, one.variant_key) == (None, "one")

@@ -68,3 +68,92 @@ def test_free_strings_take_every_escape_and_patterns_see_the_text(judge: Any) ->
     surrogates = judge.grammar({"type": "string", "maxLength": 1, "minLength": 1})
     assert judge.accepts_text(surrogates, '"\\ud83d\\ude00"')
     assert not judge.accepts_text(surrogates, '"\\ud83d"')
+
+
+def test_keys_with_delete_match_patterns(judge: Any) -> None:
+    # the key was spelled raw for the question whether the pattern finds it, which no string matches
+    schema = {"properties": {"\x7f": {}}, "patternProperties": {"^.$": {"type": "integer"}}}
+    grammar = judge.grammar(schema)
+    assert judge.accepts_text(grammar, '{"\\u007f":1}')
+    assert not judge.accepts_text(grammar, '{"\\u007f":"a"}')
+
+
+@pytest.mark.parametrize(
+    ("escapes", "accepted", "refused"),
+    [
+        ("all", ['"é\\n"', '"\\u00e9\\u000A"', '"\\/"', '"\\u0001"'], ['"\n"']),
+        (
+            "minimal",
+            ['"é\\n\\"\\\\"', '"\\u0001\\u007f/"'],
+            ['"\\u00e9"', '"\\u000a"', '"\\/"', '"\\u000A"', '"\\u0022"'],
+        ),
+        ({"u"}, ['"\\u00e9\\u000A\\u0022"', '"\\uD83D\\ude00"'], ['"\\n"', '"\\""', '"\\\\"', '"\\/"']),
+        ("n/", ['"\\n\\/\\""', '"\\u0001"', '"\\t"'], ['"\\u00e9"', '"\\u000a"']),
+    ],
+)
+def test_escapes_of_free_strings_keys_and_patterns(
+    judge: Any, escapes: Any, accepted: list[str], refused: list[str]
+) -> None:
+    schemas = [{"type": "string"}, {"type": "string", "pattern": "^[^x]+$", "maxLength": 4}, {"not-a-keyword": 1}]
+    for schema in schemas:
+        grammar = judge.grammar(schema, escapes=escapes)
+        assert [text for text in accepted if not judge.accepts_text(grammar, text)] == []
+        assert [text for text in refused if judge.accepts_text(grammar, text)] == []
+    keys = judge.grammar({"type": "object", "properties": {"k": {"type": "null"}}}, escapes=escapes)
+    assert [text for text in accepted if not judge.accepts_text(keys, f"{{{text}:1}}")] == []
+    assert [text for text in refused if judge.accepts_text(keys, f"{{{text}:1}}")] == []
+
+
+def test_escapes_leave_what_a_schema_means(judge: Any) -> None:
+    # the key of one control character matches the pattern in each style, and the free key must not be a declared one
+    schema = {
+        "properties": {"\x01": {}, "a\n": {"type": "null"}},
+        "patternProperties": {"^[\\x00-\\x1f]$": {"type": "integer"}},
+    }
+    for escapes in ("all", "minimal", "u", "n", "/"):
+        grammar = judge.grammar(schema, escapes=escapes)
+        assert judge.accepts_text(grammar, '{"\\u0001":1,"a\\n":null,"b":true}')
+        for text in (
+            '{"\\u0001":"x"}',
+            '{"a\\n":1}',
+            '{"a\\u000a":1}',
+            '{"\\u0061\\n":1}',
+            '{"\\u0002":true}',
+            '{"\\b":0.5}',
+        ):
+            assert not judge.accepts_text(grammar, text), (escapes, text)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"enum": ["é\n", 1.0, ["/", {"é\n": None}]]},
+        {"anyOf": [{"const": "é\n"}, {"const": 1.0}, {"const": ["/", {"é\n": None}]}]},
+        {"const": {"é\n": ["é\n"]}},
+        {"type": "object", "properties": {"é\n": {"const": "é\n"}}, "additionalProperties": False},
+    ],
+)
+def test_literals_in_one_spelling_or_any(judge: Any, schema: Any) -> None:
+
+    one, every = judge.grammar(schema), judge.grammar(schema, literals="any")
+    minimal = judge.grammar(schema, literals="any", escapes="minimal")
+    spellings = ['"é\\n"', '"\\u00e9\\n"', '"é\\u000A"', '"\\u00E9\\u000a"']
+    n_strings = 0
+    for spelled in spellings:
+        for text in (spelled, f'["/",{{{spelled}:null}}]', f"{{{spelled}:[{spelled}]}}", f"{{{spelled}:{spelled}}}"):
+            is_document = judge.accepts_text(every, text)
+            n_strings += is_document
+            assert judge.accepts_text(one, text) == (is_document and spelled == spellings[0])
+            assert judge.accepts_text(minimal, text) == (is_document and spelled == spellings[0])
+    assert n_strings in (4, 8)
+    assert judge.accepts_text(every, "1") == judge.accepts_text(one, "1")
+    assert not judge.accepts_text(every, '"e\\n"')
+
+
+def test_long_lists_in_any_spelling(judge: Any) -> None:
+    words = [f"word {number}é" for number in range(300)]
+    grammar = judge.grammar({"enum": [*words, 7]}, literals="any")
+    for text in ('"word 299é"', '"\\u0077ord 0\\u00e9"', "7"):
+        assert judge.accepts_text(grammar, text)
+    for text in ('"word 300é"', '"\\u0077ord 0e"', '"7"', "8"):
+        assert not judge.accepts_text(grammar, text)

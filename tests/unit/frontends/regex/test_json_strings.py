@@ -11,11 +11,17 @@ import pytest
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import GrammarError
+from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import (
+    DEFAULT_STYLE,
+    ESCAPES,
+    StringStyle,
     json_char,
     json_literal,
     json_literal_any_spelling,
     json_string_body,
+    spell_json,
+    style_of,
 )
 from tests.reference.json_spellings import spellings
 
@@ -150,3 +156,58 @@ def test_a_lone_surrogate_is_refused(nodes: Any) -> None:
             "  at character 2\n"
             "  Write the code point itself, or both halves of its pair."
         )
+
+
+# --- styles
+
+STYLES = ["", "n", "/", "u", '"\\', "bfnrt", "nu", '"/\\bfnrt', ESCAPES]
+
+
+def styled(character: str, letters: str) -> set[bytes]:
+    """Spellings that a style leaves: raw, the chosen escapes, and that of `json.dumps` where nothing else is left."""
+    chosen = {data for data in spellings(character) if data[:1] != b"\\" or data[1:2].decode() in letters}
+    if chosen:
+        return chosen
+    return {json.dumps(character)[1:-1].replace("\x7f", "\\u007f").encode()}
+
+
+@pytest.mark.parametrize("letters", STYLES)
+def test_a_style_keeps_the_chosen_escapes_and_at_least_one_spelling(nodes: Any, letters: str) -> None:
+    variant = nodes.variant(StringStyle(letters))
+    for character in SAMPLES:
+        node = json_char(variant, CodePointSet.of(character))
+        left = styled(character, letters)
+        for data in spellings(character):
+            assert nodes.matches(node, data) == (data in left), (character, data)
+            assert nodes.matches(json_char(variant, TEXT), data) == (data in left)
+            assert not nodes.matches(json_char(variant, CodePointSet.of(character).complement()), data)
+        assert spell_json(variant, character) in left
+        assert nodes.matches(json_literal_any_spelling(variant, character), spell_json(variant, character))
+    assert not nodes.matches(json_string_body(variant), spell_json(variant, "\ud800"))
+
+
+def test_the_minimal_style_is_that_of_json_dumps(nodes: Any) -> None:
+    variant = nodes.variant(StringStyle(""))
+    for character in SAMPLES:
+        if character != "\x7f":
+            assert styled(character, "") == {json.dumps(character, ensure_ascii=False)[1:-1].encode()}
+        assert spell_json(variant, character) == styled(character, "").pop()
+
+
+@pytest.mark.parametrize("letters", STYLES)
+def test_patterns_mean_the_same_in_every_style(nodes: Any, letters: str) -> None:
+    variant = nodes.variant(StringStyle(letters))
+    for pattern in ("^[^a]\\\\$", "\\n|é", '^(?!.*").{2}$', "^[\\x00-\\x1f/]+$", "\\bZ"):
+        here = compile_pattern(variant, pattern, dialect="ecma", json_string=True)
+        default = compile_pattern(nodes, pattern, dialect="ecma", json_string=True)
+        for one in SAMPLES:
+            for text in (one, one + "\\", "Z" + one):
+                assert nodes.matches(here, spell_json(variant, text)) == nodes.matches(default, spell_json(nodes, text))
+
+
+def test_styles_share_nodes_but_nothing_remembered(nodes: Any) -> None:
+    one, other = nodes.variant(StringStyle("u")), nodes.variant(StringStyle("n"))
+    assert (style_of(nodes), style_of(one)) == (DEFAULT_STYLE, StringStyle("u"))
+    assert len({json_char(variant, TEXT) for variant in (nodes, one, other)}) == 3
+    assert json_char(nodes.variant(StringStyle("u")), TEXT) == json_char(one, TEXT)
+    assert one.literal(b"abc") == other.literal(b"abc") == nodes.literal(b"abc")
