@@ -146,10 +146,9 @@ def report(name: str, results: list[tuple[Case, dict[str, Any]]]) -> str:
     wrong = failures(results)
     false = [entry for entry in wrong if entry["verdict"] == FALSE]
     lines += [f"false acceptances: {len(false)}"]
-    lines += [
-        f"  {entry['place']} {entry['schema']}: {entry['test']}: {json.dumps(entry['document'])[:120]}"
-        for entry in false
-    ]
+    for entry in false:
+        document = json.dumps(entry["document"])[:120]
+        lines.append(f"  {entry['place']} {entry['schema']}: {entry['test']}: {document}")
     reasons = Counter(entry["reason"].split("\n")[0] for entry in wrong if entry["verdict"] in (REFUSED, FAILED))
     lines += ["reasons of refusals and failures, by documents:"]
     lines += [f"  {count:6,}  {reason}" for reason, count in reasons.most_common(40)]

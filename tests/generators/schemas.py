@@ -138,9 +138,8 @@ class _Drawer:
             depth = 0
         schema: dict[str, Any] = {}
         if rng.random() < 0.6:
-            schema["type"] = (
-                [subject, rng.choice([t for t in TYPES if t != subject])] if rng.random() < 0.2 else subject
-            )
+            others = [name for name in TYPES if name != subject]
+            schema["type"] = [subject, rng.choice(others)] if rng.random() < 0.2 else subject
         roll = rng.random()
         if roll < 0.06:
             schema["enum"] = self.different([self.value(subject) for _ in range(rng.randint(1, 4))])
