@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -172,6 +173,12 @@ def _unique_items(validator: Any, is_asked: Any, value: Any, _schema: Any) -> It
         yield ValidationError("not unique")
 
 
+@cache
+def _exact_kind(kind: Any) -> Any:
+    checker = kind.TYPE_CHECKER.redefine("integer", _is_integer)
+    return extend(kind, {"multipleOf": _multiple_of, "uniqueItems": _unique_items}, type_checker=checker)
+
+
 class Judge:
     """What the specification says of documents, formats asserted or not.
 
@@ -186,10 +193,8 @@ class Judge:
     """
 
     def __init__(self, schema: Any, formats: bool = True) -> None:
-        kind = validator_for(schema, default=jsonschema.Draft202012Validator)
-        checker = kind.TYPE_CHECKER.redefine("integer", _is_integer)
-        exact_kind = extend(kind, {"multipleOf": _multiple_of, "uniqueItems": _unique_items}, type_checker=checker)
-        self._validator = exact_kind(read(json.dumps(_rewritten(schema))), format_checker=FORMATS if formats else None)
+        kind = _exact_kind(validator_for(schema, default=jsonschema.Draft202012Validator))
+        self._validator = kind(read(json.dumps(_rewritten(schema))), format_checker=FORMATS if formats else None)
 
     def is_valid(self, text: str | bytes) -> bool:
         """Whether the JSON text fulfils the schema.
