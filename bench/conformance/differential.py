@@ -33,7 +33,7 @@ from tests.generators.schemas import VOCABULARY, keywords_of, random_schema, ran
 from tests.generators.shrink import shrink
 
 DRAWN, MUTATED, ANY = "drawn", "one change from a valid one", "any value"
-FALSE, REJECTED = "false acceptance", "valid rejected"
+FALSE, REJECTED, FRACTION = "false acceptance", "valid rejected", "valid, rejected when spelled as 1.0"
 TRIES, VALID, CHANGES, OTHERS = 24, 9, 9, 2  # of a schema: draws at most, valid ones kept, changes, any values
 MAX_SHRUNK = 40  # differences made smaller; a broken engine has too many
 
@@ -67,6 +67,15 @@ def documents(schema: Any, judge: Judge, rng: random.Random) -> list[tuple[str, 
     near = [(MUTATED, mutated(rng, rng.choice(valid))) for _ in range(CHANGES)] if valid else []
     near += [(ANY, random_value(rng)) for _ in range(OTHERS)]
     return found + [(kind, document, judge.is_valid(json.dumps(document))) for kind, document in near]
+
+
+def without_fractions(document: Any) -> Any:
+    """The document with 1 for 1.0, which JSON Schema calls the same number."""
+    if isinstance(document, dict):
+        return {name: without_fractions(member) for name, member in document.items()}
+    if isinstance(document, list):
+        return [without_fractions(item) for item in document]
+    return int(document) if isinstance(document, float) and document.is_integer() else document
 
 
 class Comparison:
@@ -132,15 +141,21 @@ class Comparison:
         counts = self.counts
         is_ascii = self.spells_escapes and self.rng.random() < 0.3
         try:
-            is_accepted = self.accepts(grammar, document, is_ascii)
+            what = self._verdict(grammar, document, is_valid, is_ascii)
         except llmask.LimitExceeded:
             counts.pairs["limit reached"] += 1
             return
         counts.pairs.update(["all", kind, "valid" if is_valid else "invalid"])
-        if is_accepted != is_valid:
-            what = FALSE if is_accepted else REJECTED
-            counts.pairs[what] += 1
-            self.counts.differences.append(self._described(schema, document, what, is_ascii))
+        if what is not None:
+            counts.differences.append(self._described(schema, document, what, is_ascii))
+
+    def _verdict(self, grammar: Any, document: Any, is_valid: bool, is_ascii: bool) -> str | None:
+        """FALSE, REJECTED, FRACTION or None."""
+        if self.accepts(grammar, document, is_ascii) == is_valid:
+            return None
+        if not is_valid:
+            return FALSE
+        return FRACTION if self.accepts(grammar, without_fractions(document), is_ascii) else REJECTED
 
     def _described(self, schema: Any, document: Any, what: str, is_ascii: bool) -> dict[str, Any]:
         small: tuple[Any, Any] = schema, document
@@ -154,14 +169,13 @@ class Comparison:
         }
 
     def difference(self, schema: Any, document: Any, is_ascii: bool) -> str | None:
-        """FALSE, REJECTED or None, from the beginning; None for what is no schema or is refused."""
+        """The verdict from the beginning; None also for what is no schema or is refused."""
         try:
             jsonschema.Draft202012Validator.check_schema(schema)
             is_valid = Judge(schema).is_valid(json.dumps(document))
-            is_accepted = self.accepts(self.subject.grammar(schema), document, is_ascii)
+            return self._verdict(self.subject.grammar(schema), document, is_valid, is_ascii)
         except (Unjudgeable, Refused, jsonschema.SchemaError, llmask.LimitExceeded):
             return None
-        return None if is_accepted == is_valid else FALSE if is_accepted else REJECTED
 
     def _walk(self, schema: Any, grammar: Any, judge: Judge) -> None:
         assert self.walker is not None

@@ -238,6 +238,8 @@ def mutated(rng: random.Random, value: Any) -> Any:
     if isinstance(value, list) and rng.random() < 0.85:
         return _mutated_array(rng, value)
     roll = rng.random()
+    if isinstance(value, (dict, list)):
+        return random_value(rng, 0)
     if isinstance(value, bool) or value is None or roll < 0.25:
         return random_value(rng, 1)
     if isinstance(value, str):
@@ -245,9 +247,7 @@ def mutated(rng: random.Random, value: Any) -> Any:
         if value and roll < 0.6:
             return value[: place - 1] + value[place:] if place else value[1:]
         return value[:place] + rng.choice('abé"1-') + value[place:]
-    if isinstance(value, (int, float)):
-        return value + rng.choice((1, -1, 2, 0.5, -0.25, 10)) if roll < 0.9 else -value
-    return random_value(rng, 1)
+    return value + rng.choice((1, -1, 2, 0.5, -0.25, 10)) if roll < 0.9 else -value
 
 
 def _mutated_object(rng: random.Random, value: dict[str, Any]) -> dict[str, Any]:

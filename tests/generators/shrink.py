@@ -46,6 +46,8 @@ def reductions(value: Any) -> Iterator[Any]:
         if value:
             yield True
         yield from (inner for inner in value.values() if isinstance(inner, dict))
+        for inner in value.values():
+            yield from (member for member in (inner if isinstance(inner, list) else ()) if isinstance(member, dict))
         for key in value:
             yield {name: inner for name, inner in value.items() if name != key}
         for key, inner in value.items():
