@@ -18,7 +18,6 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.counted_objects import CountedObject, subsets, witnessed
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.json_schema.unsupported import refuse
-
 from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:

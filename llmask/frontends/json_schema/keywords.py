@@ -229,9 +229,9 @@ class Shape:
     """
 
     __slots__ = (
-        "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets", "has_names", "has_number",
-        "has_object", "has_string", "has_unevaluated", "has_values", "in_place", "is_open", "is_plain",
-        "is_scalar_type", "of_other_drafts",
+        "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
+        "has_names", "has_number", "has_object", "has_string", "has_unevaluated", "has_values", "in_place",
+        "is_open", "is_plain", "is_scalar_type", "of_other_drafts",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[Any, ...], draft: int) -> None:

@@ -95,10 +95,7 @@ def _ranges() -> list[str]:
     steps = [(r" -,", r"./0-9:-Z\[_`a-~"), (r"./", r"0-9:-Z\[_`a-~"), ("0-9", r":-Z\[_`a-~"), (":-@", r"A-Z\[_`a-~"),
              ("A-Z", r"\[_`a-~"), ("_`", "a-~"), ("a-z", "{-~")]  # fmt: skip
     found += [rf"[{low}]-[{high}\x80-\u{{10FFFF}}]" for low, high in steps]
-    found += [
-        rf"[\u{{{low:X}}}-\u{{{end - 1:X}}}]-[\u{{{end:X}}}-\u{{10FFFF}}]"
-        for low, end in pairwise(BLOCKS)
-    ]
+    found += [rf"[\u{{{low:X}}}-\u{{{end - 1:X}}}]-[\u{{{end:X}}}-\u{{10FFFF}}]" for low, end in pairwise(BLOCKS)]
     for before, behind in ((r"\\x", HEX), (r"\\u", f"{HEX}{{3}}"), (r"\\u0", f"{HEX}{{2}}"), (r"\\u00", HEX)):
         for digit in range(15):
             low, high = _hexadecimal([digit]), _hexadecimal(range(digit + 1, 16))
