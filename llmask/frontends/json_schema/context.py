@@ -124,7 +124,7 @@ class Context:
 
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""
-        return self.references.identity(schema, path)
+        return self.references.identity(schema, path) if self.references.is_scoped else id(schema)
 
     def place_key(self, schemas: list[SchemaAt]) -> Hashable:
         """What tells a place from others, whatever the order of its schemas."""

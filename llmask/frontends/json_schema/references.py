@@ -71,7 +71,7 @@ class References:
         """The draft that a schema is read by; whoever goes down asks at every level."""
         documents = self._documents
         if documents is None:
-            if not path or "$schema" not in schema:
+            if "$schema" not in schema or not path:
                 return self.draft
             documents = self._read()
         return self.scope_of(path).resource.draft if documents.has_drafts else self.draft
