@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.errors import GrammarError, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.keywords import (
     ANY_DRAFT,
     DRAFT_4,
@@ -24,10 +24,12 @@ from llmask.frontends.json_schema.keywords import (
     DRAFT_2020,
     draft_of,
 )
-from llmask.frontends.json_schema.pointers import ROOT, Path, keys_of
+from llmask.frontends.json_schema.pointers import ROOT, Path, keys_of, pointer
 from llmask.frontends.json_schema.uris import join
 
 RECURSIVE = ""  # what `$recursiveAnchor` binds; no anchor has an empty name
+MAX_META_SCHEMAS = 8  # on the way from a schema to a draft that is known
+MAX_URI_CHARACTERS = 2**25  # of all resources: identifiers that nest add up to long ones
 REF_ALONE = (DRAFT_4, DRAFT_6, DRAFT_7)  # beside `$ref` these drafts ignore everything
 
 # Where schemas stand, in whichever draft: what one of them does not know does no harm, as its references lead nowhere.
@@ -95,6 +97,7 @@ class Documents:
         self.of_uri: dict[str, Resource] = {}
         self.of_schema: dict[int, Resource] = {}
         self.of_root: dict[int, Resource] = {}
+        self._n_characters = 0
         self.has_dynamic = False
         self.has_drafts = False
         self.draft = self._draft(root, ANY_DRAFT)
@@ -142,6 +145,13 @@ class Documents:
         return resource
 
     def _note(self, resource: Resource) -> None:
+        self._n_characters += len(resource.uri)
+        if self._n_characters > MAX_URI_CHARACTERS:
+            raise LimitExceeded(
+                f"the identifiers of the schema are longer than {MAX_URI_CHARACTERS} characters together",
+                pointer(resource.at),
+                "Use absolute identifiers where schemas with identifiers nest.",
+            )
         self.of_uri.setdefault(resource.uri, resource)
         self.of_root[id(resource.contents)] = resource
         self.has_dynamic = self.has_dynamic or bool(resource.dynamic)
@@ -215,12 +225,12 @@ class Documents:
 
     def _draft(self, contents: Any, otherwise: int) -> int:
         """The draft that `$schema` declares, through meta-schemas of the caller where it names one."""
-        declared, seen = draft_of(contents), set()
+        declared, n_seen = draft_of(contents), 0
         while not declared and self.registry is not None and type(contents) is dict:
             uri = contents.get("$schema")
-            if type(uri) is not str or uri in seen:
+            if type(uri) is not str or n_seen >= MAX_META_SCHEMAS:
                 break
-            seen.add(uri)
+            n_seen += 1
             found = self._retrieved(uri.rstrip("#"))
             contents = None if found is None else found.contents
             declared = draft_of(contents)
