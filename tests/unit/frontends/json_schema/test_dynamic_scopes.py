@@ -60,8 +60,12 @@ def test_too_many_ways_meet_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dynamic_scopes, "MAX_BINDINGS", 1000)
     scopes = Scopes(resource("root"))
     resources = [resource(str(at), str(at)) for at in range(12)]
-    level = {0: scopes.root}
-    with pytest.raises(LimitExceeded, match="too many ways"):
-        for _ in resources:
+
+    def enter_all(levels: int) -> None:
+        level = {0: scopes.root}
+        for _ in range(levels):
             entered = [scopes.enter(scope, each) for scope in level.values() for each in resources]
             level = {scope.number: scope for scope in entered}
+
+    with pytest.raises(LimitExceeded, match="too many ways"):
+        enter_all(len(resources))
