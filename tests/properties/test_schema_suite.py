@@ -1,4 +1,4 @@
-"""The official test suite, as far as it speaks of references, judged before any grammar is made.
+"""The official test suite, as far as it speaks of references and documents, judged before any grammar is made.
 
 Every instance is validated by `tests/reference/schema_validator.py`, which follows references as the package does; a
 reference to the wrong place, or with the wrong dynamic scope, shows as a wrong verdict.
@@ -27,6 +27,7 @@ FILES = (
     "ref", "refRemote", "anchor", "id", "defs", "definitions", "dynamicRef", "recursiveRef", "unknownKeyword",
     "infinite-loop-detection", "optional/anchor", "optional/id", "optional/cross-draft", "optional/dynamicRef",
     "optional/refOfUnknownKeyword", "optional/unknownKeyword", "unevaluatedItems", "unevaluatedProperties",
+    "vocabulary",
 )  # fmt: skip
 
 

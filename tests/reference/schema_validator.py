@@ -36,8 +36,8 @@ class SchemaValidator:
     """Judge of instances; a schema that declares no draft is read as 2020-12."""
 
     def __init__(self, schema: Any, registry: Any = None) -> None:
-        self.schema = schema
         self.references = References(schema, registry)
+        self.schema = self.references.root
 
     def is_valid(self, instance: Any) -> bool:
         return self._evaluate(self.schema, ROOT, instance, 0) is not None

@@ -41,6 +41,7 @@ class References:
 
     Attributes
     ----------
+    root : the schema, without what its meta-schema leaves out.
     draft : the draft of the schema, of `keywords`.
     is_scoped : what a schema means may depend on the way to it, so `id()` does not tell places apart.
     """
@@ -57,7 +58,8 @@ class References:
         if registry is not None:
             check_registry(registry)
             if self.draft == ANY_DRAFT and type(root) is dict and "$schema" in root:
-                self.draft = self._read().draft  # its `$schema` may name a meta-schema of the caller
+                documents = self._read()  # its `$schema` may name a meta-schema of the caller
+                self.draft, self.root = documents.draft, documents.root.contents
 
     # --- places
 
