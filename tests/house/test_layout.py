@@ -28,7 +28,10 @@ IMPORT_ORDER = (
     ("llmask.samplers",),
     ("llmask.cli", "llmask.__main__"),
 )
-FRAMEWORKS = {"torch", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf"}
+FRAMEWORKS = {
+    "torch", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf",
+    "referencing", "jsonschema_specifications",
+}  # fmt: skip
 
 
 def modules(root: Path) -> dict[str, Path]:

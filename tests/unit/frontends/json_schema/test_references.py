@@ -410,6 +410,18 @@ def test_one_python_object_in_two_documents_is_two_places() -> None:
     assert references.identity(shared, at) != references.identity(shared, (ROOT, "items"))
 
 
+def test_one_python_object_below_and_outside_an_embedded_document() -> None:
+    """Nothing refers to the embedded document, so it was noticed too late and `b` was taken for `a`."""
+    shared = {"properties": {"z": {"$ref": "#/$defs/y"}}}
+    inner = {"$id": "urn:inner", "$defs": {"y": {"type": "null"}}, "properties": {"b": shared}}
+    schema = {"$defs": {"y": {"type": "integer"}}, "properties": {"a": shared, "inner": inner}}
+    references = References(schema)
+    assert references.identity(shared, (ROOT, "properties", "a")) == id(shared)
+    path = ((ROOT, "properties", "inner"), "properties", "b")
+    references.draft_at(inner, path[0])
+    assert references.identity(shared, path) not in (id(shared), references.identity(shared, (ROOT, "properties", "a")))
+
+
 # --- hostile input
 
 
