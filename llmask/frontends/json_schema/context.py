@@ -43,8 +43,8 @@ class Context:
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         self.nodes = nodes
         self.options = options
-        self.schema = schema
         self.references = References(schema, options.registry)
+        self.schema = self.references.root
         self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
