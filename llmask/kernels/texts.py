@@ -1,0 +1,158 @@
+r"""Texts of recorded values, in one spelling.
+
+Two spellings of one JSON string are one value, so where a grammar says that values are JSON, escapes are resolved
+before texts are compared:
+
+    \/ and \uXXXX           the character itself in UTF-8; surrogates in pairs
+    \" \\ \b \f \n \r \t    stay, and are written for the same characters spelled \uXXXX
+    other controls         \u00xx, in small letters
+
+No form is longer than what it stands for. Numbers are left as they are: whoever compares them by value gives each one
+spelling only, or excludes the other spellings himself (variants.py).
+
+In: bytes in TEXT. Out: bytes in PLAIN_TEXT, numbers of texts. Cost: 3 ns a byte.
+"""
+
+from __future__ import annotations
+
+from .grammar_slots import IS_JSON, PLAIN_TEXT, TEXT, TEXTS
+from .interning import find_list, hash_i32, intern_list
+from .jit import kernel, never_inline
+from .memory import block, ensure, get_i32, put_i32
+
+UNKNOWN_TEXT = 0  # reserved: the text of a value that is not looked at, see goto.py
+QUOTE = 0x22
+BACKSLASH = 0x5C
+SLASH = 0x2F
+LETTER_U = 0x75
+INCOMPLETE = -1
+
+
+@kernel
+def init_texts(grammar):
+    """Reserve UNKNOWN_TEXT."""
+    never_inline()
+    address = ensure(grammar, PLAIN_TEXT, 4)
+    put_i32(address, 0, -1)
+    intern_list(grammar, TEXTS, address, 0, 1)
+
+
+@kernel
+def text_number(grammar, n):
+    """Number of the text whose n bytes lie in TEXT."""
+    n = plain_text(grammar, n)
+    return intern_list(grammar, TEXTS, block(grammar, PLAIN_TEXT), 0, n)
+
+
+@kernel
+def known_text(grammar, n):
+    """As `text_number`, or MISSING for a text that was never recorded."""
+    n = plain_text(grammar, n)
+    address = block(grammar, PLAIN_TEXT)
+    return find_list(grammar, TEXTS, address, 0, n, hash_i32(address, 0, n))
+
+
+@kernel
+def plain_text(grammar, n):
+    """Copy n bytes from TEXT to PLAIN_TEXT with escapes resolved; returns how many are left.
+
+    An escape that is not complete yet ends the text.
+    """
+    never_inline()
+    plain = ensure(grammar, PLAIN_TEXT, (n + 1) * 4)
+    text = block(grammar, TEXT)
+    place = 0
+    at = 0
+    while at < n:
+        byte = get_i32(text, at)
+        if byte != BACKSLASH or grammar[IS_JSON] == 0:
+            put_i32(plain, place, byte)
+            place += 1
+            at += 1
+            continue
+        following = get_i32(text, at + 1) if at + 1 < n else INCOMPLETE
+        if following == INCOMPLETE:
+            break
+        if following == SLASH:
+            put_i32(plain, place, SLASH)
+            place += 1
+            at += 2
+            continue
+        if following != LETTER_U:
+            put_i32(plain, place, BACKSLASH)
+            put_i32(plain, place + 1, following)
+            place += 2
+            at += 2
+            continue
+        unit = _unit(text, at, n)
+        if unit == INCOMPLETE:
+            break
+        at += 6
+        if 0xD800 <= unit and unit < 0xDC00:
+            low = _unit(text, at, n)
+            if low == INCOMPLETE:
+                break
+            unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
+            at += 6
+        place = _put_character(plain, place, unit)
+    return place
+
+
+@kernel
+def _unit(text, at, n):
+    r"""Value of the escape \uXXXX at a position, or INCOMPLETE."""
+    if at + 6 > n:
+        return INCOMPLETE
+    unit = 0
+    for i in range(at + 2, at + 6):
+        digit = get_i32(text, i)
+        unit = unit * 16 + (digit - 48 if digit < 58 else (digit | 32) - 87)
+    return unit
+
+
+@kernel
+def _put_character(plain, place, character):
+    """Write a character of a string; returns the place behind it."""
+    never_inline()
+    short = 0
+    if character == QUOTE or character == BACKSLASH:
+        short = character
+    elif character == 8:
+        short = 98
+    elif character == 9:
+        short = 116
+    elif character == 10:
+        short = 110
+    elif character == 12:
+        short = 102
+    elif character == 13:
+        short = 114
+    if short != 0:
+        put_i32(plain, place, BACKSLASH)
+        put_i32(plain, place + 1, short)
+        return place + 2
+    if character < 0x20:
+        put_i32(plain, place, BACKSLASH)
+        put_i32(plain, place + 1, LETTER_U)
+        put_i32(plain, place + 2, 48)
+        put_i32(plain, place + 3, 48)
+        put_i32(plain, place + 4, 48 + (character >> 4))
+        digit = character & 15
+        put_i32(plain, place + 5, 48 + digit if digit < 10 else 87 + digit)
+        return place + 6
+    if character < 0x80:
+        put_i32(plain, place, character)
+        return place + 1
+    if character < 0x800:
+        put_i32(plain, place, 0xC0 | (character >> 6))
+    else:
+        if character < 0x10000:
+            put_i32(plain, place, 0xE0 | (character >> 12))
+        else:
+            put_i32(plain, place, 0xF0 | (character >> 18))
+            place += 1
+            put_i32(plain, place, 0x80 | ((character >> 12) & 0x3F))
+        place += 1
+        put_i32(plain, place, 0x80 | ((character >> 6) & 0x3F))
+    put_i32(plain, place + 1, 0x80 | (character & 0x3F))
+    return place + 2
