@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
-from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, RuleId, Rules
+from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots
 from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
-
-MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
-"""Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
-nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be asked
-again and returns the rule that it wrote before."""
 
 _NO_DATA = np.zeros(0, np.int32)
 

@@ -168,7 +168,7 @@ class Compiler:
     @staticmethod
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
         made = compile_schema(store.nodes, schema, options)
-        return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger)
+        return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
 
     def json_object(
         self,

@@ -42,7 +42,7 @@ In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a micr
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import NewType
 
@@ -51,12 +51,17 @@ import numpy as np
 RuleId = NewType("RuleId", int)
 StateId = NewType("StateId", int)
 GuardId = NewType("GuardId", int)
+MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
+"""Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
+nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be asked
+again and returns the rule that it wrote before."""
 
 SCAN = 0
 CALL = 1
 SKIP = 2
 CALL_NEW = 3  # a value of a rule that is not in the set
 CALL_OPEN = 4  # the same, of an open rule
+CALLS = (CALL, CALL_NEW, CALL_OPEN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
 ADD = 1
@@ -77,6 +82,7 @@ class Rules:
         It is never matched twice in a row, so a bounded repetition stays bounded.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
+    calls_new : whether some edge calls for a new value.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     """
@@ -93,6 +99,7 @@ class Rules:
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
         self.values_are_json = False
+        self.calls_new = False
         self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
@@ -136,6 +143,7 @@ class Rules:
         is_open : whether `rule` is open, see the module's text. Elsewhere variants of it will be asked for.
         """
         self.edges.extend((state, CALL_OPEN if is_open else CALL_NEW, rule, next_state, guard))
+        self.calls_new = True
         self.needs_variants |= not is_open
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:

@@ -86,6 +86,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         rules,
         list(warnings.values()),
         lambda: ledger_of(schema, draft, formats, warnings, references, options),
+        translation.make_variant if rules.needs_variants else None,
     )
 
 

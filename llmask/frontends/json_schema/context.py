@@ -18,7 +18,7 @@ from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_o
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
 from llmask.frontends.json_schema.strings import literal_string
-from llmask.grammar.rules import Rules, StateId
+from llmask.grammar.rules import RuleId, Rules, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -55,6 +55,7 @@ class Context:
         self.lexeme_of_type = lexemes_of_types(nodes)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self.variants: dict[RuleId, Callable[[list[bytes]], RuleId | None]] = {}  # rule -> writes it without some texts
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})

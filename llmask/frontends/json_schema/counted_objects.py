@@ -1,8 +1,7 @@
 """Objects that count their keys or must have certain ones, in the order of the schema.
 
 Keys are counted by a guard (`maxProperties`, `minProperties`); a key that is declared stands once, a free key might be
-repeated, so counting free keys for `minProperties` is left to `any_order.py`, which remembers them. Which *witnesses*
-were read among the free keys is part of the state: each of them doubles the states there.
+repeated, so objects in which that matters are written in `set_objects.py`.
 
     choose[i] -key i-> . -":"-> . -value-> after[i+1]
     free[seen] -key-> . -":"-> . -value, and what it witnesses-> after[seen and witnessed]
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.frontends.json_schema.object_layout import Cell, Entry
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.unsupported import refuse
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -66,10 +64,6 @@ def emit_counted(
     translation: Translation, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over every object as wanted."""
-    if wanted.repeats_matter:
-        keyword = "minProperties" if wanted.low > 1 else "not"
-        refuse(translation, keyword, wanted.path, f'"{keyword}" is not supported where keys are free to repeat')
-        wanted = wanted._replace(low=min(wanted.low, 1))
     if wanted.low > 1 or wanted.high is not None:
         counted = translation.rules.rule(pointer(wanted.path))
         translation.rules.call(start, counted, end)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
 
 if TYPE_CHECKING:
@@ -186,11 +186,13 @@ class SchemaGrammar:
     ----------
     rules : what the parser reads.
     warnings : what is not enforced although the schema says it, one sentence each with its JSON pointer.
+    make_variant : writes rules without some values when a sequence needs them; None where none does.
     """
 
     rules: Rules
     warnings: list[str]
     make_ledger: Callable[[], list[LedgerEntry]]
+    make_variant: MakeVariant | None = None
 
     @cached_property
     def ledger(self) -> list[LedgerEntry]:

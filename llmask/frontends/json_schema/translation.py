@@ -43,6 +43,7 @@ from llmask.frontends.json_schema.satisfiable import productive_states
 from llmask.frontends.json_schema.strings import string_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
@@ -63,6 +64,7 @@ class Translation(Context):
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         super().__init__(nodes, schema, options)
         self._rule_of: dict[Any, RuleId] = {}
+        self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
@@ -85,6 +87,8 @@ class Translation(Context):
                 self.rules = Rules()
                 self.counted.clear()
                 self._rule_of.clear()
+                self._own_rules.clear()
+                self.variants.clear()
                 self._any = None
         except LimitExceeded as error:
             if error.where is not None:
@@ -95,12 +99,40 @@ class Translation(Context):
         """Pairs of positions of schemas that their marks do not show to exclude each other."""
         return list(pairs_left(self, schemas))
 
+    def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
+        """A rule that is no place of the schema, made once for `key`."""
+        found = self._own_rules.get(key)
+        if found is None:
+            found = self._own_rules[key] = make()
+        return found
+
+    def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
+
+        Raises
+        ------
+        LimitExceeded
+            When it takes more than the limits allow.
+        """
+        key = ("variant", rule, frozenset(texts))
+        if key not in self._synthetic:
+            made = self.variants[rule](texts)
+            self._drain()
+            self._synthetic[key] = made
+        found: RuleId | None = self._synthetic[key]
+        return found
+
     def _write_all(self) -> None:
         rules = self.rules
+        rules.values_are_json = True
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed([(self.schema, ROOT)])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        self._drain()
+
+    def _drain(self) -> None:
+        """Write the places that wait."""
         waiting = self._waiting
         while waiting:
             place = waiting.pop()
@@ -331,8 +363,10 @@ class Translation(Context):
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
+        if layout.is_unique and layout.counted:
+            refuse(self, "contains", path, '"contains" is not supported beside "uniqueItems"')
         if layout.is_unique:
-            refuse(self, "uniqueItems", path, '"uniqueItems" is not supported; the mask would be too permissive')
+            return emit_unique_array(self, layout, path, rule, start, end)
         if layout.is_not_unique:
             refuse(self, "not", path, 'the negation of "uniqueItems" is not supported')
         emit = emit_counted_array if layout.counted else emit_array
