@@ -22,7 +22,6 @@ In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a micr
 from __future__ import annotations
 
 from array import array
-from copy import copy
 from typing import NewType
 
 import numpy as np
@@ -106,14 +105,6 @@ class Rules:
             found = self._guard_ids[key] = GuardId(len(self.guards) // 4)
             self.guards.extend(key)
         return found
-
-    def without_rules(self) -> Rules:
-        """Rules with the same guards, by the same numbers, and nothing else."""
-        other = copy(self)
-        other.start = RuleId(0)
-        other.names = []
-        other.rule_starts, other.state_rules, other.edges, other.finals = (array("i") for _ in range(4))
-        return other
 
 
 class RuleTemplate:
