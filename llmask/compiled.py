@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GrammarError, UnsatisfiableSchema
-from .grammar.rules import Rules
+from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
+from .grammar.rules import GUARD_FIELDS, Rules
 from .kernels import engine, grammar_slots
 from .kernels.configurations import REFUSED
 from .kernels.rule_tables import NOTHING_DERIVED
@@ -87,12 +87,19 @@ class CompiledGrammar:
             raise GrammarError(
                 f"the start rule is number {rules.start} of {len(rules.names)}", help="declare it with Rules.rule"
             )
+        if rules.n_members > store.limits.max_tracked_names:
+            raise LimitExceeded(
+                f"a set of {rules.n_members} names is more than {store.limits.max_tracked_names} "
+                "(limits.max_tracked_names)",
+                help="track fewer names in one rule or raise the limit",
+            )
         self.store = store
         self.warnings = list(warnings)
         self._make_ledger = ledger
         data = array("i", (len(rules.names), len(rules.state_rules), len(rules.edges) // 5))
-        data.extend((len(rules.finals) // 2, len(rules.guards) // 4))
-        for column in (rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards):
+        data.extend((len(rules.finals) // 2, len(rules.guards) // GUARD_FIELDS, len(rules.required)))
+        columns = (rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards, rules.required)
+        for column in columns:
             data.extend(column)
         ignored = -1 if rules.ignored is None else rules.ignored
         self._rules = (rules.start, ignored, int(rules.ignored_at_ends), np.frombuffer(data, np.int32))

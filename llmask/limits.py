@@ -15,11 +15,14 @@ class Limits:
         A schema given as a dict is in memory already; `max_schema_keywords` bounds the work on it.
     max_schema_depth : nesting of a schema. Deeper ones come from programs, not people. (Patterns nest 60 deep at most.)
     max_schema_keywords : subschemas visited while compiling, references included.
+    max_schema_cases : ways in which the alternatives beside `unevaluatedProperties` or `unevaluatedItems` can hold.
     max_regex_nodes : nodes of the hash-consed regular expressions that one step (a mask, a token, an operator of a
         pattern) may add to the store; what many steps add up to is bounded by `max_store_bytes`.
     max_lexer_states : lexer states that one step may add to the store.
     max_rows : Earley rows of one compiled grammar.
     max_items : items in one Earley row.
+    max_tracked_names : named members of a set that one run of a rule may carry: properties that come in any order and
+        are written once each. Every set takes a bit, and every row an edge, for each of them.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
     max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty.
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
@@ -34,10 +37,12 @@ class Limits:
     max_schema_bytes: int = 16 * 2**20
     max_schema_depth: int = 400
     max_schema_keywords: int = 1_000_000
+    max_schema_cases: int = 4096
     max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 250_000
     max_rows: int = 1_000_000
     max_items: int = 50_000
+    max_tracked_names: int = 1024
     max_nodes_walked: int = 20_000_000
     max_emptiness_steps: int = 200_000
     max_store_bytes: int = 2 * 2**30

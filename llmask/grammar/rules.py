@@ -8,13 +8,23 @@ for natural language analysis", CACM 13 (1970).
     rule array:  start -"["-> first -item-> more -"]"-> end (final)
                               first -"]"-> end    more -","-> next    next -item-> more
 
-Each run through a rule carries one integer, its *count*, 0 on entry. A guard on an edge (or on a final state) reads and
-advances it, which keeps `maxItems: 10000` at four states:
+Each run through a rule carries one parameter. A guard on an edge (or on a final state) reads it, and changes it behind
+the edge. Most rules *count*, from 0, which keeps `maxItems: 10000` at four states:
 
-    passes  iff  low <= count <= high;     then  count = min(count + add, cap)
+    guard            passes iff low <= count <= high                               count = min(count + add, cap)
 
-A frontend guards loops only: whether a rule derives anything at all must not depend on its guards, because unproductive
-rules are found without looking at them (`{"minItems": 1}` writes its first item outside the loop).
+Others carry a *set* of small numbers, empty on entry, which keeps an object whose n properties come in any order at a
+few states and n edges. A rule does one or the other, never both:
+
+    add_guard        passes iff member is not in the set, and there is room:       the set with member
+                     |set + member| + |required - set - member| <= high
+    check_guard      passes iff required is part of the set, low <= |set| <= high  the set
+
+    object:  start -"{"-> first; first -"}"-> end [check required]; first, next -key_i [add i]-> named;
+             named -":"-> value; value -> after; after -","-> next [check high]; after -"}"-> end [check required]
+
+Guards must not lead into dead ends: wherever a run gets to, it can get on to a final state if it could without guards,
+because unproductive rules are found without looking at them (`{"minItems": 1}` writes its first item outside the loop).
 
 In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a microsecond an edge.
 """
@@ -22,6 +32,8 @@ In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a micr
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
+from copy import copy
 from typing import NewType
 
 import numpy as np
@@ -34,6 +46,11 @@ SCAN = 0
 CALL = 1
 SKIP = 2
 NO_GUARD = GuardId(0)
+COUNT = 0  # kinds of guards
+ADD = 1
+CHECK = 2
+ANOTHER = -1  # a member that is counted, without a number of its own
+GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, 0
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
 
@@ -58,8 +75,11 @@ class Rules:
         self.state_rules = array("i")
         self.edges = array("i")  # EDGE_FIELDS numbers an edge
         self.finals = array("i")  # state, guard
-        self.guards = array("i", [0, UNBOUNDED, 0, UNBOUNDED])  # low, high, add, cap; row 0 is NO_GUARD
-        self._guard_ids: dict[tuple[int, int, int, int], GuardId] = {}
+        self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
+        self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
+        self.n_members = 0  # one more than the largest named member
+        self._guard_ids: dict[tuple[int, ...], GuardId] = {}
+        self._required_places: dict[frozenset[int], int] = {frozenset(): 0}
 
     def rule(self, name: str) -> RuleId:
         """Declare a rule and its start state; edges may call it before it has any."""
@@ -95,16 +115,59 @@ class Rules:
         self.finals.extend((state, guard))
 
     def guard(self, low: int = 0, high: int = UNBOUNDED, add: int = 0, cap: int = UNBOUNDED) -> GuardId:
-        """Number of a guard (see the module's text); equal guards share one.
+        """Number of a guard for rules that count (see the module's text); equal guards share one.
 
         Choose `cap` as low as the grammar allows: a count that stops growing lets the parser's rows repeat.
         """
-        key = (low, min(high, UNBOUNDED), add, min(cap, UNBOUNDED))
-        found = self._guard_ids.get(key)
+        return self._guard(COUNT, low, min(high, UNBOUNDED), add, min(cap, UNBOUNDED))
+
+    def add_guard(
+        self, member: int = ANOTHER, high: int = UNBOUNDED, required: Iterable[int] = (), cap: int = UNBOUNDED
+    ) -> GuardId:
+        """Number of a guard that adds a member to the set, for rules that carry one (see the module's text).
+
+        Parameters
+        ----------
+        member : a number from 0, which must not be in the set yet, or ANOTHER, which never is. A set takes memory for
+            its largest member: number them from 0.
+        high : members that the set may have at its end, so that there is room left for those required.
+        required : members that are still to come where they are not in the set.
+        cap : ANOTHER is not added to a set of so many members. Choose it as low as the grammar allows: a set that
+            stops growing lets the parser's rows repeat. Without bounds on the size, use no guard for such members.
+        """
+        self.n_members = max(self.n_members, member + 1)
+        return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), min(cap, UNBOUNDED))
+
+    def check_guard(self, low: int = 0, high: int = UNBOUNDED, required: Iterable[int] = ()) -> GuardId:
+        """Number of a guard that asks for a set of `low` to `high` members with all required ones."""
+        return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), 0)
+
+    def _guard(self, *row: int) -> GuardId:
+        found = self._guard_ids.get(row)
         if found is None:
-            found = self._guard_ids[key] = GuardId(len(self.guards) // 4)
-            self.guards.extend(key)
+            found = self._guard_ids[row] = GuardId(len(self.guards) // GUARD_FIELDS)
+            self.guards.extend(row)
         return found
+
+    def _required(self, members: Iterable[int]) -> int:
+        """Place of a set in `required`."""
+        wanted = frozenset(members)
+        place = self._required_places.get(wanted)
+        if place is None:
+            place = self._required_places[wanted] = len(self.required)
+            words = np.zeros(max(wanted) // 32 + 1, np.uint32)
+            for member in wanted:
+                words[member // 32] |= np.uint32(1 << member % 32)
+            self.required.extend((len(wanted), len(words), *words.view(np.int32).tolist()))
+        return place
+
+    def without_rules(self) -> Rules:
+        """Rules with the same guards, by the same numbers, and nothing else."""
+        other = copy(self)
+        other.start = RuleId(0)
+        other.names = []
+        other.rule_starts, other.state_rules, other.edges, other.finals = (array("i") for _ in range(4))
+        return other
 
 
 class RuleTemplate:

@@ -1,4 +1,4 @@
-"""Items of the Earley row in progress: a set of (state of a rule, count, origin row), found again by hash.
+"""Items of the Earley row in progress: a set of (state of a rule, parameter, origin row), found again by hash.
 
 In: a grammar's table. Out: slots ITEMS, N_ITEMS and ITEM_INDEX. Cost: 15 ns an item.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
-    GUARDS,
     ITEM_INDEX,
     ITEM_INDEX_SIZE,
     ITEMS,
@@ -17,6 +16,7 @@ from .grammar_slots import (
     RULE_FLAGS,
     STATE_FINALS,
 )
+from .guards import behind, passes
 from .interning import mix
 from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
@@ -31,17 +31,6 @@ FIRST_INDEX_SIZE = 64
 
 
 @kernel
-def passes(grammar, guard, count):
-    """The count behind a guarded edge, or -1 where the guard refuses."""
-    if guard == 0:
-        return count
-    guards = block(grammar, GUARDS)
-    if count < get_i32(guards, 4 * guard) or count > get_i32(guards, 4 * guard + 1):
-        return -1
-    return min(count + get_i32(guards, 4 * guard + 2), get_i32(guards, 4 * guard + 3))
-
-
-@kernel
 def clear_items(grammar):
     never_inline()
     grammar[N_ITEMS] = 0
@@ -51,20 +40,20 @@ def clear_items(grammar):
 
 
 @kernel
-def add_item(grammar, state, count, origin, derived):
+def add_item(grammar, state, parameter, origin, derived):
     """Add an item to the row in progress; an item found twice is derived only if it was so both times."""
     never_inline()
     index = block(grammar, ITEM_INDEX)
     items = block(grammar, ITEMS)
     mask = grammar[ITEM_INDEX_SIZE] - 1
-    slot = mix(mix(mix(3, state), count), origin) & mask
+    slot = mix(mix(mix(3, state), parameter), origin) & mask
     while True:
         entry = get_i32(index, slot) - 1
         if entry < 0:
             break
         if (
             get_i32(items, 4 * entry) == state
-            and get_i32(items, 4 * entry + 1) == count
+            and get_i32(items, 4 * entry + 1) == parameter
             and get_i32(items, 4 * entry + 2) == origin
         ):
             if derived == 0:
@@ -77,7 +66,7 @@ def add_item(grammar, state, count, origin, derived):
         return
     items = ensure(grammar, ITEMS, (n + 1) * 16)
     put_i32(items, 4 * n, state)
-    put_i32(items, 4 * n + 1, count)
+    put_i32(items, 4 * n + 1, parameter)
     put_i32(items, 4 * n + 2, origin)
     put_i32(items, 4 * n + 3, derived)
     grammar[N_ITEMS] = n + 1
@@ -103,13 +92,13 @@ def _grow_item_index(grammar):
 
 
 @kernel
-def may_end(grammar, state, count):
+def may_end(grammar, state, parameter):
     guard = get_i32(block(grammar, STATE_FINALS), state)
-    return guard != 0 and passes(grammar, guard - 1, count) >= 0
+    return guard != 0 and passes(grammar, guard - 1, parameter)
 
 
 @kernel
-def advance_free(grammar, state, count, origin):
+def advance_free(grammar, state, parameter, origin):
     """Add what an item reaches without taking anything: skips, and calls of nullable rules."""
     never_inline()
     edge_first = block(grammar, EDGE_FIRST)
@@ -120,9 +109,9 @@ def advance_free(grammar, state, count, origin):
             continue
         if kind == CALL and get_i32(block(grammar, RULE_FLAGS), get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
             continue
-        after = passes(grammar, get_i32(edges, 4 * edge + 3), count)
-        if after >= 0:
-            add_item(grammar, get_i32(edges, 4 * edge + 2), after, origin, 1)
+        guard = get_i32(edges, 4 * edge + 3)
+        if passes(grammar, guard, parameter):
+            add_item(grammar, get_i32(edges, 4 * edge + 2), behind(grammar, guard, parameter), origin, 1)
 
 
 @kernel

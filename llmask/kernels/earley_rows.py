@@ -1,14 +1,16 @@
 """Interned Earley rows: what the parser knows at a place, shared by every place where it knows the same.
 
-    item        (state of a rule, count, origin row); the count is the rule's guarded integer, see grammar/rules.py
+    item        (state of a rule, parameter, origin row); the parameter is the run's count or set, see guards.py
     kernel      the items made by the scan and by completions into earlier rows, sorted: the row's identity
-    scans       (lexeme, next state, count, origin)    for every edge over a lexeme from an item of the row
-    waits       (rule, next state, count, origin)      for every edge that calls a rule: whom to wake when it completes
+    scans       (lexeme, edge, parameter, origin)    for every edge over a lexeme from an item of the row
+    waits       (rule, edge, parameter, origin)      for every edge that calls a rule: whom to wake when it completes
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
 origin. `goto(row, lexemes)` is thus a pure function and remembered; the rows form a graph-structured stack that all
 sequences of a grammar share, and a list reaches a fixed point after its first elements.
+
+Scans and waits have passed their edge's guard; the parameter is the one before it.
 
 Right recursion completes through all its levels at each step (no transitive items yet).
 
@@ -17,7 +19,7 @@ In: a grammar's table. Out: row ids. Cost: a known goto 10 ns, a new row about 1
 
 from __future__ import annotations
 
-from .earley_items import CALL, SCAN, SKIP, add_item, advance_free, clear_items, may_end, passes, sort_items
+from .earley_items import CALL, SCAN, SKIP, add_item, advance_free, clear_items, may_end, sort_items
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
@@ -36,6 +38,7 @@ from .grammar_slots import (
     START_RULE,
     STATE_RULES,
 )
+from .guards import behind, passes
 from .interning import forget_last_list, intern_list, list_item, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_set, start_state
@@ -70,7 +73,15 @@ def _complete(grammar, rule, origin):
     for i in range(row_field(grammar, origin, R_N_WAITS)):
         at = first + 4 * i
         if get_i32(pool, at) == rule:
-            add_item(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3), 0)
+            take_edge(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3))
+
+
+@kernel
+def take_edge(grammar, edge, parameter, origin):
+    """Add the item behind an edge whose guard has let it through."""
+    edges = block(grammar, EDGES)
+    after = behind(grammar, get_i32(edges, 4 * edge + 3), parameter)
+    add_item(grammar, get_i32(edges, 4 * edge + 2), after, origin, 0)
 
 
 @kernel
@@ -96,13 +107,8 @@ def goto(store, grammar, row, scanned):
         lexeme = get_i32(pool, first + 4 * i)
         for j in range(n_scanned):
             if list_item(store, LEXEME_SETS, scanned, j) == lexeme:
-                add_item(
-                    grammar,
-                    get_i32(pool, first + 4 * i + 1),
-                    get_i32(pool, first + 4 * i + 2),
-                    get_i32(pool, first + 4 * i + 3),
-                    0,
-                )
+                at = first + 4 * i
+                take_edge(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3))
     if grammar[IGNORED] != 0 and n_scanned > 1:
         ignored = list_item(store, LEXEME_SETS, grammar[IGNORED], 0)
         for j in range(n_scanned):
@@ -112,12 +118,12 @@ def goto(store, grammar, row, scanned):
     while position < grammar[N_ITEMS] and grammar[EXCEEDED] == 0:
         items = block(grammar, ITEMS)
         state = get_i32(items, 4 * position)
-        count = get_i32(items, 4 * position + 1)
+        parameter = get_i32(items, 4 * position + 1)
         origin = get_i32(items, 4 * position + 2)
         position += 1
-        if may_end(grammar, state, count):
+        if may_end(grammar, state, parameter):
             _complete(grammar, get_i32(block(grammar, STATE_RULES), state), origin)
-        advance_free(grammar, state, count, origin)
+        advance_free(grammar, state, parameter, origin)
     target = _intern_row(store, grammar, 0)
     if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
         map_put(grammar, GOTO, (row << 32) | scanned, target)
@@ -193,40 +199,41 @@ def _derive_row(store, grammar, row):
     while position < grammar[N_ITEMS] and grammar[EXCEEDED] == 0:
         items = block(grammar, ITEMS)
         state = get_i32(items, 4 * position)
-        count = get_i32(items, 4 * position + 1)
+        parameter = get_i32(items, 4 * position + 1)
         origin = get_i32(items, 4 * position + 2)
-        position += 1
         if origin == FIRST_ROW and get_i32(block(grammar, STATE_RULES), state) == start_rule:
-            if may_end(grammar, state, count):
+            if may_end(grammar, state, parameter):
                 accepts = 1
-        advance_free(grammar, state, count, origin)
+        advance_free(grammar, state, parameter, origin)
         edge_first = block(grammar, EDGE_FIRST)
         edges = block(grammar, EDGES)
         for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
             kind = get_i32(edges, 4 * edge)
             if kind == SKIP:
                 continue
-            after = passes(grammar, get_i32(edges, 4 * edge + 3), count)
-            if after < 0:
+            if not passes(grammar, get_i32(edges, 4 * edge + 3), parameter):
                 continue
-            symbol = get_i32(edges, 4 * edge + 1)
-            push(store, kind)
-            push(store, symbol)
-            push(store, get_i32(edges, 4 * edge + 2))
-            push(store, after)
-            push(store, origin)
+            push(store, edge)
+            push(store, position)
             if kind == CALL:
-                add_item(grammar, get_i32(block(grammar, RULE_STARTS), symbol), 0, row, 1)
-    n = (store[SCRATCH_TOP] - scans) // 5
+                add_item(grammar, get_i32(block(grammar, RULE_STARTS), get_i32(edges, 4 * edge + 1)), 0, row, 1)
+        position += 1
+    n = (store[SCRATCH_TOP] - scans) // 2
     offset = grammar[N_ROW_POOL]
     pool = ensure(grammar, ROW_POOL, (offset + 4 * n) * 4)
     at = offset
     n_scans = 0
+    items = block(grammar, ITEMS)
+    edges = block(grammar, EDGES)
     for kind in range(2):
         for i in range(n):
-            if scratch(store, scans + 5 * i) == kind:
-                for j in range(4):
-                    put_i32(pool, at + j, scratch(store, scans + 5 * i + 1 + j))
+            edge = scratch(store, scans + 2 * i)
+            position = scratch(store, scans + 2 * i + 1)
+            if get_i32(edges, 4 * edge) == kind:
+                put_i32(pool, at, get_i32(edges, 4 * edge + 1))
+                put_i32(pool, at + 1, edge)
+                put_i32(pool, at + 2, get_i32(items, 4 * position + 1))
+                put_i32(pool, at + 3, get_i32(items, 4 * position + 2))
                 at += 4
         if kind == SCAN:
             n_scans = (at - offset) // 4

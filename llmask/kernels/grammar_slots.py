@@ -22,15 +22,21 @@ STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
 STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
 EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
 EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
-GUARDS = EDGES + 1  # int32[n_guards, 4]: low, high, add, cap
+GUARDS = EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
+REQUIRED = GUARDS + 1  # int32[...]: members that guards ask for
+SETS = REQUIRED + 1  # lists: the sets that runs carry
+SET_IN_PROGRESS = SETS + 4  # int32[...]
+MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards._n_missing
+MISSING_OF_REQUIRED = MISSING_OF_SET + 1
+MISSING_COUNT = MISSING_OF_REQUIRED + 1
 
 # --- Earley rows
-KERNELS = GUARDS + 1  # lists: a row's kernel, items (state, count, origin) sorted; list id = row id
+KERNELS = MISSING_COUNT + 1  # lists: a row's kernel, items (state, parameter, origin) sorted; list id = row id
 ROWS = KERNELS + 4  # int32[n_rows, ROW_FIELDS], see earley_rows.py
 ROW_POOL = ROWS + 1  # int32[...]: scans and waits of the rows
 N_ROW_POOL = ROW_POOL + 1
 GOTO = N_ROW_POOL + 1  # map: row, lexeme set -> row
-ITEMS = GOTO + 3  # int32[..., 4]: items of the row in progress: state, count, origin, is derived
+ITEMS = GOTO + 3  # int32[..., 4]: items of the row in progress: state, parameter, origin, is derived
 N_ITEMS = ITEMS + 1
 ITEM_INDEX = N_ITEMS + 1  # int32[ITEM_INDEX_SIZE]: item + 1, open addressing, 0 = free
 ITEM_INDEX_SIZE = ITEM_INDEX + 1  # a power of two, as large as the row in progress needs
@@ -51,7 +57,8 @@ N_GRAMMAR_SLOTS = WALK_FRAMES + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
-    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, KERNELS, KERNELS + 1, KERNELS + 2),
+    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, REQUIRED),
+    *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
 )

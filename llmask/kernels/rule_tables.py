@@ -2,16 +2,16 @@
 
 A rule is productive when some string is derived from it. An edge over an empty lexeme, a call of an unproductive
 rule, and an edge into a state from which no final state can be reached are left out, so the parser never enters a
-dead end. Guards are not looked at: frontends guard loops only (llmask/grammar/rules.py).
+dead end. Guards are not looked at: with them nothing may become a dead end (llmask/grammar/rules.py).
 
-In: the columns of `Rules`. Out: slots RULE_STARTS to GUARDS of a grammar's table.
+In: the columns of `Rules`. Out: slots RULE_STARTS to REQUIRED of a grammar's table.
 Cost: linear in the edges; nullable rules in rounds, as many as nullable rules nest.
 """
 
 from __future__ import annotations
 
 from .derivatives import is_empty
-from .earley_items import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN, passes
+from .earley_items import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
@@ -20,12 +20,14 @@ from .grammar_slots import (
     IGNORED_AT_ENDS,
     N_RTN_STATES,
     N_RULES,
+    REQUIRED,
     RULE_FLAGS,
     RULE_STARTS,
     START_RULE,
     STATE_FINALS,
     STATE_RULES,
 )
+from .guards import GUARD_FIELDS, behind, init_sets, passes
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_of, single_set
 from .memory import block, ensure, get_i32, put_i32
@@ -40,7 +42,7 @@ EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
 
 @kernel
 def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
-    """Fill a grammar's tables. `data`: n_rules, n_states, n_edges, n_finals, n_guards, then the columns.
+    """Fill a grammar's tables. `data`: n_rules, n_states, n_edges, n_finals, n_guards, n_required, then the columns.
 
     Returns 0, or NOTHING_DERIVED when the start rule derives no string.
     """
@@ -50,11 +52,12 @@ def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
     n_edges = data[2]
     n_finals = data[3]
     n_guards = data[4]
-    rule_starts = 5
+    rule_starts = 6
     state_rules = rule_starts + n_rules
     edges = state_rules + n_states
     finals = edges + EDGE * n_edges
     guards = finals + 2 * n_finals
+    required = guards + GUARD_FIELDS * n_guards
     grammar[START_RULE] = start_rule
     grammar[IGNORED] = 0
     grammar[IGNORED_AT_ENDS] = ignored_at_ends
@@ -64,7 +67,9 @@ def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
     grammar[N_RTN_STATES] = n_states
     _copy(grammar, RULE_STARTS, data, rule_starts, n_rules)
     _copy(grammar, STATE_RULES, data, state_rules, n_states)
-    _copy(grammar, GUARDS, data, guards, 4 * n_guards)
+    _copy(grammar, GUARDS, data, guards, GUARD_FIELDS * n_guards)
+    _copy(grammar, REQUIRED, data, required, data[5])
+    init_sets(grammar)
     state_finals = ensure(grammar, STATE_FINALS, n_states * 4)
     for i in range(n_finals):
         put_i32(state_finals, data[finals + 2 * i], data[finals + 2 * i + 1] + 1)
@@ -205,7 +210,7 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, r
 
 @kernel
 def _find_nullable(store, grammar, n_rules, rule_flags):
-    """Fixed point: rules that derive the empty string, their counts followed exactly from 0."""
+    """Fixed point: rules that derive the empty string, their parameters followed exactly from 0."""
     never_inline()
     edge_first = block(grammar, EDGE_FIRST)
     edges = block(grammar, EDGES)
@@ -222,10 +227,10 @@ def _find_nullable(store, grammar, n_rules, rule_flags):
             position = bottom
             while position < store[SCRATCH_TOP]:
                 state = scratch(store, position)
-                count = scratch(store, position + 1)
+                parameter = scratch(store, position + 1)
                 position += 2
                 guard = get_i32(finals, state)
-                if guard != 0 and passes(grammar, guard - 1, count) >= 0:
+                if guard != 0 and passes(grammar, guard - 1, parameter):
                     put_i32(rule_flags, rule, get_i32(rule_flags, rule) | RULE_NULLABLE)
                     changed = True
                     break
@@ -235,9 +240,9 @@ def _find_nullable(store, grammar, n_rules, rule_flags):
                         continue
                     if kind == CALL and get_i32(rule_flags, get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
                         continue
-                    after = passes(grammar, get_i32(edges, 4 * edge + 3), count)
-                    if after < 0:
+                    if not passes(grammar, get_i32(edges, 4 * edge + 3), parameter):
                         continue
+                    after = behind(grammar, get_i32(edges, 4 * edge + 3), parameter)
                     seen = False
                     for i in range(bottom, store[SCRATCH_TOP], 2):
                         if scratch(store, i) == get_i32(edges, 4 * edge + 2) and scratch(store, i + 1) == after:

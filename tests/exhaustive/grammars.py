@@ -9,11 +9,11 @@ In: numbers. Out: `Rules` and the strings of every lexeme. Cost: none to speak o
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import ANOTHER, UNBOUNDED, Rules
 
 WORDS = (b"a", b"b", b"c")
 PREFIX_CODE = (b"a", b"ba", b"bb", b"cab")
@@ -113,6 +113,58 @@ def guarded_worlds(nodes: Any, with_spaces: bool) -> Iterator[World]:
     yield _nested_lists(nodes, with_spaces)
     yield _count_over_nullable(nodes, with_spaces)
     yield _at_least_one_of_three(nodes, with_spaces)
+
+
+def set_worlds(nodes: Any, with_spaces: bool) -> Iterator[World]:
+    """Words in any order, each once: some required, so many at least and at most, others beside them."""
+    for n_names in (1, 2, 3):
+        for with_others in (False, True):
+            most = UNBOUNDED if with_others else n_names
+            for required in ((), (0,), (n_names - 1,), range(n_names)):
+                bounds = {(0, UNBOUNDED), (1, UNBOUNDED), (len(required), max(1, len(required))), (n_names, n_names)}
+                for low, high in sorted(bounds):
+                    if low <= most:
+                        yield _any_order(nodes, with_spaces, n_names, with_others, required, low, high)
+    yield _nested_sets(nodes, with_spaces)
+
+
+def _any_order(
+    nodes: Any, with_spaces: bool, n_names: int, with_others: bool, required: Iterable[int], low: int, high: int
+) -> World:
+    """Names (and others, `ba`) with the separator `cab`, or nothing at all."""
+    build = Builder(nodes, with_spaces)
+    rules = build.rules
+    rule = rules.rule("members")
+    first, following, after = rules.start_state(rule), rules.state(rule), rules.state(rule)
+    for state in (first, following):
+        for name, word in enumerate((b"a", b"bb", b"caa")[:n_names]):
+            rules.scan(state, build.word(word), after, rules.add_guard(40 * name, high, [40 * i for i in required]))
+        if with_others:
+            guard = rules.add_guard(ANOTHER, high, [40 * i for i in required], cap=max(low, 0 if high > 9 else high))
+            rules.scan(state, build.word(b"ba"), after, guard)
+    more = min(high, UNBOUNDED if with_others else n_names)
+    rules.scan(after, build.word(b"cab"), following, rules.check_guard(high=more - 1))
+    for state in (first, after):
+        rules.final(state, rules.check_guard(low, required=[40 * i for i in required]))
+    return build.world(f"{n_names} names, others {with_others}, required {list(required)}, {low} to {high}")
+
+
+def _nested_sets(nodes: Any, with_spaces: bool) -> World:
+    """`a` and `b` once each around a list of the same kind: every run of a rule has its own set."""
+    build = Builder(nodes, with_spaces)
+    rules = build.rules
+    rule = rules.rule("members")
+    start = rules.start_state(rule)
+    rules.scan(start, build.word(b"a"), start, rules.add_guard(0))
+    rules.scan(start, build.word(b"b"), start, rules.add_guard(1))
+    end = rules.state(rule)
+    rules.scan(start, build.word(b"c"), end, rules.check_guard(low=1))
+    inner, close = rules.state(rule), rules.state(rule)
+    rules.skip(start, inner, rules.add_guard(2, high=2, required=[0]))
+    rules.call(inner, rule, close)
+    rules.skip(close, start)
+    rules.final(end)
+    return build.world("sets in sets")
 
 
 def _list_world(nodes: Any, with_spaces: bool, low: int, high: int | None, separator: str) -> World:
@@ -218,6 +270,7 @@ def random_world(nodes: Any, rng: random.Random, with_guards: bool) -> World:
     words = rng.choice((WORDS, PREFIX_CODE))
     n_rules = rng.randint(1, 3)
     states: list[list[int]] = []
+    has_set = rng.random() < 0.5
     for number in range(n_rules):
         rule = rules.rule(f"rule{number}")
         states.append([rules.start_state(rule)] + [rules.state(rule) for _ in range(rng.randint(0, 3))])
@@ -225,6 +278,12 @@ def random_world(nodes: Any, rng: random.Random, with_guards: bool) -> World:
     def guard() -> int:
         if not with_guards or rng.random() < 0.5:
             return 0
+        if has_set:
+            high = rng.choice((UNBOUNDED, 1, 2, 3))
+            required = rng.sample((0, 1, 35), rng.choice((0, 0, 1, 2)))
+            if rng.random() < 0.6:
+                return rules.add_guard(rng.choice((ANOTHER, 0, 0, 1, 35)), high, required, cap=rng.choice((2, 3)))
+            return rules.check_guard(rng.choice((0, 0, 1)), high, required)
         high = rng.choice((2**31 - 1, 1, 2, 3))
         return rules.guard(low=rng.choice((0, 0, 1)), high=high, add=rng.choice((0, 1, 1)), cap=rng.choice((2, 3, 4)))
 

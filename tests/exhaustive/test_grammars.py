@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, one_rule_worlds, random_world
+from tests.exhaustive.grammars import World, guarded_worlds, hard_worlds, one_rule_worlds, random_world, set_worlds
 from tests.reference.definition import Language, read_mask
 from tests.reference.derivations import Derivations, guards_never_strand
 from tests.reference.earley_twin import accepts
@@ -116,6 +116,7 @@ def all_hard_worlds(nodes: Any) -> Iterator[World]:
     for with_spaces in (False, True):
         yield from hard_worlds(nodes, with_spaces)
         yield from guarded_worlds(nodes, with_spaces)
+        yield from set_worlds(nodes, with_spaces)
 
 
 def test_the_twin_parser_derives_what_brute_force_derives() -> None:

@@ -1,6 +1,6 @@
 """What the rules of a grammar derive, by brute force on sets of strings.
 
-For every rule R, state s and count c (see llmask/grammar/rules.py) three sets are grown to their least fixed point:
+For every rule R, state s and parameter c (see llmask/grammar/rules.py) three sets are grown to their least fixed point:
 
     derives(s, c)     some string leads from here to a final state
     yields(s, c)      the strings of at most `max_bytes` that do so
@@ -24,8 +24,9 @@ from collections.abc import Iterable, Mapping
 
 from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, Rules
 from tests.reference.definition import Language
+from tests.reference.guards import Parameter, parameter_behind
 
-Place = tuple[int, int]  # state, count
+Place = tuple[int, Parameter]
 
 
 class Derivations:
@@ -68,17 +69,16 @@ class Derivations:
         while self._grow_strings():
             pass
 
-    def _advance(self, count: int, guard: int) -> int | None:
+    def _advance(self, parameter: Parameter, guard: int) -> Parameter | None:
         if not self.use_guards:
             return 0
-        low, high, add, cap = self.rules.guards[4 * guard : 4 * guard + 4]
-        return min(count + add, cap) if low <= count <= high else None
+        return parameter_behind(self.rules, guard, parameter)
 
     def _moves(self, place: Place) -> Iterable[tuple[int, int, Place]]:
         for kind, symbol, target, guard in self.edges.get(place[0], []):
-            count = self._advance(place[1], guard)
-            if count is not None:
-                yield kind, symbol, (target, count)
+            parameter = self._advance(place[1], guard)
+            if parameter is not None:
+                yield kind, symbol, (target, parameter)
 
     def _is_final(self, place: Place) -> bool:
         return any(self._advance(place[1], guard) is not None for guard in self.finals.get(place[0], []))

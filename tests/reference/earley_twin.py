@@ -1,7 +1,7 @@
 """Recognition of documents by a grammar's rules: the plain-Python twin of the parser, the lexer and the matcher.
 
 Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of
-items (state, count, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
+items (state, parameter, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
 lexemes that are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy
 lexing). Rules and states from which nothing can be derived are left out first, guards not looked at. Source: J.
 Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted rules.
@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, Rules
+from tests.reference.guards import Parameter, parameter_behind
 
-Item = tuple[int, int, int]
+Item = tuple[int, Parameter, int]
 
 
 class Place(NamedTuple):
@@ -71,10 +72,9 @@ class EarleyTwin:
 
     # --- Earley sets
 
-    def _pass(self, guard: int, count: int) -> int | None:
-        """The count after the guard, or None where it does not let through."""
-        low, high, add, cap = self.rules.guards[4 * guard : 4 * guard + 4]
-        return min(count + add, cap) if low <= count <= high else None
+    def _pass(self, guard: int, parameter: Parameter) -> Parameter | None:
+        """The parameter behind the guard, or None where it does not let through."""
+        return parameter_behind(self.rules, guard, parameter)
 
     def _closed(self, rows: tuple[frozenset[Item], ...], kernel: set[Item]) -> frozenset[Item]:
         here = len(rows)
@@ -82,29 +82,29 @@ class EarleyTwin:
         size = -1
         while size != len(items):
             size = len(items)
-            for state, count, origin in sorted(items):
+            for state, parameter, origin in list(items):
                 for kind, symbol, next_state, guard in self.edges.get(state, ()):
-                    after = self._pass(guard, count)
+                    after = self._pass(guard, parameter)
                     if after is None or kind == SCAN:
                         continue
                     if kind == CALL:
                         items.add((self.rules.rule_starts[symbol], 0, here))
                     else:
                         items.add((next_state, after, origin))
-                if any(self._pass(guard, count) is not None for guard in self.finals.get(state, ())):
+                if any(self._pass(guard, parameter) is not None for guard in self.finals.get(state, ())):
                     rule = self.rules.state_rules[state]
-                    for other, other_count, other_origin in sorted(items if origin == here else rows[origin]):
+                    for other, other_parameter, other_origin in list(items if origin == here else rows[origin]):
                         for kind, symbol, next_state, guard in self.edges.get(other, ()):
-                            after = self._pass(guard, other_count)
+                            after = self._pass(guard, other_parameter)
                             if kind == CALL and symbol == rule and after is not None:
                                 items.add((next_state, after, other_origin))
         return frozenset(items)
 
     def _scanned(self, rows: tuple[frozenset[Item], ...], lexemes: set[int]) -> tuple[frozenset[Item], ...]:
         kernel = set()
-        for state, count, origin in rows[-1]:
+        for state, parameter, origin in rows[-1]:
             for kind, symbol, next_state, guard in self.edges.get(state, ()):
-                after = self._pass(guard, count)
+                after = self._pass(guard, parameter)
                 if kind == SCAN and symbol in lexemes and after is not None:
                     kernel.add((next_state, after, origin))
         return (*rows, self._closed(rows, kernel))
@@ -112,17 +112,17 @@ class EarleyTwin:
     def _expected(self, row: frozenset[Item]) -> set[int]:
         return {
             symbol
-            for state, count, _ in row
+            for state, parameter, _ in row
             for kind, symbol, _, guard in self.edges.get(state, ())
-            if kind == SCAN and self._pass(guard, count) is not None
+            if kind == SCAN and self._pass(guard, parameter) is not None
         }
 
     def _is_document(self, row: frozenset[Item]) -> bool:
         return any(
             origin == 0
             and self.rules.state_rules[state] == self.rules.start
-            and any(self._pass(guard, count) is not None for guard in self.finals.get(state, ()))
-            for state, count, origin in row
+            and any(self._pass(guard, parameter) is not None for guard in self.finals.get(state, ()))
+            for state, parameter, origin in row
         )
 
     # --- bytes

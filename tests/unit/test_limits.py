@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.grammar.rules import Rules
 from llmask.kernels import grammar_slots, store_slots
 from llmask.limits import Limits
 from tests.reference.definition import read_mask
@@ -37,9 +39,27 @@ def remembering(compiler: Any) -> Any:
     return compiler.regex("(a|b)*a(a|b){20}")
 
 
+def names_in_any_order(compiler: Any) -> Any:
+    """Letters, each at most once."""
+    store, rules = compiler.store(), Rules()
+    start = rules.start_state(rules.rule("letters"))
+    for member in range(5):
+        rules.scan(start, store.nodes.literal(b"%c" % (97 + member)), start, rules.add_guard(member))
+    rules.final(start)
+    return CompiledGrammar(store, rules)
+
+
 # field, its value, how a grammar is made, the bytes to feed with a mask before each step, the whole message
 Case = tuple[str, int, Callable[[Any], Any], bytes, str]
 CASES: list[Case] = [
+    (
+        "max_tracked_names",
+        4,
+        names_in_any_order,
+        b"",
+        "a set of 5 names is more than 4 (limits.max_tracked_names)\n"
+        "  track fewer names in one rule or raise the limit",
+    ),
     (
         "max_schema_bytes",
         50,

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
+from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.options import SchemaGrammar, SchemaOptions, check_formats
 from llmask.frontends.json_schema.pointers import pointer
@@ -75,7 +75,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
             "#",
             "Combine fewer levels of anyOf, oneOf and allOf in one place.",
         ) from None
-    if translation.reasons or translation.counted:
+    if translation.reasons:
         _check_productive(translation)
     rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
@@ -89,14 +89,8 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
 
 
 def _check_productive(translation: Translation) -> None:
-    """Refuse a schema without documents, and `minProperties` that would count on a property without values."""
+    """Refuse a schema without documents."""
     rules = translation.rules
-    productive = productive_states(rules)
-    if rules.rule_starts[rules.start] not in productive:
-        reason, path = translation.reasons[0] if translation.reasons else ("it requires itself without end", ())
+    if rules.rule_starts[rules.start] not in productive_states(rules):
+        reason, path = translation.reasons[0]
         raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))
-    for state, path in translation.counted:
-        if state not in productive:
-            raise UnsupportedSchema(
-                '"minProperties" counts on a property that no value fulfils', pointer(path), "Remove that property."
-            )

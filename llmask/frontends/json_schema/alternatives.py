@@ -1,75 +1,52 @@
 """`oneOf`: which alternatives exclude each other.
 
 The grammar writes a union of alternatives, which is `anyOf`. It is `oneOf` as well when no value fulfils two of them,
-and that is proved here: two schemas exclude each other when everything that must hold of a value that fulfils both
-leaves nothing. The proof follows types, constants, string languages (exact, by intersection of regular expressions),
-numeric ranges, counts, and properties that one of the two requires (the usual discriminator). Where it fails, the
-schema is refused.
+and that is proved here for pairs: two schemas exclude each other when everything that must hold of a value that
+fulfils both leaves nothing. The proof follows types, constants, string languages (exact, by intersection of regular
+expressions), numeric ranges, counts, and properties that one of the two requires (the usual discriminator). Where it
+fails, each of the two is written with the negation of the other beside it, which is exact and larger.
 
-In: a conjunction and a choice. Out: the alternatives. Cost: that of `discriminators.py`, and about 100 us for each pair
-that it leaves.
+In: a conjunction and a choice. Out: pairs. Cost: that of `discriminators.py`, and about 100 us for each pair that it
+leaves.
 """
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING
 
-from llmask.errors import UnsupportedSchema
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.conjunction import Choice, Conjunction, Part, SchemaAt, add_schema, conjunction_of
 from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.instances import allowed_values, fulfilling
 from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import number_node, number_range
-from llmask.frontends.json_schema.objects import key_schemas
+from llmask.frontends.json_schema.numbers import number_node
+from llmask.frontends.json_schema.object_layout import key_schemas
+from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.types import types_of
-from llmask.frontends.json_schema.unsupported import refuse
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
-# a schema like any other, which lives as long as all that are compared by identity
-NOT_STRING = {"type": ["number", "boolean", "null", "object", "array"]}
 MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
+PROOF_WORK = 50  # a proof, counted in subschemas visited
 
 
-class Exclusion(Enum):
-    """What was proved of a `oneOf`: no value, or no value but strings, fulfils two of its schemas."""
-
-    FULL = 1
-    BUT_STRINGS = 2
-
-
-def exclusion(translation: Translation, conjunction: Conjunction, choice: Choice) -> Exclusion:
-    """Prove that no value that fulfils `conjunction` fulfils two schemas of a `oneOf`.
-
-    Raises
-    ------
-    UnsupportedSchema
-        When that cannot be proved.
-    """
-    proved = Exclusion.FULL
+def overlaps(translation: Translation, conjunction: Conjunction, choice: Choice) -> dict[int, list[int]]:
+    """For the alternatives of a choice, the others that were not proved to exclude them beside `conjunction`."""
+    found: dict[int, list[int]] = {}
     case, case_at = conjunction, -1
     for at, beyond in pairs_left(translation, choice.schemas):
+        translation.count_work(PROOF_WORK)
         if at != case_at:
             case, case_at = conjunction.copy(), at
             add_schema(translation, case, *choice.schemas[at])
         both = case.copy()
         add_schema(translation, both, *choice.schemas[beyond])
-        if is_void(translation, both):
-            continue
-        add_schema(translation, both, NOT_STRING, choice.path)
         if not is_void(translation, both):
-            reason = (
-                '"oneOf" is supported only where its schemas exclude each other, '
-                f"and number {at + 1} and number {beyond + 1} were not proved to"
-            )
-            refuse(translation, "oneOf", choice.path, reason)
-            return Exclusion.FULL
-        proved = Exclusion.BUT_STRINGS
-    return proved
+            found.setdefault(at, []).append(beyond)
+            found.setdefault(beyond, []).append(at)
+    return found
 
 
 def is_void(translation: Translation, conjunction: Conjunction, depth: int = 0) -> bool:
@@ -100,10 +77,7 @@ def _parts_are_void(translation: Translation, parts: list[Part], depth: int) -> 
     for part in parts:
         values = allowed_values(part)
         if values is not None:
-            try:
-                return not fulfilling(translation, values, parts)
-            except UnsupportedSchema:
-                return False
+            return not fulfilling(translation, values, parts)
     return all(_type_is_void(translation, kind, parts, depth) for kind in types_of(parts))
 
 
@@ -114,8 +88,8 @@ def _type_is_void(translation: Translation, kind: str, parts: list[Part], depth:
         case.parts = parts
         return strings_of(translation, case) == nodes.EMPTY
     if kind in ("number", "integer"):
-        subjects = [schema for schema, _, shape in parts if shape.has_number]
-        return bool(subjects) and number_node(nodes, number_range(subjects, kind == "integer")) == nodes.EMPTY
+        wanted = range_of(translation, parts, kind)
+        return wanted is not None and number_node(nodes, wanted) == nodes.EMPTY
     if depth >= MAX_PROOF_DEPTH:
         return False
     if kind == "array":

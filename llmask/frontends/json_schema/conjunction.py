@@ -12,18 +12,22 @@ In: schemas with their places. Out: parts and choices. Cost: a microsecond or tw
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.keywords import Shape
+from llmask.frontends.json_schema.context import REFERENCES
+from llmask.frontends.json_schema.evaluated import cases_of
+from llmask.frontends.json_schema.keywords import ALL_OF, ANY_OF, NOT, Shape
+from llmask.frontends.json_schema.negation import negations
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.unsupported import refuse_unenforced
+from llmask.frontends.json_schema.synthetic import all_of, negated
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 SchemaAt = tuple[Any, Path]
-Part = tuple[dict[str, Any], Path, Shape]  # a schema object, its place, what its keys say
+Part = tuple[dict[Any, Any], Path, Shape]  # a schema object, its place, what its keys say
 
 
 class Choice(NamedTuple):
@@ -47,7 +51,7 @@ class Conjunction:
         self.parts: list[Part] = []
         self.choices: list[Choice] = []
         self.false_at: Path | None = None
-        self.seen: set[int] = set()
+        self.seen: set[Hashable] = set()
 
     def copy(self) -> Conjunction:
         """The same parts and choices, free to grow apart."""
@@ -64,8 +68,6 @@ def conjunction_of(translation: Translation, schemas: list[SchemaAt]) -> Conjunc
     ------
     GrammarError
         When a reference leads to itself, or a keyword's value is malformed.
-    UnsupportedSchema
-        When a keyword of these schemas is not enforced.
     """
     conjunction = Conjunction()
     for schema, path in schemas:
@@ -84,53 +86,138 @@ def add_schema(translation: Translation, conjunction: Conjunction, schema: Any, 
 
 
 def with_alternative(
-    translation: Translation, conjunction: Conjunction, choice: Choice, schema: Any, path: Path
+    translation: Translation, conjunction: Conjunction, index: int, schemas: list[SchemaAt]
 ) -> Conjunction:
-    """The same, with one schema of a choice that was taken out of it."""
+    """The same, with `schemas` in place of the choice number `index`."""
+    choice = conjunction.choices[index]
     chosen = Conjunction()
     chosen.seen = set(conjunction.seen)
-    add_schema(translation, chosen, schema, path)
-    at = choice.position
+    for schema, path in schemas:
+        add_schema(translation, chosen, schema, path)
+    at, added = choice.position, len(chosen.parts)
     chosen.parts = [*conjunction.parts[:at], *chosen.parts, *conjunction.parts[at:]]
-    # those left stand before `choice`, so their places are as they were
-    moved = [inner._replace(position=inner.position + at) for inner in chosen.choices]
-    chosen.choices = [*conjunction.choices, *moved]
+    inner = [one._replace(position=one.position + at) for one in chosen.choices]
+    later = [one._replace(position=one.position + added) for one in conjunction.choices[index + 1 :]]
+    chosen.choices = [*conjunction.choices[:index], *inner, *later]
     if chosen.false_at is None:
         chosen.false_at = conjunction.false_at
     return chosen
 
 
 def _add(
-    translation: Translation, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[int, ...]
+    translation: Translation, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[Hashable, ...]
 ) -> None:
     if schema is True:
         return
     if schema is False:
         conjunction.false_at = path
         return
-    if id(schema) in open_ids:
+    identity = translation.identity(schema, path)
+    if identity in open_ids:
         raise GrammarError("the schema refers to itself without describing anything", pointer(path))
-    if id(schema) in conjunction.seen:
+    if identity in conjunction.seen:
         return
     shape = translation.shape(schema, path)
-    conjunction.seen.add(id(schema))
+    conjunction.seen.add(identity)
     if shape.is_open:
         return
     translation.check_depth(len(open_ids), path)
+    open_ids = (*open_ids, identity)
+    if shape.has_unevaluated:
+        _add_any(translation, conjunction, cases_of(translation, schema, path), path, open_ids)
+        return
     for keyword in shape.in_place:
         if keyword == "":
-            if "not" in shape.unenforced and (schema["not"] is True or schema["not"] == {}):
-                conjunction.false_at = (path, "not")
-                return
-            if shape.unenforced:
-                refuse_unenforced(translation, shape.unenforced, schema, path)
             conjunction.parts.append((schema, path, shape))
-        elif keyword == "$ref":
-            target, at = translation.references.resolve(schema["$ref"], path)
-            _add(translation, conjunction, target, at, (*open_ids, id(schema)))
+        elif keyword in REFERENCES:
+            _add(translation, conjunction, *translation.target(keyword, schema, path), open_ids)
         elif keyword == "allOf":
             for index, member in enumerate(schema["allOf"]):
-                _add(translation, conjunction, member, (path, "allOf", index), (*open_ids, id(schema)))
-        else:
+                _add(translation, conjunction, member, (path, "allOf", index), open_ids)
+        elif keyword is ALL_OF:
+            for member, at in schema[ALL_OF]:
+                _add(translation, conjunction, member, at, open_ids)
+        elif keyword == "anyOf" or keyword == "oneOf":
             members = [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])]
             conjunction.choices.append(Choice(keyword, path, members, len(conjunction.parts)))
+        elif keyword is ANY_OF:
+            _add_any(translation, conjunction, schema[ANY_OF], path, open_ids)
+        elif keyword == "not":
+            _add_negation(translation, conjunction, schema["not"], (path, "not"), open_ids)
+        elif keyword is NOT:
+            refused, at = schema[NOT]
+            _add_negation(translation, conjunction, refused, at, open_ids)
+        elif keyword == "if":
+            _add_condition(translation, conjunction, schema, path, open_ids)
+        else:
+            _add_dependent(translation, conjunction, keyword, schema[keyword], path, open_ids)
+
+
+def _add_any(
+    translation: Translation,
+    conjunction: Conjunction,
+    schemas: list[SchemaAt],
+    path: Path,
+    open_ids: tuple[Hashable, ...],
+) -> None:
+    """Let at least one of `schemas` hold."""
+    if not schemas:
+        conjunction.false_at = path
+    elif len(schemas) == 1:
+        _add(translation, conjunction, *schemas[0], open_ids)
+    elif not any(schema is True for schema, _ in schemas):
+        conjunction.choices.append(Choice("anyOf", path, schemas, len(conjunction.parts)))
+
+
+def _add_negation(
+    translation: Translation, conjunction: Conjunction, schema: Any, path: Path, open_ids: tuple[Hashable, ...]
+) -> None:
+    if schema is True:
+        conjunction.false_at = path
+    elif schema is not False:
+        identity = ("not", translation.identity(schema, path))
+        if identity in open_ids:
+            raise GrammarError("the schema negates itself without describing anything", pointer(path))
+        alternatives = negations(translation, schema, path, conjunction.seen)
+        _add_any(translation, conjunction, alternatives, path, (*open_ids, identity))
+
+
+def _add_condition(
+    translation: Translation,
+    conjunction: Conjunction,
+    schema: dict[str, Any],
+    path: Path,
+    open_ids: tuple[Hashable, ...],
+) -> None:
+    """`if`, `then` and `else`: both hold, or the condition does not and the other one holds."""
+    condition: SchemaAt = (schema["if"], (path, "if"))
+    alternatives: list[SchemaAt] = []
+    for keyword, held in (("then", condition), ("else", negated(translation, *condition))):
+        if held[0] is False:
+            continue
+        if keyword not in schema:
+            alternatives.append(held)
+        elif schema[keyword] is not False:
+            alternatives.append(all_of(translation, [held, (schema[keyword], (path, keyword))], path))
+    if "then" in schema or "else" in schema:
+        _add_any(translation, conjunction, alternatives, path, open_ids)
+
+
+def _add_dependent(
+    translation: Translation,
+    conjunction: Conjunction,
+    keyword: str,
+    needed_by: dict[str, Any],
+    path: Path,
+    open_ids: tuple[Hashable, ...],
+) -> None:
+    """`dependentSchemas`, `dependentRequired`, `dependencies`: a name is absent, or what it needs holds."""
+    for name, needed in needed_by.items():
+        if needed is True or needed in ({}, []):
+            continue
+        at = (path, keyword, name)
+        if type(needed) is list:
+            needed = {"required": needed}
+        elif type(needed) is not dict and type(needed) is not bool:
+            raise GrammarError(f'"{keyword}" must hold schemas or lists of names', pointer(at))
+        _add_any(translation, conjunction, [({"properties": {name: False}}, at), (needed, at)], path, open_ids)

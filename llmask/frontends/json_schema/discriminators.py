@@ -1,12 +1,9 @@
 """`oneOf` with many alternatives: which pairs still have to be proved to exclude each other.
 
 Real lists of alternatives tell their members apart by type, by a constant under a required key, or by keys that one
-requires and the other forbids. Those three are read off each alternative once; two whose marks differ exclude each
-other, and only the pairs that are left go to the proof of `alternatives.py`. An index by mark finds them without
-looking at all pairs, so 11,000 alternatives with a discriminator cost 11,000 steps and not 60 million.
-
-    excluded  iff  for each type of both: their sets of values differ, or (objects) one requires a key that is closed
-                   to the other, or under some key that both require their sets of values differ
+requires and the other forbids. Those marks (`marks.py`) are read off each alternative once, and only the pairs that are
+left go to the proof of `alternatives.py`. An index by mark finds them without looking at all pairs, so 11,000
+alternatives with a discriminator cost 11,000 steps and not 60 million.
 
 In: the schemas of a choice. Out: pairs of positions, in order. Cost: about 20 us an alternative, and the pairs found.
 """
@@ -14,92 +11,15 @@ In: the schemas of a choice. Out: pairs of positions, in order. Cost: about 20 u
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from llmask.frontends.json_schema.conjunction import Part, SchemaAt, conjunction_of
-from llmask.frontends.json_schema.instances import allowed_values, equality_key
-from llmask.frontends.json_schema.types import types_of
+from llmask.frontends.json_schema.conjunction import SchemaAt
+from llmask.frontends.json_schema.marks import Marks, exclude_each_other, marks_of
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_DISCRIMINATORS = 4  # keys that an index is made for; each has a list of all that lack it
-
-
-class Marks(NamedTuple):
-    """What every value that fulfils an alternative has in common.
-
-    types     of the value; "number" also for integers
-    values    keys of the only values there may be, or None
-    required  keys that an object must have
-    allowed   keys that an object may have, or None for any
-    under     for a required key, keys of the only values there may be under it
-    """
-
-    types: frozenset[str]
-    values: frozenset[Any] | None
-    required: frozenset[str]
-    allowed: frozenset[str] | None
-    under: dict[str, frozenset[Any]]
-
-
-NO_VALUE = Marks(frozenset(), frozenset(), frozenset(), None, {})
-
-
-def marks_of(translation: Translation, schema: Any, path: Any) -> Marks:
-    """Marks of one alternative; those of the choices inside it are left out."""
-    conjunction = conjunction_of(translation, [(schema, path)])
-    if conjunction.false_at is not None:
-        return NO_VALUE
-    parts = conjunction.parts
-    types = frozenset("number" if name == "integer" else name for name in types_of(parts))
-    values = _common_values(translation, parts)
-    if values is not None:
-        types &= {key[0] for key in values}
-    required = {name for part, _, shape in parts if shape.has_object for name in part.get("required", ())}
-    allowed: frozenset[str] | None = None
-    under: dict[str, frozenset[Any]] = {}
-    for part, at, shape in parts:
-        if not shape.has_object:
-            continue
-        properties = part.get("properties", {})
-        if part.get("additionalProperties") is False and "patternProperties" not in part:
-            allowed = frozenset(properties) if allowed is None else allowed & properties.keys()
-        for name in required & properties.keys():
-            member = properties[name]
-            if type(member) is dict:
-                member_at = (at, "properties", name)
-                found = _common_values(translation, [(member, member_at, translation.shape(member, member_at))])
-                if found is not None:
-                    under[name] = found & under.get(name, found)
-    return Marks(types, values, frozenset(required), allowed, under)
-
-
-def _common_values(translation: Translation, parts: list[Part]) -> frozenset[Any] | None:
-    found: frozenset[Any] | None = None
-    for part in parts:
-        values = allowed_values(part)
-        if values is not None:
-            keys = frozenset(equality_key(value, part[1]) for value in values)
-            found = keys if found is None else found & keys
-    return found
-
-
-def exclude_each_other(one: Marks, other: Marks) -> bool:
-    """Whether two alternatives share no value, as far as their marks tell."""
-    if one.values is not None and other.values is not None and not one.values & other.values:
-        return True
-    shared = one.types & other.types
-    return not shared or (shared == {"object"} and _objects_differ(one, other))
-
-
-def _objects_differ(one: Marks, other: Marks) -> bool:
-    if other.allowed is not None and not one.required <= other.allowed:
-        return True
-    if one.allowed is not None and not other.required <= one.allowed:
-        return True
-    under = other.under
-    return any(name in under and not values & under[name] for name, values in one.under.items())
 
 
 def pairs_left(translation: Translation, schemas: list[SchemaAt]) -> Iterator[tuple[int, int]]:
@@ -125,7 +45,7 @@ class _Index:
         self.open: list[int] = []
         self.by_member: dict[str, dict[Any, list[int]]] = {}  # key, then value under it
         n_under: dict[str, int] = {}
-        for at, (types, values, _, allowed, under) in enumerate(marks):
+        for at, (types, values, required, allowed, _, under, *_) in enumerate(marks):
             for name in types:
                 self.by_type.setdefault(name, []).append(at)
             if values is None:
@@ -137,6 +57,8 @@ class _Index:
             for name in allowed or ():
                 self.by_key.setdefault(name, []).append(at)
             for name, members in under.items():
+                if name not in required:
+                    continue
                 n_under[name] = n_under.get(name, 0) + 1
                 by_value = self.by_member.setdefault(name, {})
                 for value in members:
@@ -144,12 +66,13 @@ class _Index:
         most = max(n_under.values(), default=0)
         self.discriminators = [name for name, n in n_under.items() if n == most][:MAX_DISCRIMINATORS]
         self.undiscriminated = {
-            name: [at for at, one in enumerate(marks) if name not in one.under] for name in self.discriminators
+            name: [at for at, one in enumerate(marks) if name not in one.under or name not in one.required]
+            for name in self.discriminators
         }
 
     def beyond(self, at: int) -> list[int]:
         """Positions after `at` that may share a value with it, ascending; others are excluded by their marks."""
-        types, values, required, _, under = self.marks[at]
+        types, values, required, _, _, under, *_ = self.marks[at]
         ways = [[self.by_type[name] for name in types]]
         if values is not None:
             ways.append([self.without_values, *(self.by_value[value] for value in values)])
@@ -159,7 +82,7 @@ class _Index:
                 fewest = min(required, key=lambda name: len(self.by_key.get(name, ())))
                 ways.append([self.open, self.by_key.get(fewest, [])])
             for name in self.discriminators:
-                if name in under:
+                if name in under and name in required:
                     others = self.by_member[name]
                     ways.append([self.undiscriminated[name], *(others[value] for value in under[name])])
         best = min(ways, key=lambda lists: sum(map(len, lists)))

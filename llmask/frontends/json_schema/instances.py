@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of
-from llmask.frontends.json_schema.keywords import is_number
-from llmask.frontends.json_schema.numbers import exact_decimal, number_range
-from llmask.frontends.json_schema.objects import key_schemas
+from llmask.frontends.json_schema.keywords import EXCEPT, SOME_KEY, is_number
+from llmask.frontends.json_schema.numbers import exact_decimal
+from llmask.frontends.json_schema.object_layout import key_schemas, keys_node
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.strings import free_string, matches_pattern, string_node
 from llmask.frontends.json_schema.types import types_of
-from llmask.frontends.json_schema.unsupported import refuse_unenforced
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -112,15 +112,16 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
     types = types_of(parts)
     listed = [allowed_values(part) for part in parts]
     key_sets = [{equality_key(other, path) for other in others} for others in listed if others is not None]
-    strings, numbers = None, None
+    excluded = {equality_key(other, path) for schema, _, shape in parts if shape.has_except for other in schema[EXCEPT]}
+    strings = None
     found = []
     for value in values:
         kind = type_of(value, path)
         if kind not in types and not (kind == "integer" and "number" in types):
             continue
-        if key_sets:
+        if key_sets or excluded:
             key = equality_key(value, path)
-            if not all(key in keys for keys in key_sets):
+            if key in excluded or not all(key in keys for keys in key_sets):
                 continue
         if kind == "string":
             if strings is None:
@@ -128,9 +129,8 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
                 is_free = strings == free_string(translation.nodes)
             holds = (is_free and value.isascii()) or matches_pattern(translation, strings, value)
         elif kind in ("integer", "number"):
-            if numbers is None:
-                numbers = number_range((schema for schema, _, shape in parts if shape.has_number), False)
-            holds = numbers.holds(value)
+            wanted = range_of(translation, parts, "number")
+            holds = wanted is None or wanted.holds(value)
         elif kind == "array":
             holds = _array_fulfils(translation, value, parts)
         else:
@@ -142,17 +142,24 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
 
 def _array_fulfils(translation: Translation, value: list[Any], parts: list[Part]) -> bool:
     layout = ArrayLayout(translation, parts)
-    return (
-        layout.low <= len(value)
-        and (layout.high is None or len(value) <= layout.high)
-        and all(fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value))
-    )
+    if layout.low > len(value) or (layout.high is not None and len(value) > layout.high):
+        return False
+    if not all(fulfils(translation, member, layout.schemas_at(index)) for index, member in enumerate(value)):
+        return False
+    for first, schema, least, greatest in layout.counted:
+        n = sum(fulfils(translation, member, [schema]) for member in value[first:])
+        if n < least or (greatest is not None and n > greatest):
+            return False
+    if layout.is_unique or layout.is_not_unique:
+        n_distinct = len({equality_key(member, parts[0][1]) for member in value})
+        return not (layout.is_unique and n_distinct < len(value)) and not (
+            layout.is_not_unique and n_distinct == len(value)
+        )
+    return True
 
 
 def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list[Part]) -> bool:
     for schema, path, shape in parts:
-        if shape.unenforced_object:
-            refuse_unenforced(translation, shape.unenforced_object, schema, path)
         if not all(name in value for name in schema.get("required", ())):
             return False
         if not schema.get("minProperties", 0) <= len(value) <= schema.get("maxProperties", len(value)):
@@ -160,5 +167,13 @@ def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list
         if shape.has_names:
             names = [(schema["propertyNames"], (path, "propertyNames"))]
             if not all(fulfils(translation, name, names) for name in value):
+                return False
+        if SOME_KEY in schema:
+            keys, wanted = schema[SOME_KEY]
+            node = keys_node(translation, keys)
+            if not any(
+                matches_pattern(translation, node, name) and fulfils(translation, member, [wanted])
+                for name, member in value.items()
+            ):
                 return False
     return all(fulfils(translation, member, key_schemas(translation, parts, name)) for name, member in value.items())

@@ -71,6 +71,37 @@ SCHEMAS: Check = (_is_schemas, "a list of schemas with at least one member")
 MAPPING: Check = (_is_mapping, "an object whose values are schemas")
 NAMES: Check = (_is_names, "a list of names")
 BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
+NAME_LISTS: Check = (lambda value: _is_mapping(value) and all(map(_is_names, value.values())), "lists of names by name")
+INTERNAL: Check = (lambda value: True, "")
+
+
+class Internal:
+    """A keyword that only this translation writes, into schemas that no text holds (see `negation.py`).
+
+    No key of a schema that was read is equal to one.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+# Their values name schemas by `SchemaAt`, so that what is said about them keeps its place.
+NOT = Internal("not")  # SchemaAt: does not hold
+ALL_OF = Internal("all of")  # list of SchemaAt: all hold
+ANY_OF = Internal("any of")  # list of SchemaAt: at least one holds
+EXCEPT = Internal("except")  # list of scalars: the value equals none of them
+NO_PATTERN = Internal("no pattern")  # str: a string in which the pattern is not found
+NO_FORMAT = Internal("no format")  # str: a string that is not of the format
+NO_MULTIPLE = Internal("no multiple")  # number: a number that is no multiple of it
+NO_INTEGER = Internal("no integer")  # True: a number that is no integer
+PREFIX = Internal("prefix")  # list of SchemaAt, as `prefixItems` in every draft
+COUNTED = Internal("counted")  # (first index, SchemaAt, least, greatest or None): so many items from there on fulfil it
+NOT_UNIQUE = Internal("not unique")  # True: two items are equal
+SOME_KEY = Internal("some key")  # (KeySet, SchemaAt): one of these keys is there with such a value
+EVERY_KEY = Internal("every key")  # (KeySet, SchemaAt): each of these keys that is there has such a value
 
 # Which instances a keyword speaks about; IN_PLACE ones apply other schemas to the same instance.
 ALL, STRING, NUMERIC, ARRAY, OBJECT, IN_PLACE, NOTHING = (
@@ -83,7 +114,7 @@ ALL, STRING, NUMERIC, ARRAY, OBJECT, IN_PLACE, NOTHING = (
     "none",
 )
 
-KEYWORDS: dict[str, tuple[str, Check]] = {
+KEYWORDS: dict[Any, tuple[str, Check]] = {
     "type": (ALL, (_is_type, "the name of a JSON type or a list of such names")),
     "enum": (ALL, (lambda value: type(value) is list, "a list of values")),
     "const": (ALL, (lambda value: True, "")),
@@ -91,6 +122,17 @@ KEYWORDS: dict[str, tuple[str, Check]] = {
     "allOf": (IN_PLACE, SCHEMAS),
     "anyOf": (IN_PLACE, SCHEMAS),
     "oneOf": (IN_PLACE, SCHEMAS),
+    "not": (IN_PLACE, SCHEMA),
+    "if": (IN_PLACE, SCHEMA),
+    "then": (NOTHING, SCHEMA),
+    "else": (NOTHING, SCHEMA),
+    "dependentSchemas": (IN_PLACE, MAPPING),
+    "dependentRequired": (IN_PLACE, NAME_LISTS),
+    "dependencies": (IN_PLACE, (_is_mapping, "schemas or lists of names by name")),
+    "unevaluatedProperties": (IN_PLACE, SCHEMA),
+    "unevaluatedItems": (IN_PLACE, SCHEMA),
+    "$dynamicRef": (IN_PLACE, TEXT),
+    "$recursiveRef": (IN_PLACE, TEXT),
     "minLength": (STRING, COUNT),
     "maxLength": (STRING, COUNT),
     "pattern": (STRING, TEXT),
@@ -105,6 +147,10 @@ KEYWORDS: dict[str, tuple[str, Check]] = {
     "prefixItems": (ARRAY, SCHEMAS),
     "minItems": (ARRAY, COUNT),
     "maxItems": (ARRAY, COUNT),
+    "contains": (ARRAY, SCHEMA),
+    "minContains": (NOTHING, COUNT),
+    "maxContains": (NOTHING, COUNT),
+    "uniqueItems": (ARRAY, BOOLEAN),
     "properties": (OBJECT, MAPPING),
     "patternProperties": (OBJECT, MAPPING),
     "additionalProperties": (OBJECT, SCHEMA),
@@ -114,31 +160,36 @@ KEYWORDS: dict[str, tuple[str, Check]] = {
     "maxProperties": (OBJECT, COUNT),
     "$defs": (NOTHING, MAPPING),
     "definitions": (NOTHING, MAPPING),
+    NOT: (IN_PLACE, INTERNAL),
+    ALL_OF: (IN_PLACE, INTERNAL),
+    ANY_OF: (IN_PLACE, INTERNAL),
+    EXCEPT: (ALL, INTERNAL),
+    NO_PATTERN: (STRING, INTERNAL),
+    NO_FORMAT: (STRING, INTERNAL),
+    NO_MULTIPLE: (NUMERIC, INTERNAL),
+    NO_INTEGER: (NUMERIC, INTERNAL),
+    PREFIX: (ARRAY, INTERNAL),
+    COUNTED: (ARRAY, INTERNAL),
+    NOT_UNIQUE: (ARRAY, INTERNAL),
+    SOME_KEY: (OBJECT, INTERNAL),
+    EVERY_KEY: (OBJECT, INTERNAL),
 }
 
-# Known, and not enforced yet: accepted only where they demand nothing (see `unsupported.py`).
-UNENFORCED: dict[str, tuple[str, Check]] = {
-    "not": (ALL, SCHEMA),
-    "if": (ALL, SCHEMA),
-    "dependentSchemas": (OBJECT, MAPPING),
-    "dependentRequired": (OBJECT, (_is_mapping, "an object whose values are lists of names")),
-    "dependencies": (OBJECT, (_is_mapping, "an object whose values are schemas or lists of names")),
-    "unevaluatedProperties": (OBJECT, SCHEMA),
-    "unevaluatedItems": (ARRAY, SCHEMA),
-    "contains": (ARRAY, SCHEMA),
-    "uniqueItems": (ARRAY, BOOLEAN),
-    "$dynamicRef": (ALL, TEXT),
-    "$recursiveRef": (ALL, TEXT),
-}
+# These write nothing that comes before the other keywords: properties stay in the order of the others.
+LAST_IN_PLACE: tuple[Any, ...] = (
+    "not", "if", "dependentSchemas", "dependentRequired", "dependencies", "unevaluatedProperties", "unevaluatedItems",
+    NOT, ANY_OF,
+)  # fmt: skip
 
-SINCE = {
-    "const": DRAFT_6, "contains": DRAFT_6, "propertyNames": DRAFT_6, "if": DRAFT_7, "$defs": DRAFT_2019,
+SINCE: dict[Any, int] = {
+    "const": DRAFT_6, "contains": DRAFT_6, "propertyNames": DRAFT_6, "if": DRAFT_7, "then": DRAFT_7, "else": DRAFT_7,
+    "$defs": DRAFT_2019,
     "dependentRequired": DRAFT_2019, "dependentSchemas": DRAFT_2019, "unevaluatedItems": DRAFT_2019,
     "unevaluatedProperties": DRAFT_2019, "prefixItems": DRAFT_2020, "$dynamicRef": DRAFT_2020,
-    "$recursiveRef": DRAFT_2019,
+    "$recursiveRef": DRAFT_2019, "minContains": DRAFT_2019, "maxContains": DRAFT_2019,
 }  # fmt: skip
 # `dependencies` left the specification with 2019-09 and stays in its meta-schema for compatibility: it is not ignored.
-UNTIL = {"additionalItems": DRAFT_2019, "$recursiveRef": DRAFT_2019}
+UNTIL: dict[Any, int] = {"additionalItems": DRAFT_2019, "$recursiveRef": DRAFT_2019}
 
 DRAFTS = {
     "json-schema.org/draft-04/schema": DRAFT_4,
@@ -162,28 +213,30 @@ class Shape:
 
     Attributes
     ----------
+    draft : the draft by which the schema is read.
     checks : (keyword, test of its value, what the value must be), for every keyword with a meaning.
     in_place : keywords that apply other schemas to the same instance, "" standing for all others, in the order written.
     is_plain : nothing applies in place.
     is_open : nothing but annotations: every instance is valid as far as this object's own keywords go.
     has_values, has_const, has_string, has_number, has_array, has_object : some keyword speaks about such instances.
     has_names : `propertyNames` is one of the keywords.
+    has_except : the value must differ from listed ones.
+    counts_items : which items there are counts, not only how many.
+    has_unevaluated : what alternatives evaluate counts.
+    has_key_sets : keys are described by a language (SOME_KEY, EVERY_KEY).
     is_scalar_type : where the type is scalar, nothing more is said of the value.
-    unenforced : keywords that `unsupported.py` must look at, those of all types.
-    unenforced_array, unenforced_object : the same for keywords of these types.
     of_other_drafts : keywords that the declared draft does not know.
     """
 
     __slots__ = (
-        "checks", "has_array", "has_const", "has_names", "has_number", "has_object", "has_string", "has_values",
-        "in_place", "is_open", "is_plain", "is_scalar_type", "of_other_drafts", "unenforced", "unenforced_array",
-        "unenforced_object",
+        "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
+        "has_names", "has_number", "has_object", "has_string", "has_unevaluated", "has_values", "in_place",
+        "is_open", "is_plain", "is_scalar_type", "of_other_drafts",
     )  # fmt: skip
 
-    def __init__(self, keys: tuple[str, ...], draft: int) -> None:
-        checks: list[tuple[str, Callable[[Any], bool], str]] = []
-        in_place: list[str] = []
-        unenforced: list[tuple[str, str]] = []
+    def __init__(self, keys: tuple[Any, ...], draft: int) -> None:
+        checks: list[tuple[Any, Callable[[Any], bool], str]] = []
+        in_place: list[Any] = []
         other_drafts: list[str] = []
         subjects = set()
         if "$ref" in keys and draft in (DRAFT_4, DRAFT_6, DRAFT_7):
@@ -194,10 +247,7 @@ class Shape:
                 continue
             known = KEYWORDS.get(key)
             if known is None:
-                known = UNENFORCED.get(key)
-                if known is None:
-                    continue
-                unenforced.append((key, known[0]))
+                continue
             subject, (check, expected) = known
             checks.append((key, check, expected))
             if subject == IN_PLACE:
@@ -209,20 +259,24 @@ class Shape:
                 elif key == "properties":  # keys are written where this keyword stands
                     in_place.remove("")
                     in_place.append("")
+        in_place.sort(key=LAST_IN_PLACE.__contains__)
+        known_keys = {check[0] for check in checks}
+        self.draft = draft
         self.checks = tuple(checks)
         self.is_plain = in_place in ([], [""])
         self.in_place = tuple(in_place)
         self.is_open = not in_place
-        self.has_names = "propertyNames" in keys and "propertyNames" not in other_drafts
-        self.has_const = "const" in keys and "const" not in other_drafts
-        self.has_values = "enum" in keys or self.has_const
+        self.has_names = "propertyNames" in known_keys
+        self.has_const = "const" in known_keys
+        self.has_values = "enum" in known_keys or self.has_const
+        self.has_except = EXCEPT in known_keys
         self.has_string = STRING in subjects
         self.has_number = NUMERIC in subjects
         self.has_array = ARRAY in subjects
         self.has_object = OBJECT in subjects
-        self.unenforced = tuple(key for key, subject in unenforced if subject == ALL)
-        has_own = self.has_values or self.has_string or self.has_number or self.unenforced
+        self.counts_items = not known_keys.isdisjoint(("contains", "uniqueItems", COUNTED, NOT_UNIQUE))
+        self.has_unevaluated = not known_keys.isdisjoint(("unevaluatedProperties", "unevaluatedItems"))
+        self.has_key_sets = SOME_KEY in known_keys or EVERY_KEY in known_keys
+        has_own = self.has_values or self.has_string or self.has_number or self.has_except
         self.is_scalar_type = self.is_plain and not has_own and "type" in keys
-        self.unenforced_array = tuple(key for key, subject in unenforced if subject == ARRAY)
-        self.unenforced_object = tuple(key for key, subject in unenforced if subject == OBJECT)
         self.of_other_drafts = tuple(other_drafts)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.conjunction import Conjunction, conjunction_of
-from llmask.frontends.json_schema.strings import any_spelling, matches_pattern, spellings_of, string_node
+from llmask.frontends.json_schema.strings import any_spelling, spellings_of, string_node
 from llmask.frontends.json_schema.types import types_of
 
 if TYPE_CHECKING:
@@ -54,8 +54,3 @@ def exactly_one(translation: Translation, languages: list[int]) -> int:
         others = nodes.union([*languages[:at], *languages[at + 1 :]])
         alone.append(nodes.intersect([language, nodes.complement(others)]))
     return nodes.union(alone)
-
-
-def has_string(translation: Translation, language: int, text: str) -> bool:
-    """Whether `text` belongs to a language made here."""
-    return matches_pattern(translation, language, text)

@@ -24,7 +24,7 @@ LedgerEntry = tuple[str, str, str]
 CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
-    "property_order": ("schema",),
+    "property_order": ("schema", "any"),
     "literals": ("json", "any"),
     "unique_keys": (False,),
 }
@@ -50,7 +50,8 @@ class SchemaOptions:
     format : "assert" enforces the formats that the specification defines, "annotate" none.
     formats : pattern (ECMA-262, a search as in `pattern`) of further formats by name; they go before the known ones.
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
-    property_order : "schema": declared properties in their order, then the other required ones, then free ones.
+    property_order : "schema": declared properties in their order, then the other required ones, then free ones. "any":
+        every order, each declared key once.
     unique_keys : False: a key without a schema of its own may be written twice, as JSON allows.
     escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
         character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of

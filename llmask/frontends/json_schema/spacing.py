@@ -18,10 +18,8 @@ allowed; about 2 us an edge and depth where it is demanded.
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from collections.abc import Callable
-from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, LlmaskError
@@ -165,7 +163,7 @@ class _Spaced:
         self._lexemes: dict[tuple[int, bool], tuple[dict[int, int], dict[int, int]]] = {}
         self._rule_at: dict[tuple[int, int], RuleId] = {}
         self._waiting: deque[tuple[int, int]] = deque()
-        self.rules = _without_rules(written)
+        self.rules = written.without_rules()
         self.rules.start = self._rule(written.start, 0)
         while self._waiting:
             rule, depth = self._waiting.popleft()
@@ -264,12 +262,3 @@ class _Spaced:
                 found = between, empty | {mark: mark for mark in self._closing}
             self._lexemes[depth, is_exact] = found
         return found
-
-
-def _without_rules(written: Rules) -> Rules:
-    """Rules with the same guards, by the same numbers, and nothing else."""
-    rules = copy(written)
-    rules.start = RuleId(0)
-    rules.names = []
-    rules.rule_starts, rules.state_rules, rules.edges, rules.finals = (array("i") for _ in range(4))
-    return rules

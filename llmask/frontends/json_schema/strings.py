@@ -20,9 +20,9 @@ from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
-from llmask.frontends.json_schema.formats import FORMATS, REFUSED_FORMATS
+from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_char, json_string_body, spell_json, style_of
 
@@ -153,9 +153,17 @@ def string_node(translation: Translation, parts: list[Part]) -> int:
     """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none."""
     nodes = translation.nodes
     asked = tuple(
-        (schema.get("minLength"), schema.get("maxLength"), schema.get("pattern"), format_of(translation, schema, path))
+        (
+            schema.get("minLength"),
+            schema.get("maxLength"),
+            schema.get("pattern"),
+            format_of(translation, schema, path),
+            schema.get(NO_PATTERN),
+            schema.get(NO_FORMAT),
+            tuple(texts_except(schema)) if shape.has_except else (),
+        )
         for schema, path, shape in parts
-        if shape.has_string
+        if shape.has_string or shape.has_except
     )
     if not asked:
         return free_string(nodes)
@@ -166,24 +174,43 @@ def string_node(translation: Translation, parts: list[Part]) -> int:
     return int(found)
 
 
+def texts_except(schema: dict[Any, Any]) -> list[str]:
+    """Strings that a value must differ from."""
+    return [value for value in schema[EXCEPT] if type(value) is str]
+
+
 def _string_node(translation: Translation, parts: list[Part]) -> int:
     nodes = translation.nodes
     low, high = count_range(parts, "minLength", "maxLength")
-    required = set()
+    required: set[int] = set()
     for schema, path, shape in parts:
+        if shape.has_except:
+            texts = texts_except(schema)
+            if texts:
+                required.add(nodes.complement(spellings_of(nodes, texts)))
         if not shape.has_string:
             continue
         if "pattern" in schema:
             required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
+        if NO_PATTERN in schema:
+            required.add(nodes.complement(pattern_string(translation, schema[NO_PATTERN], path, "pattern")))
         name = format_of(translation, schema, path)
         if name is not None:
-            required.add(pattern_string(translation, translation.format_patterns[name], path, "format"))
+            required.add(_format_node(translation, name, path))
+        if NO_FORMAT in schema:
+            required.add(nodes.complement(_format_node(translation, schema[NO_FORMAT], path)))
     if high is not None and low > high:
         return nodes.EMPTY
     if low > 0 or high is not None:
         required.add(_quoted(nodes, json_string_body(nodes, low, high)))
+    elif required:
+        required.add(free_string(nodes))  # complements alone hold more than strings
     node = nodes.intersect(sorted(required)) if required else free_string(nodes)
     return nodes.EMPTY if nodes.is_empty(node) else node
+
+
+def _format_node(translation: Translation, name: str, path: Path) -> int:
+    return pattern_string(translation, translation.format_patterns[name], path, "format")
 
 
 def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> str | None:
@@ -197,9 +224,6 @@ def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> s
         return None
     if name in FORMATS:
         return str(name)
-    if name in REFUSED_FORMATS:
-        refuse(translation, "format", path, f'the format "{name}" is not supported; the mask would be too permissive')
-    else:
-        where = pointer(path, "format")
-        translation.ignore("format", where, f'the format "{name}" is unknown, so it is an annotation')
+    where = pointer(path, "format")
+    translation.ignore("format", where, f'the format "{name}" is unknown, so it is an annotation')
     return None

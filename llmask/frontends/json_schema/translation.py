@@ -13,30 +13,34 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.json_schema.alternatives import NOT_STRING, Exclusion, exclusion
-from llmask.frontends.json_schema.arrays import emit_array
+from llmask.frontends.json_schema.alternatives import overlaps
+from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
+from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import (
-    Choice,
     Conjunction,
     Part,
     SchemaAt,
-    add_schema,
     conjunction_of,
     with_alternative,
 )
-from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.keywords import Shape, draft_of
-from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of, white_space
-from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import number_node, number_range
+from llmask.frontends.json_schema.contained import emit_counted_array
+from llmask.frontends.json_schema.context import Context
+from llmask.frontends.json_schema.discriminators import pairs_left
+from llmask.frontends.json_schema.keywords import EXCEPT
+from llmask.frontends.json_schema.lexemes import white_space
+from llmask.frontends.json_schema.numbers import number_node
 from llmask.frontends.json_schema.objects import emit_object
-from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.references import References
-from llmask.frontends.json_schema.strings import literal_string, string_node
+from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
+from llmask.frontends.json_schema.ranges import range_of
+from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.strings import string_node
+from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
@@ -50,126 +54,62 @@ MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too d
 MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
 
 
-class Translation:
+class Translation(Context):
     """One schema on its way to rules."""
 
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
-        self.nodes = nodes
-        self.options = options
-        self.schema = schema
-        self.draft = draft_of(schema)
-        self.references = References(schema, self.draft)
-        self.rules = Rules()
-        self.warnings: dict[str, str] = {}  # JSON pointer of the keyword -> sentence
-        self.reasons: list[tuple[str, Path]] = []  # places that allow nothing
-        self.counted: list[tuple[StateId, Path]] = []  # values whose keys are counted for minProperties
-        self.punctuation = punctuation_of(nodes)
-        self.lexeme_of_type = lexemes_of_types(nodes)
-        self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
-        self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
-        self._shape_of: dict[int, Shape] = {}  # by identity of the schema, which lives as long as the root
-        self._shapes: dict[tuple[str, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
-        self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
+        super().__init__(nodes, schema, options)
         self._rule_of: dict[Any, RuleId] = {}
         self._any: RuleId | None = None
-        self._work = 0
-        self._max_work = options.limits.max_schema_keywords
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
     def run(self) -> Rules:
-        """Write all rules.
+        """Write all rules: again and without them, when guards relied on places that turn out to allow nothing.
 
         Raises
         ------
         GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
             As `compile_schema` says.
         """
-        rules = self.rules
-        if self.options.whitespace == "flexible" and self.options.max_whitespace:
-            rules.ignored = white_space(self.nodes, self.options.max_whitespace)
-        schemas = self._followed([(self.schema, ())])
-        rules.start = self.rule_of(schemas) if schemas else self.any_rule()
-        waiting = self._waiting
         try:
-            while waiting:
-                place = waiting.pop()
-                self._path = place[0][0][1]
-                self._write(*place)
+            while True:
+                self._write_all()
+                found = self._void_places()
+                if not found:
+                    return self.rules
+                self.void |= found
+                self.rules = Rules()
+                self.counted.clear()
+                self._rule_of.clear()
+                self._any = None
         except LimitExceeded as error:
             if error.where is not None:
                 raise
             raise LimitExceeded(error.message, pointer(self._path), error.help) from None
-        return rules
 
-    # --- bookkeeping
+    def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
+        """Pairs of positions of schemas that their marks do not show to exclude each other."""
+        return list(pairs_left(self, schemas))
 
-    def shape(self, schema: Any, path: Path) -> Shape:
-        """What the keys of a schema say; its values are checked.
+    def _write_all(self) -> None:
+        rules = self.rules
+        if self.options.whitespace == "flexible" and self.options.max_whitespace:
+            rules.ignored = white_space(self.nodes, self.options.max_whitespace)
+        schemas = self._followed([(self.schema, ROOT)])
+        rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        waiting = self._waiting
+        while waiting:
+            place = waiting.pop()
+            self._path = place[0][0][1]
+            self._write(*place)
 
-        Raises
-        ------
-        GrammarError
-            When it is no schema, or the value of a keyword is malformed.
-        """
-        shape = self._shape_of.get(id(schema))
-        if shape is not None:
-            return shape
-        if type(schema) is not dict:
-            raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
-        keys = tuple(schema)
-        shape = self._shapes.get(keys)
-        if shape is None:
-            if not all(type(key) is str for key in keys):
-                raise GrammarError("the keys of a schema must be strings", pointer(path))
-            if len(self._shapes) >= MAX_SHAPES:
-                self._shapes.clear()
-            shape = self._shapes[keys] = Shape(keys, self.draft)
-        for keyword, check, expected in shape.checks:
-            if not check(schema[keyword]):
-                raise GrammarError(
-                    f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
-                )
-        if shape.of_other_drafts:
-            for keyword in shape.of_other_drafts:
-                where = pointer(path, keyword)
-                self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
-        self._shape_of[id(schema)] = shape
-        return shape
-
-    def count_work(self, n: int = 1) -> None:
-        """Count schemas visited."""
-        self._work += n
-        if self._work > self._max_work:
-            raise LimitExceeded(
-                f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
-                None,
-                "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
-            )
-
-    def check_depth(self, depth: int, path: Path) -> None:
-        """Refuse a place nested deeper than the limit."""
-        if depth > self.options.limits.max_schema_depth:
-            raise LimitExceeded(
-                f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
-                pointer(path),
-                "Use references for recursive structures, or raise the limit.",
-            )
-
-    def ignore(self, keyword: str, where: str, reason: str) -> None:
-        """Note in the warnings that a keyword is not enforced."""
-        self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
-
-    def nothing(self, reason: str, path: Path) -> None:
-        """Note why no edge is written for a place."""
-        self.reasons.append((reason, path))
-
-    def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
-        """Lexeme of a declared key."""
-        node = self._keys.get(name)
-        if node is None:
-            node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
-        return node
+    def _void_places(self) -> set[Hashable]:
+        """Places that guards rely on and that allow nothing."""
+        if not self.counted:
+            return set()
+        productive = productive_states(self.rules)
+        return {place for state, place in self.counted.items() if state not in productive}
 
     # --- places
 
@@ -190,7 +130,7 @@ class Translation:
                     if lexeme is not None:
                         self.rules.scan(start, lexeme, end)
                         return
-                elif shape.is_plain and not shape.unenforced:
+                elif shape.is_plain:
                     if schema.get("type") in SCALARS:
                         self._write_parts([(schema, path, shape)], rule, start, end, depth)
                         return
@@ -233,21 +173,22 @@ class Translation:
 
     def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The same schemas with bare references followed, each once, `true` left out."""
-        found: dict[int, SchemaAt] = {}
+        found: dict[Hashable, SchemaAt] = {}
         for schema, path in schemas:
-            seen: set[int] = set()
+            seen: set[Hashable] = set()
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
-                if id(schema) in seen:
+                identity = self.identity(schema, path)
+                if identity in seen:
                     raise GrammarError("the schema refers to itself without describing anything", pointer(path))
-                seen.add(id(schema))
+                seen.add(identity)
                 schema, path = self.references.resolve(schema["$ref"], path)
             if schema is not True:
-                found.setdefault(id(schema), (schema, path))
+                found.setdefault(self.identity(schema, path), (schema, path))
         return list(found.values())
 
     def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
         """Rule of everything that fulfils `schemas`."""
-        key = frozenset(id(schema) for schema, _ in schemas)
+        key = self.place_key(schemas)
         rule = self._rule_of.get(key)
         if rule is None:
             rules = self.rules
@@ -285,25 +226,34 @@ class Translation:
             if not conjunction.parts:
                 return self.rules.call(start, self.any_rule(), end)
             return self._write_parts(conjunction.parts, rule, start, end, depth)
-        choice = conjunction.choices.pop()
+        if conjunction.parts or len(conjunction.choices) > 1:
+            conjunction = settle(self, conjunction)
+            if conjunction.false_at is not None:
+                return self.nothing("none of the alternatives fulfils the other keywords", conjunction.false_at)
+            if not conjunction.choices:
+                return self._write_parts(conjunction.parts, rule, start, end, depth)
+        index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
+        choice = conjunction.choices[index]
         self.check_depth(len(conjunction.choices), path)
-        is_bare = not conjunction.parts and not conjunction.choices
-        if choice.keyword == "oneOf" and exclusion(self, conjunction, choice) is Exclusion.BUT_STRINGS:
-            self._write_strings(conjunction, choice, start, end)
-            add_schema(self, conjunction, NOT_STRING, choice.path)
-            is_bare = False
+        is_bare = not conjunction.parts and len(conjunction.choices) == 1
+        others: dict[int, list[int]] = {}
+        if choice.keyword == "oneOf":
+            rest = conjunction.copy()
+            del rest.choices[index]
+            others = overlaps(self, rest, choice)
         spellings: list[bytes] = []
-        for schema, at in choice.schemas:
+        for at, member in enumerate(choice.schemas):
             self.count_work(1 if is_bare else MERGE_WORK)
+            schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
             if not is_bare:
-                other = with_alternative(self, conjunction, choice, schema, at)
-                self._write_conjunction(other, at, rule, start, end, depth)
+                other = with_alternative(self, conjunction, index, schemas)
+                self._write_conjunction(other, member[1], rule, start, end, depth)
                 continue
-            listed = self._scalars_of(schema, at)
+            listed = self._scalars_of(*member) if len(schemas) == 1 else None
             if listed is not None:
                 spellings += listed
             else:
-                self._waiting.append(([(schema, at)], rule, start, end, depth + 1, False))
+                self._waiting.append((schemas, rule, start, end, depth + 1, False))
         if spellings:
             self.rules.scan(start, listed_node(self.nodes, spellings), end)
         return None
@@ -313,24 +263,15 @@ class Translation:
         if type(schema) is not dict:
             return None
         shape = self.shape(schema, path)
-        if not shape.has_values or not shape.is_plain or shape.unenforced:
+        if not shape.has_values or not shape.is_plain:
             return None
         return scalar_spellings(self, (schema, path, shape))
-
-    def _write_strings(self, conjunction: Conjunction, choice: Choice, start: StateId, end: StateId) -> None:
-        """Write the strings of a `oneOf` whose schemas share some: those that fulfil exactly one."""
-        whole = conjunction.copy()
-        whole.choices.append(choice)
-        node = strings_of(self, whole)
-        if node == self.nodes.EMPTY:
-            return self.nothing("no string fulfils exactly one schema of oneOf", choice.path)
-        return self.rules.scan(start, node, end)
 
     def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Write what the own keywords of all `parts` leave."""
         for _, _, shape in parts:
             if shape.has_values:
-                return emit_values(self, parts, rule, start, end)
+                return emit_values(self, parts, rule, start, end, depth)
         types = types_of(parts)
         if not types:
             return self.nothing("no type fulfils all of the schemas that hold here", parts[0][1])
@@ -343,27 +284,37 @@ class Translation:
         if kind == "object":
             return emit_object(self, parts, rule, start, end, depth)
         if kind == "array":
-            return emit_array(self, parts, rule, start, end, depth)
+            return self._write_array(parts, rule, start, end, depth)
         if kind == "string":
             node = string_node(self, parts)
-        elif kind == "boolean" or kind == "null":
-            node = lexemes.boolean if kind == "boolean" else lexemes.null
-        elif any(shape.has_number for _, _, shape in parts):
-            subjects = [schema for schema, _, shape in parts if shape.has_number]
-            node = number_node(self.nodes, number_range(subjects, kind == "integer"))
+        elif kind == "null" or kind == "boolean":
+            node = self._constants(kind, parts)
         else:
-            node = lexemes.integer if kind == "integer" else lexemes.number
+            wanted = range_of(self, parts, kind)
+            if wanted is not None:
+                node = number_node(self.nodes, wanted)
+            else:
+                node = lexemes.integer if kind == "integer" else lexemes.number
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
 
+    def _constants(self, kind: str, parts: list[Part]) -> int:
+        """Lexeme of `null`, or of those booleans that are not excepted."""
+        excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
+        if kind == "null":
+            return self.nodes.EMPTY if any(value is None for value in excepted) else self.punctuation.null
+        left = [value for value in (True, False) if not any(value is other for other in excepted)]
+        if len(left) == 2:
+            return self.punctuation.boolean
+        return self.nodes.union([self.nodes.literal(b"true" if value else b"false") for value in left])
 
-def _shown(value: Any) -> str:
-    """A short spelling of a value for messages."""
-    if type(value) is dict or type(value) is list:
-        return "an object" if type(value) is dict else "a list"
-    try:
-        text = repr(value)
-    except ValueError:
-        return "a number of very many digits"
-    return text if len(text) <= 40 else text[:37] + "..."
+    def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        path = parts[0][1] if parts else ROOT
+        layout = ArrayLayout(self, parts)
+        if layout.is_unique:
+            refuse(self, "uniqueItems", path, '"uniqueItems" is not supported; the mask would be too permissive')
+        if layout.is_not_unique:
+            refuse(self, "not", path, 'the negation of "uniqueItems" is not supported')
+        emit = emit_counted_array if layout.counted else emit_array
+        return emit(self, layout, path, rule, start, end, depth)

@@ -1,22 +1,22 @@
-"""`const` and `enum`: each value in one spelling, that of `json.dumps(ensure_ascii=False)`; 2.0 may also be written 2.
+"""`const` and `enum`: strings in one spelling, that of `json.dumps(ensure_ascii=False)`; numbers in every one of them
+without exponent, so that 2 may also be written 2.0.
 
-Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are structures, with
-white space where JSON has it, keys in the order given.
+Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are schemas that allow one
+value (`synthetic.py`), so their keys are in the order given, or in any order, like those of other objects.
 
 In: values. Out: edges between two given states. Cost: about a microsecond a scalar.
 """
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.word_lists import n_common
-from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.strings import QUOTE, literal_string, literals_of, spelled_string
+from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
+from llmask.frontends.json_schema.pointers import Path
+from llmask.frontends.json_schema.strings import QUOTE, literals_of, spelled_string
+from llmask.frontends.json_schema.synthetic import schema_of_value
 from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
@@ -25,12 +25,15 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
-EXACT_FLOATS = 1e16  # from here on json.dumps writes an exponent
+LITERALS = {None: b"null", True: b"true", False: b"false"}
+BEGINS_NUMERAL = frozenset(b"-0123456789")
 
 
-def emit_values(translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId) -> None:
+def emit_values(
+    translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
+) -> None:
     """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
-    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end)
+    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end, depth)
 
 
 def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
@@ -42,7 +45,7 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
             values = found
             break
     schema, _, shape = parts[0]
-    has_others = shape.has_string or shape.has_number or shape.has_array or shape.has_object
+    has_others = shape.has_string or shape.has_number or shape.has_array or shape.has_object or shape.has_except
     if len(parts) == 1 and not has_others:
         if "type" not in schema:
             return values
@@ -60,12 +63,12 @@ def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None
             return None
         if type(value) is not str:
             equality_key(value, path)  # refuses what is no JSON
-        spellings += _spellings(value, path)
+        spellings.append(_spelling(value, path))
     return spellings or None
 
 
 def emit_listed(
-    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId
+    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
     if not values:
@@ -78,9 +81,9 @@ def emit_listed(
             continue
         seen.add(key)
         if type(value) is dict or type(value) is list:
-            _emit_structure(translation, value, path, rule, start, end)
+            translation.place([(schema_of_value(translation, value, path), path)], rule, start, end, depth)
         else:
-            spellings += _spellings(value, path)
+            spellings.append(_spelling(value, path))
     if spellings:
         translation.rules.scan(start, listed_node(translation.nodes, spellings), end)
     return None
@@ -92,7 +95,7 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
     made here, so that no step of a document waits for them.
     """
-    node = literals_of(nodes, spellings)
+    node = _listed_node(nodes, spellings)
     key = (__name__, node)
     if len(spellings) >= LONG and key not in nodes.memo:
         nodes.memo[key] = True
@@ -102,45 +105,21 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     return node
 
 
-def _spellings(value: Any, path: Path) -> list[bytes]:
-    """Spellings of a scalar: one, and a second for a float without a fraction."""
+def _listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
+    numerals = [spelling for spelling in spellings if spelling[0] in BEGINS_NUMERAL]
+    if not numerals:
+        return literals_of(nodes, spellings)
+    node = listed_numbers_node(nodes, numerals)
+    if len(numerals) == len(spellings):
+        return node
+    others = [spelling for spelling in spellings if spelling[0] not in BEGINS_NUMERAL]
+    return nodes.union([node, literals_of(nodes, others)])
+
+
+def _spelling(value: Any, path: Path) -> bytes:
+    """Spelling of a scalar; of a number, the one that `listed_numbers_node` reads."""
     if type(value) is str:
-        return [spelled_string(value, path)]
-    if type(value) is Decimal:
-        return [format(value, "f").encode()]
-    try:
-        spelled = json.dumps(value).encode()
-    except ValueError:  # Python writes integers of at most 4,300 digits unless told otherwise
-        raise LimitExceeded("a number in const or enum has too many digits", pointer(path)) from None
-    if type(value) is float and value.is_integer() and abs(value) < EXACT_FLOATS:
-        return [spelled, b"%d" % value]
-    return [spelled]
-
-
-def _emit_structure(
-    translation: Translation, value: Any, path: Path, rule: RuleId, start: StateId, end: StateId
-) -> None:
-    rules = translation.rules
-    lexemes = list(_lexemes(translation, value, path))
-    for lexeme in lexemes[:-1]:
-        following = rules.state(rule)
-        rules.scan(start, lexeme, following)
-        start = following
-    rules.scan(start, lexemes[-1], end)
-
-
-def _lexemes(translation: Translation, value: Any, path: Path) -> list[int]:
-    """The lexemes of a value in order; its depth was checked by `equality_key`."""
-    punctuation = translation.punctuation
-    if type(value) is dict:
-        lexemes = [punctuation.open_object]
-        for name, member in value.items():
-            lexemes += [literal_string(translation.nodes, name, path), punctuation.colon]
-            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
-        return [*(lexemes[:-1] if value else lexemes), punctuation.close_object]
-    if type(value) is list:
-        lexemes = [punctuation.open_array]
-        for member in value:
-            lexemes += [*_lexemes(translation, member, path), punctuation.comma]
-        return [*(lexemes[:-1] if value else lexemes), punctuation.close_array]
-    return [literals_of(translation.nodes, _spellings(value, path))]
+        return spelled_string(value, path)
+    if value is None or type(value) is bool:
+        return LITERALS[value]
+    return plain_numeral(value)

@@ -5,6 +5,9 @@ with what follows at hand (the *tails*, one a state of the text on the left): x(
 known, and (?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are
 exact, in any place and any nesting; only loops around them need more (`equations`).
 
+Behind a look-around any bytes may follow, not only text: no character is the start of another's spelling, so within
+the tail both say the same, and once (?!y) is broken nothing is left, x & not(ALL), which needs no search to be known.
+
 Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
 texts holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
 
@@ -245,14 +248,14 @@ class Meaning:
         assert isinstance(tree, Look)
         bodies = self._looks_ahead.get(id(tree))
         if bodies is None:
-            bodies = self.tails_before(tree.inner, [self.any_text for _ in self.states])
+            bodies = self.tails_before(tree.inner, [self.nodes.ALL for _ in self.states])
             self._looks_ahead[id(tree)] = bodies
         body = bodies[state]
         assert isinstance(body, int)
         return self.nodes.complement(body) if tree.is_negated else body
 
     def _starts(self, members: CodePointSet) -> int:
-        return self.nodes.concat([self.spelling.char(self.nodes, members), self.any_text])
+        return self.nodes.concat([self.spelling.char(self.nodes, members), self.nodes.ALL])
 
     def _only(self, rest: int, tail: Tail) -> Tail:
         """Intersect; the shortcuts keep ordinary patterns free of intersections."""

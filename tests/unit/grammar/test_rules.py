@@ -10,10 +10,23 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED, Rules, RuleTemplate
+from llmask.grammar.rules import (
+    ANOTHER,
+    CALL,
+    COUNT,
+    EDGE_FIELDS,
+    GUARD_FIELDS,
+    NO_GUARD,
+    SCAN,
+    SKIP,
+    UNBOUNDED,
+    Rules,
+    RuleTemplate,
+)
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.earley_twin import EarleyTwin
+from tests.reference.guards import required_members
 
 LETTERS = b"abc"
 EOS = 256
@@ -77,8 +90,25 @@ def test_equal_guards_share_a_number() -> None:
     assert rules.guard(1, 5, 1, 6) == guard != NO_GUARD
     assert rules.guard(1, 5, 1, 7) != guard
     assert rules.guard(high=2**40, cap=2**50) == rules.guard()
-    assert rules.guards[:4].tolist() == [0, UNBOUNDED, 0, UNBOUNDED]
-    assert rules.guards[4 * guard : 4 * guard + 4].tolist() == [1, 5, 1, 6]
+    assert rules.guards[:GUARD_FIELDS].tolist() == [COUNT, 0, UNBOUNDED, 0, UNBOUNDED]
+    assert rules.guards[GUARD_FIELDS * guard : GUARD_FIELDS * (guard + 1)].tolist() == [COUNT, 1, 5, 1, 6]
+
+
+def test_required_members_are_sets_of_bits() -> None:
+    rules = Rules()
+    guard = rules.check_guard(low=2, required=[31, 0, 70, 0])
+    assert rules.check_guard(2, required=(70, 31, 0)) == guard
+    assert rules.add_guard(31, required=[31, 0, 70]) != guard
+    place = rules.guards[GUARD_FIELDS * guard + 3]
+    assert rules.required[place:].tolist() == [3, 3, 1 - 2**31, 0, 1 << 6]
+    assert required_members(rules, place) == {0, 31, 70}
+    assert required_members(rules, 0) == frozenset()
+
+
+def test_equal_set_guards_share_a_number() -> None:
+    rules = Rules()
+    assert rules.add_guard() == rules.add_guard(ANOTHER, 2**40) != rules.add_guard(0)
+    assert rules.check_guard() not in (rules.add_guard(), rules.add_guard(0), rules.guard(0, 5), NO_GUARD)
 
 
 def random_rules(rng: random.Random, nodes: Any) -> Rules:

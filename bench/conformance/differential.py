@@ -1,0 +1,241 @@
+"""Random schemas and documents beside `jsonschema`: `python -m bench.conformance differential --pairs 100000 --seed N`.
+
+For each schema: documents drawn to be valid, documents one change away from them, and any values. A pair counts where
+the judge and a grammar both exist. Formats are judged where the definition is short enough to be certain of
+(`tests/generators/judge.py`). Each difference is made smaller and written down with what is needed to repeat it. With
+`--walks N` of every N schemas one also gets a document written under its masks.
+
+In: numbers of pairs, a seed. Out: counts, differences in `results/differential-SEED.json`. Cost: 0.5 ms a pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+import llmask
+from bench.conformance import tables
+from bench.conformance.completion import DeadEnd
+from bench.conformance.subject import Refused, Subject
+from bench.conformance.walks import FIRST_BYTE, Walker, fault
+from bench.orders import accepted_in_another_order
+from tests.generators.instances import Drawer, mutated
+from tests.generators.judge import Judge, Unjudgeable
+from tests.generators.schemas import VOCABULARY, keywords_of, random_schema, random_value
+from tests.generators.shrink import shrink
+
+DRAWN, MUTATED, ANY = "drawn", "one change from a valid one", "any value"
+FALSE, REJECTED, FRACTION = "false acceptance", "valid rejected", "valid, rejected when spelled as 1.0"
+TRIES, VALID, CHANGES, OTHERS = 24, 9, 9, 2  # of a schema: draws at most, valid ones kept, changes, any values
+MAX_SHRUNK = 40  # differences made smaller; a broken engine has too many
+
+
+@dataclass
+class Counts:
+    """What was compared and what came of it."""
+
+    schemas: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    keywords: Counter[str] = field(default_factory=Counter)
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    slowest: tuple[float, Any] = (0.0, None)
+
+
+def documents(schema: Any, judge: Judge, rng: random.Random) -> list[tuple[str, Any, bool]]:
+    """Kind, document and the judge's verdict. Raises `Unjudgeable`."""
+    drawer = Drawer(schema, rng)
+    valid: list[Any] = []
+    found: list[tuple[str, Any, bool]] = []
+    for _ in range(TRIES):
+        document = drawer.value()
+        is_valid = judge.is_valid(json.dumps(document))
+        if is_valid:
+            valid.append(document)
+        if is_valid or len(found) < OTHERS + len(valid):
+            found.append((DRAWN, document, is_valid))
+        if len(valid) == VALID:
+            break
+    near = [(MUTATED, mutated(rng, rng.choice(valid))) for _ in range(CHANGES)] if valid else []
+    near += [(ANY, random_value(rng)) for _ in range(OTHERS)]
+    return found + [(kind, document, judge.is_valid(json.dumps(document))) for kind, document in near]
+
+
+def without_fractions(document: Any) -> Any:
+    """The document with 1 for 1.0, which JSON Schema calls the same number."""
+    if isinstance(document, dict):
+        return {name: without_fractions(member) for name, member in document.items()}
+    if isinstance(document, list):
+        return [without_fractions(item) for item in document]
+    return int(document) if isinstance(document, float) and document.is_integer() else document
+
+
+class Comparison:
+    """Pairs of one seed.
+
+    Parameters
+    ----------
+    subject : llmask.
+    seed : of everything that is drawn.
+    n_walks : of so many schemas one gets a document written under its masks; 0 for none.
+    """
+
+    def __init__(self, subject: Subject, seed: int, n_walks: int = 0) -> None:
+        self.subject = subject
+        self.rng = random.Random(seed)
+        self.n_walks = n_walks
+        self.walker = Walker(subject.tokenizer) if n_walks else None
+        self.counts = Counts()
+        self.spells_escapes = "literals" in subject.options
+
+    def run(self, n_pairs: int) -> Counts:
+        """Compare until so many pairs are counted."""
+        counts = self.counts
+        while counts.pairs["all"] < n_pairs:
+            self._schema(random_schema(self.rng))
+            tables.progress(f"{counts.pairs['all']:,} of {n_pairs:,} pairs, {len(counts.differences)} differences")
+        tables.progress("")
+        return counts
+
+    def _schema(self, schema: Any) -> None:
+        counts = self.counts
+        counts.schemas["all"] += 1
+        counts.keywords.update(list(keywords_of(schema)))
+        started = time.perf_counter()
+        try:
+            grammar = self.subject.grammar(schema)
+        except Refused as error:
+            counts.schemas["refused"] += 1
+            counts.refusals[f"{error.kind}: {str(error).splitlines()[0][:110]}"] += 1
+            return
+        finally:
+            counts.slowest = max(counts.slowest, (time.perf_counter() - started, schema), key=lambda pair: pair[0])
+        counts.schemas["without documents"] += grammar is None
+        try:
+            judge = Judge(schema)
+            for kind, document, is_valid in documents(schema, judge, self.rng):
+                self._pair(schema, grammar, kind, document, is_valid)
+        except Unjudgeable:
+            counts.schemas["not judged"] += 1
+            return
+        if self.walker is not None and grammar is not None and counts.schemas["all"] % self.n_walks == 0:
+            self._walk(schema, grammar, judge)
+
+    def accepts(self, grammar: Any, document: Any, is_ascii: bool) -> bool:
+        """Whether the grammar takes the document; in some order of keys where there is only one that it writes."""
+        if self.subject.accepts(grammar, json.dumps(document, ensure_ascii=is_ascii)):
+            return True
+        if grammar is None or "property_order" in self.subject.options:
+            return False
+        return accepted_in_another_order(self.subject, grammar.matcher(), document)
+
+    def _pair(self, schema: Any, grammar: Any, kind: str, document: Any, is_valid: bool) -> None:
+        counts = self.counts
+        is_ascii = self.spells_escapes and self.rng.random() < 0.3
+        try:
+            what = self._verdict(grammar, document, is_valid, is_ascii)
+        except llmask.LimitExceeded:
+            counts.pairs["limit reached"] += 1
+            return
+        counts.pairs.update(["all", kind, "valid" if is_valid else "invalid"])
+        if what is not None:
+            counts.differences.append(self._described(schema, document, what, is_ascii))
+
+    def _verdict(self, grammar: Any, document: Any, is_valid: bool, is_ascii: bool) -> str | None:
+        """FALSE, REJECTED, FRACTION or None."""
+        if self.accepts(grammar, document, is_ascii) == is_valid:
+            return None
+        if not is_valid:
+            return FALSE
+        return FRACTION if self.accepts(grammar, without_fractions(document), is_ascii) else REJECTED
+
+    def _described(self, schema: Any, document: Any, what: str, is_ascii: bool) -> dict[str, Any]:
+        small: tuple[Any, Any] = schema, document
+        if len(self.counts.differences) < MAX_SHRUNK:
+            small = shrink(schema, document, lambda s, d: self.difference(s, d, is_ascii) == what)
+        return {
+            "what": what,
+            "schema": small[0],
+            "document": json.dumps(small[1], ensure_ascii=is_ascii),
+            "found in": {"schema": schema, "document": document},
+        }
+
+    def difference(self, schema: Any, document: Any, is_ascii: bool) -> str | None:
+        """The verdict from the beginning; None also for what is no schema or is refused."""
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema)
+            is_valid = Judge(schema).is_valid(json.dumps(document))
+            return self._verdict(self.subject.grammar(schema), document, is_valid, is_ascii)
+        except (Unjudgeable, Refused, jsonschema.SchemaError, llmask.LimitExceeded):
+            return None
+
+    def _walk(self, schema: Any, grammar: Any, judge: Judge) -> None:
+        assert self.walker is not None
+        self.counts.schemas["walks"] += 1
+        try:
+            walk = self.walker.walk(grammar, self.rng, FIRST_BYTE, n_probes=0)
+        except DeadEnd as error:
+            self.counts.differences.append({"what": "dead end", "schema": schema, "document": str(error)})
+            return
+        except llmask.LimitExceeded:
+            self.counts.schemas["walks that reached a limit"] += 1
+            return
+        if walk.document is None:
+            self.counts.schemas["walks without an end within the bound"] += 1
+        elif fault(judge, walk.document) is not None:
+            text = walk.document.decode(errors="replace")
+            self.counts.differences.append({"what": "written and not valid", "schema": schema, "document": text})
+
+
+def text_of(counts: Counts) -> str:
+    """The report."""
+    pairs, schemas = counts.pairs, counts.schemas
+    n_pairs, n_schemas = pairs["all"], schemas["all"]
+    lines = [f"{n_pairs:,} pairs of {n_schemas - schemas['refused']:,} schemas; {n_schemas:,} drawn"]
+    lines += [
+        f"  {tables.share(pairs[kind], n_pairs):>8}  {kind}" for kind in ("valid", "invalid", MUTATED, DRAWN, ANY)
+    ]
+    lines += [
+        f"  {tables.share(n, n_schemas):>8}  of the schemas: {kind}" for kind, n in schemas.items() if kind != "all"
+    ]
+    if pairs["limit reached"]:
+        lines.append(f"  {pairs['limit reached']:,} documents reached a limit")
+    lines += [f"    {n:6,}  {reason}" for reason, n in counts.refusals.most_common(15)]
+    rare = sorted(VOCABULARY, key=lambda keyword: counts.keywords[keyword])
+    lines.append("share of schemas with a keyword, rarest first: " + ", ".join(
+        f"{keyword} {tables.share(counts.keywords[keyword], n_schemas)}" for keyword in rare))  # fmt: skip
+    seconds, schema = counts.slowest
+    lines.append(f"slowest compile: {1000 * seconds:,.1f} ms: {json.dumps(schema, ensure_ascii=False)[:300]}")
+    kinds = Counter(entry["what"] for entry in counts.differences)
+    lines.append("differences: " + (", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "none"))
+    shown = {(entry["what"], json.dumps(entry["schema"]), entry["document"]) for entry in counts.differences}
+    for what, schema_text, document in sorted(shown, key=lambda entry: len(entry[1]))[:25]:
+        lines.append(f"  {what}: {schema_text[:240]}  {document[:120]}")
+    return "\n".join(lines)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--walks", type=int, default=5, help="of so many schemas one gets a written document; 0: none")
+    parser.add_argument("--output", type=Path, default=Path("results"), help="folder for differential-SEED.json")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Compare, print, write; 1 when there are differences."""
+    subject = Subject()
+    started = time.monotonic()
+    counts = Comparison(subject, options.seed, options.walks).run(options.pairs)
+    print(text_of(counts))
+    path = tables.write_json(options.output, f"differential-{options.seed}.json", counts.differences)
+    print(f"written: {path}; {time.monotonic() - started:.0f} s")
+    print("options that this version lacks: " + (", ".join(subject.missing) or "none"))
+    return int(bool(counts.differences))

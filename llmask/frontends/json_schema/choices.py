@@ -1,0 +1,106 @@
+"""What the parts of a place already decide about its choices, before a union of alternatives is written.
+
+Alternatives that the parts exclude by their marks (`marks.py`) are taken out; a choice of which one
+alternative is left becomes parts, which may decide the next one; a choice of which an alternative holds anyway is
+dropped. The negation of a schema is a choice between many alternatives, most of which end here: beside
+`"required": ["a"]`, of `not {"required": ["a", "b"]}` only the absence of `b` is left. (Unit propagation, as in
+M. Davis, G. Logemann, D. Loveland, "A machine program for theorem-proving", CACM 5, 1962.)
+
+In: a conjunction. Out: one with the same values and fewer choices. Cost: a microsecond an
+alternative, 20 us for its marks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
+from llmask.frontends.json_schema.marks import (
+    Marks,
+    exclude_each_other,
+    listed_under,
+    marks_of,
+    marks_of_parts,
+)
+from llmask.frontends.json_schema.pointers import Path
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.translation import Translation
+
+
+def settle(translation: Translation, conjunction: Conjunction) -> Conjunction:
+    """The same with every choice taken that is decided; `false_at` is set when one has no alternative left."""
+    index = 0
+    marks: Marks | None = None
+    while index < len(conjunction.choices) and conjunction.false_at is None:
+        choice = conjunction.choices[index]
+        if marks is None:
+            marks = marks_of_parts(translation, conjunction.parts)
+        translation.count_work(len(choice.schemas))
+        if choice.keyword == "anyOf" and any(
+            _is_implied(translation, conjunction.parts, marks, member) for member in choice.schemas
+        ):
+            conjunction = conjunction.copy()
+            del conjunction.choices[index]
+            continue
+        left = [member for member in choice.schemas if not exclude_each_other(marks, marks_of(translation, *member))]
+        if len(left) > 1:
+            if len(left) < len(choice.schemas):
+                conjunction = conjunction.copy()
+                conjunction.choices[index] = choice._replace(schemas=left)
+            index += 1
+            continue
+        if left:
+            conjunction = with_alternative(translation, conjunction, index, left)
+            marks, index = None, 0
+        else:
+            conjunction = conjunction.copy()
+            conjunction.false_at = choice.path
+    return conjunction
+
+
+def _is_implied(translation: Translation, parts: list[Part], marks: Marks, member: SchemaAt) -> bool:
+    """Whether everything that fulfils `parts` fulfils an alternative, as far as types and keys tell."""
+    if type(member[0]) is bool:
+        return member[0]
+    alternative = conjunction_of(translation, [member])
+    if alternative.false_at is not None or alternative.choices:
+        return False
+    return all(_part_is_implied(translation, marks, part) for part in alternative.parts)
+
+
+def _part_is_implied(translation: Translation, marks: Marks, part: Part) -> bool:
+    schema, _, shape = part
+    for keyword, _, _ in shape.checks:
+        value = schema[keyword]
+        if keyword == "type":
+            # "integer" is no mark: numbers may be either
+            if not marks.types <= ({value} if type(value) is str else set(value)):
+                return False
+        elif shape.has_object and keyword in ("required", "properties"):
+            if "object" not in marks.types:
+                continue
+            if keyword == "required" and not marks.required.issuperset(value):
+                return False
+            if keyword == "properties" and not all(
+                _property_is_implied(translation, marks, name, member, part[1]) for name, member in value.items()
+            ):
+                return False
+        else:
+            return False
+    return True
+
+
+def _property_is_implied(translation: Translation, marks: Marks, name: str, member: Any, path: Path) -> bool:
+    if member is True or _is_absent(marks, name):
+        return True
+    if member is False or name not in marks.under:
+        return False
+    found, refused = listed_under(translation, member, (path, "properties", name))
+    if found is None and not refused:
+        return False
+    return not marks.under[name] & refused and (found is None or marks.under[name] <= found)
+
+
+def _is_absent(marks: Marks, name: str) -> bool:
+    return name in marks.forbidden or (marks.allowed is not None and name not in marks.allowed)

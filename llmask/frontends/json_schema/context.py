@@ -1,0 +1,181 @@
+"""What all files of the frontend know of the schema in hand: its keywords, references, limits, and what was noted.
+
+Schemas are known by their identity, so every one that is looked at is kept as long as its context: those that were read
+as part of the root, those that the translation writes (`synthetic.py`) in a memo.
+
+In: a schema and options. Out: answers about places. Cost: a dictionary access for a schema that was seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.keywords import Internal, Shape
+from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of
+from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.references import References
+from llmask.frontends.json_schema.strings import literal_string
+from llmask.grammar.rules import Rules, StateId
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.frontends.json_schema.conjunction import SchemaAt
+    from llmask.frontends.json_schema.options import SchemaOptions
+
+MAX_SHAPES = 100_000
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class Context:
+    """One schema, and what was found out about it.
+
+    Attributes
+    ----------
+    rules : what is written.
+    warnings : what is not enforced, by JSON pointer of the keyword.
+    reasons : places that allow nothing, and why.
+    void : places of which a guard must know that they allow nothing.
+    """
+
+    def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
+        self.nodes = nodes
+        self.options = options
+        self.schema = schema
+        self.references = References(schema, options.registry)
+        self.draft = self.references.draft
+        self.rules = Rules()
+        self.warnings: dict[str, str] = {}
+        self.reasons: list[tuple[str, Path]] = []
+        self.void: set[Hashable] = set()
+        self.counted: dict[StateId, Hashable] = {}  # values on which guards rely, and their places
+        self.punctuation = punctuation_of(nodes)
+        self.lexeme_of_type = lexemes_of_types(nodes)
+        self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
+        self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self._shape_of: dict[int, Shape] = {}  # by identity of the schema
+        self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
+        self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
+        self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
+        self._synthetic: dict[Hashable, Any] = {}
+        self._work = 0
+        self._max_work = options.limits.max_schema_keywords
+
+    def shape(self, schema: Any, path: Path) -> Shape:
+        """What the keys of a schema say; its values are checked.
+
+        Raises
+        ------
+        GrammarError
+            When it is no schema, or the value of a keyword is malformed.
+        """
+        shape = self._shape_of.get(id(schema))
+        if shape is not None:
+            return shape
+        if type(schema) is not dict:
+            raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
+        keys = tuple(schema)
+        draft = self.references.draft_at(schema, path)
+        shapes = self._shapes if draft == self.draft else self.nodes.memo.setdefault((__name__, "shapes", draft), {})
+        shape = shapes.get(keys)
+        if shape is None:
+            if not all(type(key) is str or type(key) is Internal for key in keys):
+                raise GrammarError("the keys of a schema must be strings", pointer(path))
+            if len(shapes) >= MAX_SHAPES:
+                shapes.clear()
+            shape = shapes[keys] = Shape(keys, draft)
+        for keyword, check, expected in shape.checks:
+            if not check(schema[keyword]):
+                raise GrammarError(
+                    f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
+                )
+        if shape.of_other_drafts:
+            for keyword in shape.of_other_drafts:
+                where = pointer(path, keyword)
+                self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        self._shape_of[id(schema)] = shape
+        self._seen.append(schema)
+        return shape
+
+    def count_work(self, n: int = 1) -> None:
+        """Count schemas visited."""
+        self._work += n
+        if self._work > self._max_work:
+            raise LimitExceeded(
+                f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
+                None,
+                "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+            )
+
+    def check_depth(self, depth: int, path: Path) -> None:
+        """Refuse a place nested deeper than the limit."""
+        if depth > self.options.limits.max_schema_depth:
+            raise LimitExceeded(
+                f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
+                pointer(path),
+                "Use references for recursive structures, or raise the limit.",
+            )
+
+    def ignore(self, keyword: str, where: str, reason: str) -> None:
+        """Note in the warnings that a keyword is not enforced."""
+        self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
+
+    def identity(self, schema: Any, path: Path) -> Hashable:
+        """What tells a schema at its place from others."""
+        return self.references.identity(schema, path)
+
+    def place_key(self, schemas: list[SchemaAt]) -> Hashable:
+        """What tells a place from others, whatever the order of its schemas."""
+        if not self.references.is_scoped:
+            return frozenset([id(schema) for schema, _ in schemas])
+        return frozenset([self.references.identity(schema, path) for schema, path in schemas])
+
+    def synthetic(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Something that the translation makes once for `key` and keeps."""
+        found = self._synthetic.get(key)
+        if found is None:
+            found = self._synthetic[key] = make()
+        return found
+
+    def target(self, keyword: str, schema: dict[str, Any], path: Path) -> SchemaAt:
+        """Schema that a reference names."""
+        if keyword == "$ref":
+            return self.references.resolve(schema[keyword], path)
+        if keyword == "$dynamicRef":
+            return self.references.resolve_dynamic(schema[keyword], path)
+        return self.references.resolve_recursive(schema[keyword], path)
+
+    def targets(self, schema: dict[str, Any], path: Path, shape: Shape) -> list[SchemaAt]:
+        """Schemas that all references of a schema name."""
+        return [self.target(keyword, schema, path) for keyword in REFERENCES if keyword in shape.in_place]
+
+    def note_counted(self, state: StateId, schemas: list[SchemaAt]) -> None:
+        """Note that a guard relies on `schemas`, whose place begins in `state`, to allow something."""
+        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
+            return
+        if schemas:
+            self.counted[state] = self.place_key(schemas)
+
+    def nothing(self, reason: str, path: Path) -> None:
+        """Note why no edge is written for a place."""
+        self.reasons.append((reason, path))
+
+    def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
+        """Lexeme of a declared key."""
+        node = self._keys.get(name)
+        if node is None:
+            node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
+        return node
+
+
+def _shown(value: Any) -> str:
+    """A short spelling of a value for messages."""
+    if type(value) is dict or type(value) is list:
+        return "an object" if type(value) is dict else "a list"
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of very many digits"
+    return text if len(text) <= 40 else text[:37] + "..."

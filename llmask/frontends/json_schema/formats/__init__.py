@@ -1,0 +1,87 @@
+"""Formats as patterns, each from the grammar of its RFC.
+
+Patterns are written in ECMA-262 syntax, match the whole text and use ASCII classes only, except where the RFC allows
+more. What a regular expression can say is said in full: the length of months and leap years in dates, the compression
+of IPv6 addresses, the length of host names. Where it cannot, the pattern keeps on the inside: what it accepts is valid.
+A complement turns that round, so such formats have a second pattern on the outside.
+
+    times                 date-time, date, time, duration
+    hosts                 email, hostname, ipv4, ipv6
+    international_hosts   idn-hostname, idn-email
+    resources             uri, iri, their references, uri-template, uuid, json-pointer, relative-json-pointer
+    patterns              regex
+
+In: nothing. Out: `FORMATS`, name to pattern; `AT_MOST`, name to a pattern that no valid text escapes, of the formats
+whose pattern in `FORMATS` leaves some out. Cost: text only; a format is compiled when a schema names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
+
+__all__ = ["AT_MOST", "FORMATS"]
+
+
+class Patterns(Mapping[str, str]):
+    """Patterns by name; those that take time to write are written when they are asked for."""
+
+    def __init__(self, texts: Mapping[str, str], makers: Mapping[str, Callable[[], str]]) -> None:
+        self._texts = {name: f"^(?:{text})$" for name, text in texts.items()}
+        self._makers = makers
+
+    def __getitem__(self, name: str) -> str:
+        found = self._texts.get(name)
+        if found is None:
+            found = self._texts[name] = f"^(?:{self._makers[name]()})$"
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._texts or name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._texts, *self._makers)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+FORMATS: Mapping[str, str] = Patterns(
+    {
+        "date-time": times.DATE_TIME,
+        "date": times.DATE,
+        "time": times.TIME,
+        "duration": times.DURATION,
+        "email": hosts.EMAIL,
+        "hostname": hosts.HOSTNAME,
+        "ipv4": hosts.IPV4,
+        "ipv6": hosts.IPV6,
+        "uri": resources.URI,
+        "uri-reference": resources.URI_REFERENCE,
+        "iri": resources.IRI,
+        "iri-reference": resources.IRI_REFERENCE,
+        "uri-template": resources.URI_TEMPLATE,
+        "uuid": resources.UUID,
+        "json-pointer": resources.JSON_POINTER,
+        "relative-json-pointer": resources.RELATIVE_JSON_POINTER,
+    },
+    {
+        "idn-email": international_hosts.international_mailbox,
+        "idn-hostname": international_hosts.international_hostname,
+        "regex": patterns.valid_pattern,
+    },
+)
+AT_MOST: Mapping[str, str] = Patterns(
+    {
+        "date-time": times.DATE_TIME_AT_MOST,
+        "time": times.TIME_AT_MOST,
+        "email": hosts.EMAIL_AT_MOST,
+        "hostname": hosts.HOSTNAME_AT_MOST,
+        "idn-email": international_hosts.MAILBOX_AT_MOST,
+        "idn-hostname": international_hosts.HOSTNAME_AT_MOST,
+        "uri-template": resources.URI_TEMPLATE_AT_MOST,
+        "regex": "[^]*",
+    },
+    {},
+)

@@ -1,0 +1,33 @@
+"""What all schemas of a place say of a number, the negated keywords included.
+
+In: parts. Out: a `NumberRange`. Cost: a microsecond a part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT, NO_INTEGER, NO_MULTIPLE, is_number
+from llmask.frontends.json_schema.number_machines import MAY, MUST, NEVER
+from llmask.frontends.json_schema.numbers import NumberRange, number_range
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import Part
+    from llmask.frontends.json_schema.translation import Translation
+
+
+def range_of(translation: Translation, parts: list[Part], kind: str) -> NumberRange | None:
+    """What a number ("integer" or "number" as `kind`) must fulfil; None when any number of the kind does."""
+    if not any(shape.has_number or shape.has_except for _, _, shape in parts):
+        return None
+    subjects = [schema for schema, _, shape in parts if shape.has_number]
+    divisors = [schema[NO_MULTIPLE] for schema in subjects if NO_MULTIPLE in schema]
+    excluded = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if is_number(value)]
+    # draft 4 writes an integer without a fraction
+    fraction = NEVER if kind == "integer" and any(shape.draft == DRAFT_4 for _, _, shape in parts) else MAY
+    if any(NO_INTEGER in schema for schema in subjects):
+        if any(NO_INTEGER in schema and shape.draft == DRAFT_4 for schema, _, shape in parts):
+            fraction = MUST
+        else:
+            divisors.append(1)
+    return number_range(subjects, kind == "integer", divisors, excluded, fraction)

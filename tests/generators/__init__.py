@@ -1,0 +1,1 @@
+"""Random schemas of every keyword, instances for them, an outside judge, and a search for smaller counterexamples."""

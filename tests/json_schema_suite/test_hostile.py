@@ -1,0 +1,111 @@
+"""Hostile schemas end with a grammar or an error that says where, within limits of time and memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bench.conformance import hostile
+from bench.conformance.hostile import BAD, BUILD
+from bench.conformance.subject import Subject
+from bench.conformance.walks import Walker
+from bench.conformance.workers import Worker, address_space, limit_memory
+
+# What ends badly today, to be emptied: these take the whole of their five seconds, or name no place.
+ENDS_BADLY = {
+    "allOf of anyOf, 3^20",
+    "enum of 1,000,000 integers",
+    "patternProperties that overlap 30-fold",
+    "patternProperties that overlap 200-fold",
+    "cycle through anyOf",
+    "cycle through oneOf",
+    "cycle through items that are required",
+}
+# Right, but slow: seconds each. `python -m bench.conformance hostile` runs them.
+SLOW = {
+    "10,000 required",
+    "100,000 properties",
+    "pattern: alternation of 5000 words",
+    "enum of 10 MB",
+    "enum of one text of 10 MB",
+    "enum of 20,000 objects",
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def walker(subject: Subject) -> Walker:
+    return Walker(subject.tokenizer)
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILD) - ENDS_BADLY - SLOW))
+def test_a_hostile_schema_ends_well(name: str, subject: Subject, walker: Walker) -> None:
+    outcome = hostile.tried(name, subject, walker)
+    assert outcome.verdict == "", outcome
+
+
+def test_what_is_listed_is_there() -> None:
+    assert set(BUILD) >= ENDS_BADLY | SLOW
+    assert len(BUILD) > 90
+
+
+def asked(handler: Callable[[Any], Any], request: Any = None, timeout_s: float = 20) -> tuple[str, str]:
+    """What became of a handler in a process of its own."""
+    worker = Worker(lambda: handler, method="fork")
+    try:
+        reply = worker.ask(request, timeout_s)
+        return reply.kind, str(reply.value)
+    finally:
+        worker.close()
+
+
+def test_a_worker_tells_answers_errors_crashes_and_time_outs_apart() -> None:
+    assert asked(lambda number: number + 1, 41) == ("done", "42")
+    assert asked(lambda number: number / 0, 1) == ("error", "ZeroDivisionError: division by zero")
+    assert asked(lambda number: os.kill(os.getpid(), 9)) == ("crash", "the process ended with exit code -9")
+    assert asked(time.sleep, 60, 0.2) == ("timeout", "no answer after 0.2 s")
+
+
+def test_a_worker_begins_again_after_a_crash() -> None:
+    worker = Worker(lambda: lambda code: os._exit(code) if code else os.getpid(), method="fork")
+    try:
+        first = worker.ask(0, 20).value
+        assert worker.ask(0, 20).value == first
+        assert worker.ask(3, 20).kind == "crash"
+        assert worker.ask(0, 20).value not in (first, os.getpid())
+    finally:
+        worker.close()
+
+
+def test_memory_is_limited() -> None:
+    def greedy(_request: None) -> int:
+        limit_memory(address_space() + 2**26)
+        return len(bytearray(2**28))
+
+    kind, message = asked(greedy)
+    assert (kind, message[:11]) == ("error", "MemoryError")
+
+
+@pytest.mark.parametrize(
+    ("schema", "seconds", "kind"),
+    [
+        (lambda: {"type": "integer", "minimum": "1"}, 5.0, "GrammarError"),
+        (lambda: {"enum": list(range(300_000))}, 0.05, "timeout"),
+        (lambda: {"enum": [object()]}, 5.0, "GrammarError"),
+    ],
+)
+def test_an_outcome_says_how_a_schema_ended(
+    schema: Any, seconds: float, kind: str, subject: Subject, walker: Walker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BUILD, "made up", schema)
+    monkeypatch.setattr(hostile, "CPU_SECONDS", seconds)
+    monkeypatch.setattr(hostile, "WALL_FACTOR", 100)
+    outcome = hostile.tried("made up", subject, walker)
+    assert outcome.kind == kind
+    assert outcome.verdict == (BAD if kind == "timeout" else "")
+    assert "made up" in hostile.text_of([outcome])
