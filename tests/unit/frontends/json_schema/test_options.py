@@ -30,7 +30,7 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ({"whitespace": 3}, 'the option whitespace must be "flexible", "compact" or a pattern, not 3'),
         ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
         ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
-        ({"property_order": "none"}, "the option property_order must be \"schema\", not 'none'"),
+        ({"property_order": "none"}, 'the option property_order must be "schema" or "any", not \'none\''),
         ({"unique_keys": True}, "the option unique_keys must be False, not True"),
         ({"unique_keys": 0}, "the option unique_keys must be False, not 0"),
         ({"literals": "some"}, 'the option literals must be "json" or "any", not \'some\''),
