@@ -87,6 +87,36 @@ def test_indented_and_compact_documents_are_the_same(
     assert n_nested > 10
 
 
+COUNTED = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#"}, "b": {"contains": {"type": "object"}, "type": "array", "maxItems": 3}, "c": {}},
+    "minProperties": 1,
+    "maxProperties": 2,
+    "dependentRequired": {"b": ["c"]},
+    "patternProperties": {"^x": {"enum": [[], {}, {"a": [1]}]}},
+    "unevaluatedProperties": False,
+}
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_guards_of_counted_objects_and_of_any_order_are_kept(
+    judge: Any, order: str, rng: random.Random, scaled: Any
+) -> None:
+    compact = judge.grammar(COUNTED, whitespace="compact", property_order=order)
+    lines = judge.grammar(COUNTED, indent=1, property_order=order)
+    for _ in range(scaled(60)):
+        document = judge.walk(lines, rng)
+        bare = b"".join(LEXEME.findall(document))
+        assert indented(bare, b" ") == document
+        assert judge.accepts_text(compact, bare), bare
+        document = judge.walk(compact, rng)
+        assert judge.accepts_text(lines, indented(document, b" ")), document
+    for text in ('{"a": {"c": 1}, "c": 1, "x": []}', "{}", '{"b": [1]}', '{"b": [{}]}', '{"c": 1, "c": 1}'):
+        for grammar, written in ((compact, b"".join(LEXEME.findall(text.encode()))), (lines, text.encode())):
+            layout = written if grammar is compact else indented(b"".join(LEXEME.findall(written)), b" ")
+            assert not judge.accepts_text(grammar, layout), layout
+
+
 def nested(depth: int) -> Any:
     value: Any = []
     for _ in range(depth):
