@@ -92,15 +92,15 @@ class _Counting:
                 there = (min(n_read + 1, self.last), target)
                 if there not in after:
                     after[there] = rules.state(self.rule)
-                for schemas in ways:
-                    place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
-                    self.translation.place(place, self.rule, before[here], after[there], self.depth)
-                if there not in before:
-                    before[there] = rules.state(self.rule)
-                    waiting.append(there)
+                    if there not in before:
+                        before[there] = rules.state(self.rule)
+                        waiting.append(there)
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
                     rules.scan(after[there], lexemes.comma, before[there])
+                for schemas in ways:
+                    place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
+                    self.translation.place(place, self.rule, before[here], after[there], self.depth)
 
     def _may_end(self, here: tuple[int, Counts]) -> bool:
         n_read, counts = here
