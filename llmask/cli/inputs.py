@@ -37,7 +37,12 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
     )
-    group.add_argument("--property-order", metavar="ORDER", default="schema", help='of objects (default: "schema")')
+    group.add_argument(
+        "--property-order",
+        choices=("schema", "any"),
+        default="schema",
+        help="properties in the order of the schema or in any (default: schema)",
+    )
     group.add_argument(
         "--format", choices=("assert", "annotate"), default="assert", help="enforce formats or not (default: assert)"
     )
