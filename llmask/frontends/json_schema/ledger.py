@@ -139,6 +139,8 @@ class _Ledger:
 
     def _warning(self, keyword: str, path: Path) -> str | None:
         """Why a keyword is not enforced, or None."""
+        if not self._warnings:
+            return None
         for asked in (keyword, COMPANIONS.get(keyword, keyword)):
             warning = self._warnings.get(pointer(path, asked))
             if warning is not None:
@@ -162,9 +164,10 @@ class _Ledger:
     # --- listing
 
     def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[str]) -> None:
-        waiting: list[tuple[Any, Path, str]] = [(schema, at, "")]
+        limits = self._options.limits
+        waiting: list[tuple[Any, Path, str, int]] = [(schema, at, "", 0)]
         while waiting:
-            here, path, outside = waiting.pop()
+            here, path, outside, depth = waiting.pop()
             if type(here) is not dict or pointer(path) in listed:
                 continue
             listed.add(pointer(path))
@@ -173,7 +176,7 @@ class _Ledger:
                 outside = ""
             elif not outside:
                 outside = f"{ANNOTATION}: nothing refers to it"
-            below: list[tuple[Any, Path, str]] = []
+            below: list[tuple[Any, Path, str, int]] = []
             for keyword, value in here.items():
                 fate = self._fate(keyword, value, here, path, used)
                 if outside and not fate.startswith(ANNOTATION):
@@ -184,12 +187,14 @@ class _Ledger:
                 inherited = outside
                 if fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
                     inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
-                below += [(member, place, inherited) for member, place in self._schemas_in(keyword, value, path)]
-            if len(entries) > self._options.limits.max_schema_keywords:
+                found = self._schemas_in(keyword, value, path)
+                below += [(member, place, inherited, depth + 1) for member, place in found]
+            if len(entries) > limits.max_schema_keywords or depth > limits.max_schema_depth:
                 raise LimitExceeded(
-                    "the ledger of the schema has more entries than limits.max_schema_keywords",
-                    pointer(path),
-                    "Schemas that stand in many places are listed in each; refer to them by $ref.",
+                    "the ledger of the schema has more entries than limits.max_schema_keywords, or is nested deeper "
+                    "than limits.max_schema_depth",
+                    pointer(at),
+                    "Schemas that stand in many places, or in themselves, are listed in each; refer to them by $ref.",
                 )
             waiting.extend(reversed(below))
 

@@ -259,3 +259,10 @@ def test_a_schema_that_unfolds_without_end_meets_a_limit() -> None:
         schema = {"items": schema, "contains": schema}
     with pytest.raises(LimitExceeded, match="max_schema_keywords"):
         ledger_of(schema, 0, (), {}, None, SchemaOptions(limits=Limits(max_schema_keywords=1000)))
+
+
+def test_a_schema_that_contains_itself_meets_a_limit() -> None:
+    schema: dict[str, Any] = {"type": "array"}
+    schema["items"] = schema
+    with pytest.raises(LimitExceeded, match="max_schema_depth"):
+        ledger_of(schema, 0, (), {})
