@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -100,12 +101,16 @@ def test_keys_are_equal_exactly_when_the_choices_are() -> None:
         {"formats": {"a": "b"}},
         {"formats": {"a": "c"}},
         {"unsupported": "ignore"},
+        {"property_order": "any"},
         {"escapes": "minimal"},
         {"escapes": "u"},
         {"literals": "any"},
         {"registry": registry},
         {"registry": []},
     ]
+    named = {name for choice in choices for name in choice}
+    # limits belong to the compiler, and unique_keys has one choice only
+    assert named == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits", "unique_keys"}
     assert len({SchemaOptions(**choice).key for choice in choices}) == len(choices)
     for choice in choices:
         assert SchemaOptions(**choice).key == SchemaOptions(**choice).key
