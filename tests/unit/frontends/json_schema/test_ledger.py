@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.options import SchemaOptions
 from llmask.limits import Limits
+from tests.generators.schemas import keywords_of, random_schema
 
 NO_EXPONENT = "enforced: numbers are written without exponent"
 ORDER = "enforced: properties are written in this order"
@@ -245,6 +248,17 @@ def test_each_document_is_listed_once_and_by_its_own_draft(judge: Any) -> None:
     assert ("#/$defs/inner/$defs/deep", "minLength", "enforced") in ledger
     beside = 'annotation: the draft ignores what stands beside "$ref"'
     assert ("#/$defs/inner/properties/a", "type", beside) in ledger
+
+
+def test_no_keyword_of_random_schemas_is_left_out(judge: Any, rng: random.Random, scaled: Any) -> None:
+    n_keywords = 0
+    for _ in range(scaled(40)):
+        schema = random_schema(rng)
+        listed = Counter(keyword for _, keyword, _ in ledger_of(schema, 0, (), {}))
+        written = keywords_of(schema)
+        assert {keyword: listed[keyword] for keyword in written} == dict(written), schema
+        n_keywords += len(written)
+    assert n_keywords > 100
 
 
 def test_booleans_and_recursion_end(judge: Any) -> None:
