@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
 from llmask.frontends.json_schema.marks import (
     Marks,
@@ -22,7 +23,9 @@ from llmask.frontends.json_schema.marks import (
     marks_of,
     marks_of_parts,
 )
+from llmask.frontends.json_schema.names import name_language
 from llmask.frontends.json_schema.pointers import Path
+from llmask.frontends.json_schema.strings import string_node
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -57,6 +60,37 @@ def settle(translation: Translation, conjunction: Conjunction) -> Conjunction:
             conjunction = conjunction.copy()
             conjunction.false_at = choice.path
     return conjunction
+
+
+def settle_strings(translation: Translation, conjunction: Conjunction) -> Conjunction:
+    """The same of a place that holds strings only, decided by their languages: exact, and dearer than marks."""
+    nodes = translation.nodes
+    here = string_node(translation, conjunction.parts)
+    kept = []
+    for choice in conjunction.choices:
+        left: dict[int, SchemaAt] = {}
+        is_implied = False
+        for member in choice.schemas if choice.keyword == "anyOf" else ():
+            language = name_language(translation, [member])
+            if not _is_empty(translation, [here, language]):
+                left.setdefault(language, member)
+            is_implied = is_implied or _is_empty(translation, [here, nodes.complement(language)])
+        if choice.keyword != "anyOf":
+            kept.append(choice)
+        elif not is_implied:
+            kept.append(choice._replace(schemas=list(left.values())))
+    settled = conjunction.copy()
+    settled.choices = kept
+    return settled
+
+
+def _is_empty(translation: Translation, languages: list[int]) -> bool:
+    """Whether no string is in all of `languages`; False also where that is too dear to find out."""
+    nodes = translation.nodes
+    try:
+        return nodes.is_empty(nodes.intersect(languages))
+    except LimitExceeded:
+        return False
 
 
 def _is_implied(translation: Translation, parts: list[Part], marks: Marks, member: SchemaAt) -> bool:

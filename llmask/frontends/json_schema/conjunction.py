@@ -43,21 +43,25 @@ class Choice(NamedTuple):
 
 
 class Conjunction:
-    """Parts and choices of one place; `false_at` is the place of a schema `false` among them."""
+    """Parts and choices of one place; `false_at` is the place of a schema `false` among them.
 
-    __slots__ = ("choices", "false_at", "parts", "seen")
+    `is_split` : its strings are too many to be one regular expression and are written as a union.
+    """
+
+    __slots__ = ("choices", "false_at", "is_split", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
         self.choices: list[Choice] = []
         self.false_at: Path | None = None
+        self.is_split = False
         self.seen: set[Hashable] = set()
 
     def copy(self) -> Conjunction:
         """The same parts and choices, free to grow apart."""
         other = Conjunction()
         other.parts, other.choices = list(self.parts), list(self.choices)
-        other.false_at, other.seen = self.false_at, set(self.seen)
+        other.false_at, other.is_split, other.seen = self.false_at, self.is_split, set(self.seen)
         return other
 
 
@@ -91,6 +95,7 @@ def with_alternative(
     """The same, with `schemas` in place of the choice number `index`."""
     choice = conjunction.choices[index]
     chosen = Conjunction()
+    chosen.is_split = conjunction.is_split
     chosen.seen = set(conjunction.seen)
     for schema, path in schemas:
         add_schema(translation, chosen, schema, path)
@@ -161,12 +166,27 @@ def _add_any(
     open_ids: tuple[Hashable, ...],
 ) -> None:
     """Let at least one of `schemas` hold."""
+    schemas = _flattened(translation, schemas)
     if not schemas:
         conjunction.false_at = path
     elif len(schemas) == 1:
         _add(translation, conjunction, *schemas[0], open_ids)
     elif not any(schema is True for schema, _ in schemas):
         conjunction.choices.append(Choice("anyOf", path, schemas, len(conjunction.parts)))
+
+
+def _flattened(translation: Translation, schemas: list[SchemaAt]) -> list[SchemaAt]:
+    """The same alternatives with those that are nothing but alternatives themselves in their place."""
+    found: list[SchemaAt] = []
+    for schema, path in schemas:
+        in_place = translation.shape(schema, path).in_place if type(schema) is dict else ()
+        if in_place == ("anyOf",):
+            found += [(member, (path, "anyOf", index)) for index, member in enumerate(schema["anyOf"])]
+        elif in_place == (ANY_OF,):
+            found += schema[ANY_OF]
+        elif schema is not False:
+            found.append((schema, path))
+    return found
 
 
 def _add_negation(

@@ -43,8 +43,8 @@ class Context:
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         self.nodes = nodes
         self.options = options
-        self.schema = schema
         self.references = References(schema, options.registry)
+        self.schema = self.references.root
         self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
@@ -124,7 +124,7 @@ class Context:
 
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""
-        return self.references.identity(schema, path)
+        return self.references.identity(schema, path) if self.references.is_scoped else id(schema)
 
     def place_key(self, schemas: list[SchemaAt]) -> Hashable:
         """What tells a place from others, whatever the order of its schemas."""

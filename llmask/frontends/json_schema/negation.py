@@ -61,7 +61,7 @@ def negations(translation: Translation, schema: dict[Any, Any], path: Path, held
     left = [(one, at, shape) for one, at, shape in together if translation.identity(one, at) not in held]
     key: Hashable = ("negations", identity)
     if len(left) < len(together):
-        key = ("negations", *(translation.identity(one, at) for one, at, _ in left))
+        key = ("negations of", *(translation.identity(one, at) for one, at, _ in left))
     found: list[SchemaAt] = translation.synthetic(key, lambda: _negations(translation, left, path))
     return found
 

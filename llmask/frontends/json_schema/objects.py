@@ -61,6 +61,7 @@ def _emit_layout(
         if any(entry.is_required for entry in entries if entry not in kept):
             return translation.nothing("a required property allows no value", path)
         entries = kept
+        cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
     n_required = 1 if witnesses else 0  # one free key may be all of them
     for entry in entries:
         n_required += entry.is_required

@@ -14,12 +14,13 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 from __future__ import annotations
 
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
-from llmask.frontends.json_schema.choices import settle
+from llmask.frontends.json_schema.choices import settle, settle_strings
 from llmask.frontends.json_schema.conjunction import (
     Conjunction,
     Part,
@@ -32,6 +33,8 @@ from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.keywords import EXCEPT
 from llmask.frontends.json_schema.lexemes import white_space
+from llmask.frontends.json_schema.marks import marks_of
+from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.numbers import number_node
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
@@ -109,7 +112,7 @@ class Translation(Context):
         if not self.counted:
             return set()
         productive = productive_states(self.rules)
-        return {place for state, place in self.counted.items() if state not in productive}
+        return {place for state, place in self.counted.items() if state not in productive} - self.void
 
     # --- places
 
@@ -232,6 +235,15 @@ class Translation(Context):
                 return self.nothing("none of the alternatives fulfils the other keywords", conjunction.false_at)
             if not conjunction.choices:
                 return self._write_parts(conjunction.parts, rule, start, end, depth)
+        is_strings = not conjunction.is_split and types_of(conjunction.parts) == ("string",)
+        if is_strings and not self._lists_values(conjunction):
+            conjunction = settle_strings(self, conjunction)
+            conjunction.is_split = True
+            with suppress(LimitExceeded):
+                node = strings_of(self, conjunction)
+                if node == self.nodes.EMPTY:
+                    return self.nothing("no string fulfils all of the schemas that hold here", path)
+                return self.rules.scan(start, node, end)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
         self.check_depth(len(conjunction.choices), path)
@@ -257,6 +269,13 @@ class Translation(Context):
         if spellings:
             self.rules.scan(start, listed_node(self.nodes, spellings), end)
         return None
+
+    def _lists_values(self, conjunction: Conjunction) -> bool:
+        """Whether some alternative names values, which have one spelling; other strings are one regular expression."""
+        schemas = [member for choice in conjunction.choices for member in choice.schemas]
+        return any(shape.has_values for _, _, shape in conjunction.parts) or any(
+            marks_of(self, *member).values is not None for member in schemas
+        )
 
     def _scalars_of(self, schema: Any, path: Path) -> list[bytes] | None:
         """Spellings of a schema's values, if it lists scalars and nothing else: alternatives like that are one edge."""

@@ -11,6 +11,7 @@ from llmask.limits import Limits
 
 IGNORE = 'Remove it, or pass unsupported="ignore" to accept that.'
 LOCAL = "Name a place of this schema, such as #/$defs/name."
+REGISTER = "Register it with registry=, or name a place of this schema, such as #/$defs/name."
 TOO_PERMISSIVE = "is not supported; the mask would be too permissive"
 
 TABLE: list[tuple[Any, type[LlmaskError], str]] = [
@@ -53,8 +54,8 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     ),
     (
         {"$id": "https://example.org/", "$ref": "http://[a"},
-        GrammarError,
-        '"$ref" is no URI: http://[a\n  at #/$ref',
+        UnsupportedSchema,
+        f'"$ref" names the document http://[a, which is not part of the schema\n  at #/$ref\n  {REGISTER}',
     ),
     (
         {"minLength": -(10**5000)},
@@ -81,7 +82,7 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         {"$ref": "https://example.org/other.json"},
         UnsupportedSchema,
         '"$ref" names the document https://example.org/other.json, which is not part of the schema\n  at #/$ref\n'
-        f"  {LOCAL}",
+        f"  {REGISTER}",
     ),
     ({"not": {"type": "null"}}, UnsupportedSchema, f'"not" {TOO_PERMISSIVE}\n  at #/not\n  {IGNORE}'),
     ({"if": {}, "then": {}}, UnsupportedSchema, f'"if" {TOO_PERMISSIVE}\n  at #/if\n  {IGNORE}'),
