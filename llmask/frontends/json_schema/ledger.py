@@ -94,12 +94,18 @@ class _Ledger:
         self._describing: set[int] = set()  # ids of the schemas that describe documents
 
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
-        reached = self._reach(schema)
+        read = schema if self._references is None else self._references.root
         entries: list[LedgerEntry] = []
         listed: set[str] = set()  # pointers, as one object may stand in several places
-        for place in [(schema, ROOT), *reached]:  # references may lead to places that are no schemas by themselves
+        for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
             self._list(*place, entries, listed)
-        return entries
+        if read is schema:
+            return entries
+        fates = {entry[:2]: entry for entry in entries}
+        whole: list[LedgerEntry] = []
+        self._list(schema, ROOT, whole, set())
+        left_out = f"{ANNOTATION}: the meta-schema leaves its vocabulary out"
+        return [fates.pop((at, keyword), (at, keyword, left_out)) for at, keyword, _ in whole] + [*fates.values()]
 
     def _reach(self, schema: Any) -> list[SchemaAt]:
         """The schemas that describe documents."""

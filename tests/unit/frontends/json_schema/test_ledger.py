@@ -7,6 +7,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.ledger import ledger_of
@@ -248,6 +250,36 @@ def test_each_document_is_listed_once_and_by_its_own_draft(judge: Any) -> None:
     assert ("#/$defs/inner/$defs/deep", "minLength", "enforced") in ledger
     beside = 'annotation: the draft ignores what stands beside "$ref"'
     assert ("#/$defs/inner/properties/a", "type", beside) in ledger
+
+
+def test_what_a_meta_schema_leaves_out_is_an_annotation(judge: Any) -> None:
+    core, applicator = (f"https://json-schema.org/draft/2020-12/vocab/{name}" for name in ("core", "applicator"))
+    meta_schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$vocabulary": {core: True, applicator: True},
+    }
+    registry = Registry().with_resource("urn:meta", DRAFT202012.create_resource(meta_schema))
+    schema = {"$schema": "urn:meta", "title": "t", "minimum": 3, "properties": {"a": {"type": "null", "not": False}}}
+    left_out = "annotation: the meta-schema leaves its vocabulary out"
+    assert judge.translate(schema, registry=registry).ledger == [
+        ("#", "$schema", NAMES),
+        ("#", "title", "annotation"),
+        ("#", "minimum", left_out),
+        ("#", "properties", "enforced"),
+        ("#/properties/a", "type", left_out),
+        ("#/properties/a", "not", "enforced"),
+    ]
+
+
+def test_other_documents_are_listed_by_their_uri(judge: Any) -> None:
+    other = {"$defs": {"a": {"type": "null"}, "b": {"minimum": 1}}, "allOf": [{"$ref": "#/$defs/b"}]}
+    registry = Registry().with_resource("urn:other", DRAFT202012.create_resource(other))
+    schema = {"properties": {"a": {"$ref": "urn:other#/$defs/a"}}}
+    assert judge.translate(schema, registry=registry).ledger == [
+        ("#", "properties", "enforced"),
+        ("#/properties/a", "$ref", "enforced"),
+        ("urn:other#/$defs/a", "type", "enforced"),
+    ]
 
 
 def test_no_keyword_of_random_schemas_is_left_out(judge: Any, rng: random.Random, scaled: Any) -> None:
