@@ -7,8 +7,8 @@ default may be left out and an alias is a name; the other mode describes what th
 and Outlines' interfaces do the same.
 
 In: whatever the caller has. Out: a schema as `json.loads` gives it; a key that equal schemas share. Cost: that of
-`json.loads` and twice that for objects with fractions; pydantic's, 50 us for a model and 1 ms for other types; the key
-of a median schema 2 us.
+`json.loads` and about as much again; pydantic's, 0.1 ms for a simple type and 0.4 ms for a small model, at every call;
+the key of a schema of 1 KB 4 us.
 """
 
 from __future__ import annotations
