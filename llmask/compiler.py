@@ -110,9 +110,10 @@ class Compiler:
         whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
             white space between two lexemes matches it, and must stand there unless it matches the empty text.
         max_whitespace : longest run of white space, in bytes.
-        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of
-            recursion, below that by at least as many.
-        property_order : "schema": declared properties in their order, other required ones, then free ones.
+        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of what
+            the schema refers to (fewer where that takes 100,000 edges), below that by at least as many.
+        property_order : "schema": declared properties in their order, other required ones, then free ones; "any":
+            properties in any order, each declared one once.
         format : "assert" enforces the formats of the specification, "annotate" none.
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.

@@ -42,7 +42,7 @@ class SchemaOptions:
     whitespace : "flexible", JSON's white space between any two lexemes; "compact", none at all; or a pattern (Python's
         syntax) that all white space between two lexemes matches. Where it does not match the empty text, white space
         stands between any two lexemes.
-    max_whitespace : bytes in one run of white space.
+    max_whitespace : bytes in one run of white space; `indent` writes as many as it needs.
     indent : None, or the document is written exactly as `json.dumps(indent=indent)` does: a line a member, indented
         by that many blanks, or copies of that text, a level. Depth is followed exactly in what stands in the schema,
         and in what it refers to down to a depth of `spacing.MAX_DEPTH`; below that, lines may be indented by any

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.options import SchemaOptions
 
 MAX_DEPTH = 32
-MAX_EDGES = 500_000
+MAX_EDGES = 100_000
 # What stood before a state: anything else; an opening bracket without, or with, white space after it.
 BETWEEN, EMPTY, FULL = 0, 1, 2
 
