@@ -46,6 +46,7 @@ class RuleSource:
         ignored = -1 if rules.ignored is None else rules.ignored
         self._head = (rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json))
         self._rules = rules if make_variant is not None else None
+        self.n_edges = len(rules.edges) // EDGE_FIELDS
         self._whole = None if make_variant is not None else self._part(rules, (0,) * 6)
 
     def whole(self) -> npt.NDArray[np.int32]:
@@ -234,7 +235,7 @@ class CompiledGrammar:
     @property
     def n_edges(self) -> int:
         """Edges of its rules: what loading and predicting take time for."""
-        return int(self._rules[3][2])
+        return self._source.n_edges
 
     @property
     def bytes_used(self) -> int:

@@ -53,8 +53,8 @@ StateId = NewType("StateId", int)
 GuardId = NewType("GuardId", int)
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
-nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be asked
-again and returns the rule that it wrote before."""
+nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be
+asked again and returns the rule that it wrote before."""
 
 SCAN = 0
 CALL = 1

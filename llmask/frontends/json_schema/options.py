@@ -26,7 +26,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "unsupported": ("error", "ignore"),
     "property_order": ("schema", "any"),
     "literals": ("json", "any"),
-    "unique_keys": (False,),
+    "unique_keys": (False, True),
 }
 WHITE_SPACE = " \t\n\r"
 MAX_INDENT = 64  # blanks of one level

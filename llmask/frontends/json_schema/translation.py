@@ -13,7 +13,7 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 

@@ -62,9 +62,8 @@ class _UniqueArray:
         index = min(index, self.layout.n_prefix)
         if index not in self._finite:
             values = finite_values(self.translation, self.layout.schemas_at(index), self.most)
-            self._finite[index] = (
-                None if values is None else {equality_key(value, self.path): value for value in values}
-            )
+            by_key = None if values is None else {equality_key(value, self.path): value for value in values}
+            self._finite[index] = by_key
         return self._finite[index]
 
     def write(self, start: StateId, end: StateId) -> None:
