@@ -50,7 +50,7 @@ class Context:
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
-        self.counted: dict[StateId, Hashable] = {}  # values on which guards rely, and their places
+        self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.punctuation = punctuation_of(nodes)
         self.lexeme_of_type = lexemes_of_types(nodes)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
@@ -152,12 +152,12 @@ class Context:
         """Schemas that all references of a schema name."""
         return [self.target(keyword, schema, path) for keyword in REFERENCES if keyword in shape.in_place]
 
-    def note_counted(self, state: StateId, schemas: list[SchemaAt]) -> None:
-        """Note that a guard relies on `schemas`, whose place begins in `state`, to allow something."""
+    def note_counted(self, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
+        """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
         if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
             return
         if schemas:
-            self.counted[state] = self.place_key(schemas)
+            self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""

@@ -153,4 +153,4 @@ class _Chain:
         rules.scan(named, self.translation.punctuation.colon, value)
         self.translation.place(schemas, self.rule, value, after, self.depth)
         if self.wanted.low > 1:
-            self.translation.note_counted(value, schemas)
+            self.translation.note_counted(value, after, schemas)

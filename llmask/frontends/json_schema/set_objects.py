@@ -153,7 +153,7 @@ class _SetObject:
         value = rules.state(self.rule)
         rules.scan(named, self.translation.punctuation.colon, value)
         self.translation.place(schemas, self.rule, value, after, self.depth)
-        self.translation.note_counted(value, schemas)
+        self.translation.note_counted(value, after, schemas)
 
     def _keys_rule(self, keys: int) -> RuleId:
         """Rule of the keys of a node, of which variants can be made."""

@@ -144,7 +144,11 @@ class Translation(Context):
         if not self.counted:
             return set()
         productive = productive_states(self.rules)
-        return {place for state, place in self.counted.items() if state not in productive} - self.void
+        return {
+            place
+            for start, (end, place) in self.counted.items()
+            if start not in productive and end in productive and place not in self.void
+        }
 
     # --- places
 
