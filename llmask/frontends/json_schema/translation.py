@@ -44,6 +44,7 @@ from llmask.frontends.json_schema.strings import string_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
+from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
@@ -368,7 +369,7 @@ class Translation(Context):
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
         if layout.is_unique and layout.counted:
-            refuse(self, "contains", path, '"contains" is not supported beside "uniqueItems"')
+            return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
             return emit_unique_array(self, layout, path, rule, start, end)
         if layout.is_not_unique:

@@ -28,6 +28,7 @@ from llmask.frontends.json_schema.synthetic import negated
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_AHEAD = 64  # items that must come and have listed values
@@ -38,6 +39,23 @@ def emit_unique_array(
 ) -> None:
     """Edges from `start` to `end` over every array of a layout whose items all differ."""
     _UniqueArray(translation, layout, path).write(start, end)
+
+
+def without_values(translation: Translation, schemas: list[SchemaAt], texts: list[bytes], path: Path) -> RuleId:
+    """Rule of everything that fulfils `schemas` and is not written as one of `texts`, however it is written."""
+    return _rule_without(translation, schemas, _values_of(texts), path)
+
+
+def _rule_without(translation: Translation, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
+    if values:
+        key = ("refused", frozenset(equality_key(value, path) for value in values))
+        listed = translation.synthetic(key, lambda: {"enum": values})
+        schemas = [*schemas, negated(translation, listed, path)]
+    return translation.rule_of(schemas) if schemas else translation.any_rule()
+
+
+def _values_of(texts: list[bytes]) -> list[Any]:
+    return [json.loads(text, parse_float=Decimal) for text in texts]
 
 
 class _UniqueArray:
@@ -118,8 +136,7 @@ class _UniqueArray:
 
     def _first_rule(self) -> RuleId:
         """Rule of the first item: without the values that the items after it need."""
-        rule = self._made(0, [])
-        return self.translation.rule_of([(False, self.path)]) if rule is None else rule
+        return self._made(0, [])
 
     def _rule_at(self, index: int) -> RuleId:
         """Rule of the item at `index`, of which variants are made; different from the rules of other arrays."""
@@ -142,23 +159,15 @@ class _UniqueArray:
         found: RuleId = translation.own_rule(key, make)
         return found
 
-    def _variant(self, texts: list[bytes]) -> RuleId | None:
+    def _variant(self, texts: list[bytes]) -> RuleId:
         """Rule of an item that comes after those written as `texts`."""
-        return self._made(len(texts), [json.loads(text, parse_float=Decimal) for text in texts])
+        return self._made(len(texts), _values_of(texts))
 
-    def _made(self, index: int, values: list[Any]) -> RuleId | None:
+    def _made(self, index: int, values: list[Any]) -> RuleId:
         translation, path = self.translation, self.path
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
         used = {equality_key(value, path) for value in values}
-        refused = values + self._needed_later(index, used)
-        if refused:
-            listed = translation.synthetic(
-                ("refused", frozenset(equality_key(value, path) for value in refused)), lambda: {"enum": refused}
-            )
-            schemas = [*schemas, negated(translation, listed, path)]
-        if not schemas:
-            return translation.any_rule()
-        return translation.rule_of(schemas)
+        return _rule_without(translation, schemas, values + self._needed_later(index, used), path)
 
     def _needed_later(self, index: int, used: set[Any]) -> list[Any]:
         """Values that the item at `index` must leave to those that have to come after it."""
