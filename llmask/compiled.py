@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
-nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be asked
-again and returns the rule that it wrote before."""
+nothing is left. Rules, states and guards are only added. For the same rule and texts (in any order) it may be asked again
+and returns the rule that it wrote before."""
 
 _NO_DATA = np.zeros(0, np.int32)
 
