@@ -22,6 +22,7 @@ from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
+from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
-nothing is left. Rules, states and guards are only added. For the same rule and texts (in any order) it may be asked again
-and returns the rule that it wrote before."""
+nothing is left. Rules, states and guards are only added. For the same rule and texts (in any order) it may be asked
+again and returns the rule that it wrote before."""
 
 _NO_DATA = np.zeros(0, np.int32)
 
@@ -114,7 +115,7 @@ class Generation:
         self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
         self._store = store
         self._source = source
-        self._texts: dict[int, bytes] = {}
+        self._known_texts: dict[int, bytes] = {}
         self._loaded = source.sizes()
         self.start = self.run(engine.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
@@ -146,18 +147,27 @@ class Generation:
         assert make_variant is not None
         rule = int(self.table.array[grammar_slots.REQUESTED_RULE])
         texts = int(self.table.array[grammar_slots.REQUESTED_TEXTS])
-        numbers = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
-        made = make_variant(RuleId(rule), [self._text(number) for number in numbers])
+        made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
         sizes = self._source.sizes()
         if sizes != self._loaded:
             self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
             self._loaded = sizes
         self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
 
+    def _texts_in(self, texts: int) -> list[int]:
+        """Numbers of the texts in a set, see kernels/text_sets.py."""
+        items = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
+        numbers = []
+        for place in range(FIRST_CHUNK, len(items), 2):
+            words = self._read_list(grammar_slots.TEXT_CHUNKS, items[place + 1])
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
+        return numbers
+
     def _text(self, number: int) -> bytes:
-        text = self._texts.get(number)
+        text = self._known_texts.get(number)
         if text is None:
-            text = self._texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
+            text = self._known_texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
         return text
 
     def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
