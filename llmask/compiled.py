@@ -22,6 +22,7 @@ from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
+from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Generation:
         self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
         self._store = store
         self._source = source
-        self._texts: dict[int, bytes] = {}
+        self._known_texts: dict[int, bytes] = {}
         self._loaded = source.sizes()
         self.start = self.run(engine.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
@@ -142,18 +143,27 @@ class Generation:
         assert make_variant is not None
         rule = int(self.table.array[grammar_slots.REQUESTED_RULE])
         texts = int(self.table.array[grammar_slots.REQUESTED_TEXTS])
-        numbers = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
-        made = make_variant(RuleId(rule), [self._text(number) for number in numbers])
+        made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
         sizes = self._source.sizes()
         if sizes != self._loaded:
             self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
             self._loaded = sizes
         self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
 
+    def _texts_in(self, texts: int) -> list[int]:
+        """Numbers of the texts in a set, see kernels/text_sets.py."""
+        items = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
+        numbers = []
+        for place in range(FIRST_CHUNK, len(items), 2):
+            words = self._read_list(grammar_slots.TEXT_CHUNKS, items[place + 1])
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
+        return numbers
+
     def _text(self, number: int) -> bytes:
-        text = self._texts.get(number)
+        text = self._known_texts.get(number)
         if text is None:
-            text = self._texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
+            text = self._known_texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
         return text
 
     def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:

@@ -46,8 +46,9 @@ from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, get_i32
 from .records import FIRST_PLACE, MOST_ROWS, NO_RECORD, ROW_MARK, place_of, read_text, record_of, record_with, row_of
 from .store_slots import LEXEME_SETS
-from .texts import UNKNOWN_TEXT, text_number
-from .variants import NO_TEXTS, has_unknown, texts_of, with_text
+from .text_sets import NO_TEXTS, UNKNOWN_TEXT
+from .texts import text_number
+from .variants import has_unknown, texts_of, with_text
 
 DEPENDS_ON_TEXT = FIRST_PLACE  # bits of bare steps in rows that record
 MAY_REPEAT = MOST_ROWS

@@ -39,8 +39,9 @@ MISSING_COUNT = MISSING_OF_REQUIRED + 1
 RECORDS = MISSING_COUNT + 1  # map: record, symbol -> record, see records.py
 PLACES = RECORDS + 3  # map: row, record -> place
 TEXTS = PLACES + 3  # lists: recorded values, one byte an item
-TEXT_SETS = TEXTS + 4  # lists of texts
-TEXT = TEXT_SETS + 4  # int32[...]: a text while it is put together
+TEXT_SETS = TEXTS + 4  # lists, see text_sets.py
+TEXT_CHUNKS = TEXT_SETS + 4  # lists of 32: bits of texts
+TEXT = TEXT_CHUNKS + 4  # int32[...]: a text while it is put together
 PLAIN_TEXT = TEXT + 1  # int32[...]: the same with escapes resolved
 VARIANTS = PLAIN_TEXT + 1  # map: rule, set of texts -> rule, see variants.py
 REQUESTED_RULE = VARIANTS + 3  # the variant that is missing
@@ -80,7 +81,7 @@ N_GRAMMAR_SLOTS = PATH + 1
 GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, REQUIRED),
     *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
-    *(TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
+    *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from .earley_items import CALL_OPEN
 from .earley_rows import R_N_WAITS, R_WAITS, row_field
-from .grammar_slots import EDGES, PATH, PLAIN_TEXT, ROW_POOL, TEXT, TEXT_SETS, TEXTS
+from .grammar_slots import EDGES, PATH, PLAIN_TEXT, ROW_POOL, TEXT, TEXT_CHUNKS, TEXT_SETS, TEXTS
 from .interning import list_item, list_length
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, get_u8, put_i32
 from .records import NO_RECORD, mark_before, marked_row, read_text, record_before
 from .store_slots import CHILD_BYTE, CHILD_FIRST, CHILD_NODE
+from .text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK
 from .texts import known_text, plain_text
 from .variants import has_text, texts_of
 
@@ -54,10 +55,27 @@ def could_repeat(grammar, record):
             pool = block(grammar, ROW_POOL)
             if get_i32(block(grammar, EDGES), 4 * get_i32(pool, first + 4 * i + 1)) == CALL_OPEN:
                 texts = texts_of(grammar, get_i32(pool, first + 4 * i + 2))
-                for j in range(list_length(grammar, TEXT_SETS, texts)):
-                    if _begins(grammar, list_item(grammar, TEXT_SETS, texts, j), n):
-                        return True
+                if _one_begins(grammar, texts, n):
+                    return True
         mark = mark_before(grammar, record_before(grammar, mark))
+    return False
+
+
+@kernel
+def _one_begins(grammar, texts, n):
+    """Whether one text of a set begins with the n bytes in PLAIN_TEXT."""
+    never_inline()
+    for i in range(FIRST_CHUNK, list_length(grammar, TEXT_SETS, texts), 2):
+        first = list_item(grammar, TEXT_SETS, texts, i) << CHUNK_BITS
+        chunk = list_item(grammar, TEXT_SETS, texts, i + 1)
+        for j in range(CHUNK_WORDS):
+            word = list_item(grammar, TEXT_CHUNKS, chunk, j) & 0xFFFFFFFF
+            text = first + 32 * j
+            while word != 0:
+                if word & 1 != 0 and _begins(grammar, text, n):
+                    return True
+                word >>= 1
+                text += 1
     return False
 
 

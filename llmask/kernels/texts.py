@@ -20,7 +20,6 @@ from .interning import find_list, hash_i32, intern_list
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, put_i32
 
-UNKNOWN_TEXT = 0  # reserved: the text of a value that is not looked at, see goto.py
 QUOTE = 0x22
 BACKSLASH = 0x5C
 SLASH = 0x2F
@@ -30,7 +29,7 @@ INCOMPLETE = -1
 
 @kernel
 def init_texts(grammar):
-    """Reserve UNKNOWN_TEXT."""
+    """Reserve the number of UNKNOWN_TEXT."""
     never_inline()
     address = ensure(grammar, PLAIN_TEXT, 4)
     put_i32(address, 0, -1)
