@@ -8,10 +8,11 @@ Each rule is a pattern of its own over the whole name, and the format is their i
     length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4)
 
 Labels of ASCII are those of `hosts`. Left out, so that the set is a part of the valid names: A-labels ("xn--"), see
-`hosts`; a mark that composes with the last starter, even where a mark between blocks it; joiners between letters that
-`idna_classes` does not know to join; labels whose Punycode might be too long. That length is not regular, but a
-search over all states of its encoder (RFC 3492, section 6.3: bias, code points so far, distance left to the greatest
-one) bounds it; labels of at most LENGTHS code points always fit, and so do names of at most MAX_NAME.
+`hosts`; a mark that composes with the last starter, even where a mark between them blocks it; joiners between letters
+that `idna_classes` does not know to join; names of more than four labels, unless all is ASCII; and labels whose
+Punycode might be too long. That length is not regular, but a search over all states of the encoder (RFC 3492, section
+6.3: bias, code points so far, distance left to the greatest one) bounds it: labels of at most LENGTHS code points
+always fit, and so do four of them with their dots.
 
 In: nothing. Out: the pattern, made when it is first asked for. Cost: 0.2 s, once a process.
 """
@@ -24,22 +25,22 @@ from functools import cache
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.json_schema.formats import idna_classes
-from llmask.frontends.json_schema.formats.hosts import mailbox
+from llmask.frontends.json_schema.formats.hosts import HOSTNAME, mailbox
 from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, permitted, where
 
 DOTS = r".\u3002\uFF0E\uFF61"
 BEYOND_ASCII = r"\u0080-\u{10FFFF}"
 ASCII = r"\0-\-\/-\x7F"  # without the dot
-# Members of a class beside ASCII, and how many code points of it always make a label of 63 octets at most.
+# Members of a class beside ASCII, and how many code points of it always make a label of 62 octets at most: four of
+# them make a name.
 LENGTHS = (
-    ("", 63),
-    (r"\u0080-\u07FF", 20),
-    (r"\u0900-\u0DFF", 20),
-    (r"\u3005-\u9FFF", 15),
-    (r"\uAC00-\uD7A3", 16),
-    (r"\u0080-\u3001\u3003-\uFF0D\uFF0F-\uFF60\uFF62-\u{10FFFF}", 12),
+    ("", 62),
+    (r"\u0080-\u07FF", 19),
+    (r"\u0900-\u0DFF", 19),
+    (r"\u3005-\u9FFF", 14),
+    (r"\uAC00-\uD7A3", 15),
+    (r"\u0080-\u3001\u3003-\uFF0D\uFF0F-\uFF60\uFF62-\u{10FFFF}", 11),
 )
-MAX_NAME = 46  # with its dots, n code points of a label take at most 16/3 (n + 1) octets; three labels fit anyway
 
 
 def text_class(members: CodePointSet) -> str:
@@ -50,8 +51,9 @@ def text_class(members: CodePointSet) -> str:
 
 @cache
 def international_hostname() -> str:
-    """Pattern that the whole name must match, as conditions in a row and any text."""
-    return "".join([*_permitted(), *_contexts(), *_bidi(), *_labels()]) + ".*"
+    """Pattern that the whole name must match: one of ASCII, or conditions in a row and any text."""
+    conditions = "".join([*_permitted(), *_contexts(), *_bidi(), *_labels()])
+    return f"(?:{HOSTNAME}$|{conditions}.*)"
 
 
 def _permitted() -> list[str]:
@@ -119,14 +121,13 @@ def _bidi() -> list[str]:
 
 
 def _labels() -> list[str]:
-    """How labels begin and end, and how long they and the name are."""
+    """How labels begin and end, how long and how many they are."""
     label = "(?:" + "|".join(f"[{ASCII}{window}]{{1,{most}}}" for window, most in LENGTHS) + ")"
     inside, other = f"[^{DOTS}]", rf"[^\0-\x7F{DOTS}]"
     return [
-        rf"(?=(?:{label}[{DOTS}])*{label}$)",
+        rf"(?=(?:{label}[{DOTS}]){{0,3}}{label}$)",
         rf"(?!(?:.*[{DOTS}])?(?:-|\p{{M}}|{inside}{inside}--))(?!.*-(?:[{DOTS}]|$))",
         rf"(?!.*(?:[A-Z]{inside}*{other}|{other}{inside}*[A-Z]))",  # U-labels have no capitals
-        rf"(?=[\0-\x7F]{{1,253}}$|.{{1,{MAX_NAME}}}$|(?:{inside}+[{DOTS}]){{0,2}}{inside}+$)",
     ]
 
 
