@@ -83,7 +83,7 @@ def _contexts() -> list[str]:
     both, right = idna_classes.joining()
     virama = where(unicodedata.combining, 9)
     transparent = where(unicodedata.category, "Mn")
-    v, t, l, r = (text_class(members) for members in (virama, transparent, both, both.union(right)))
+    v, t, l, r = (text_class(members) for members in (virama, transparent, both, right))
     greek, hebrew = (text_class(idna_classes.letters_named(name)) for name in ("GREEK ", "HEBREW "))
     kana = idna_classes.letters_named("HIRAGANA ", "KATAKANA ")
     japanese = text_class(kana.union(permitted().intersect(IDEOGRAPHS)))
