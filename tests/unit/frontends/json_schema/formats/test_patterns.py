@@ -62,7 +62,7 @@ def test_what_is_written_under_the_format_is_read_by_the_parser(
     texts = written(judge, rng, scaled(40))
     assert len(set(texts)) > len(texts) // 3
     for text in texts:
-        if "scx" not in text and "Script" not in text and "sc=" not in text and "Alphabetic" not in text:
+        if "Alphabetic" not in text:  # the one property that the format allows and the parser does not know
             EcmaParser(text).parse()
 
 
