@@ -160,7 +160,7 @@ def test_characters_side_by_side_are_one_literal(nodes: Any) -> None:
 
 
 def test_a_look_around_that_is_decided_leaves_no_trace(nodes: Any) -> None:
-    """`not(ab TEXT)` kept the rest of the text alive after "ab": x & not(TEXT) is empty, but only a search could tell."""
+    """`not(ab TEXT)` lived on after "ab": x & not(TEXT) is empty, but only a search of all states could tell."""
     after = {}
     for pattern, text in [
         ("^(?!ab)[a-z]+$", b"ab"),
