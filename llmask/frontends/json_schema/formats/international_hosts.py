@@ -87,6 +87,7 @@ def _contexts() -> list[str]:
     greek, hebrew = (text_class(idna_classes.letters_named(name)) for name in ("GREEK ", "HEBREW "))
     kana = idna_classes.letters_named("HIRAGANA ", "KATAKANA ")
     japanese = text_class(kana.union(permitted().intersect(IDEOGRAPHS)))
+    right_to_left = text_class(where(unicodedata.bidirectional, "R", "AL"))
     no_dot, no_japanese = f"[^{DOTS}]*", f"[^{japanese}{DOTS}]*"
     return [
         # A.1: without a virama on the left, a letter that joins on either side, transparent marks between
@@ -97,6 +98,8 @@ def _contexts() -> list[str]:
         rf"(?!.*\u0375(?:[^{greek}]|$))",  # A.4
         rf"(?!(?:.*[^{hebrew}])?[\u05F3\u05F4])",  # A.5, A.6
         rf"(?!(?:.*[{DOTS}])?{no_japanese}\u30FB{no_japanese}(?:[{DOTS}]|$))",  # A.7
+        # follows from A.7 and the Bidi rule, but by a search of all states for what might make a label valid
+        rf"(?!.*[{right_to_left}]{no_dot}\u30FB)",
         rf"(?!.*(?:[\u0660-\u0669]{no_dot}[\u06F0-\u06F9]|[\u06F0-\u06F9]{no_dot}[\u0660-\u0669]))",  # A.8, A.9
     ]
 
