@@ -5,7 +5,7 @@ of Unicode is Python's. Scripts and joining types it does not have: of the five 
 are found by their names, and a letter joins as its presentation forms show (`<initial>`: with what follows too;
 `<final>`: with what stands before). Letters without such forms count as not joining; that refuses, and never allows.
 
-In: nothing. Out: `CodePointSet`s, kept for the life of the process. Cost: 0.1 s at the first question.
+In: nothing. Out: `CodePointSet`s, kept for the life of the process. Cost: 0.2 s at the first question.
 """
 
 from __future__ import annotations
@@ -48,7 +48,17 @@ def permitted() -> CodePointSet:
 
 def where(property_of: Callable[[str], object], *values: object) -> CodePointSet:
     """Permitted code points with one of the values of a property; no ideograph and no syllable is asked."""
-    return CodePointSet.of("".join(c for c in _told_apart() if property_of(c) in values))
+    found = by_value(property_of)
+    return CodePointSet.of("".join(found.get(value, "") for value in values))
+
+
+@cache
+def by_value(property_of: Callable[[str], object]) -> dict[object, str]:
+    """Permitted characters by the value of a property, as `where`."""
+    found: dict[object, list[str]] = {}
+    for c in _told_apart():
+        found.setdefault(property_of(c), []).append(c)
+    return {value: "".join(members) for value, members in found.items()}
 
 
 @cache
