@@ -68,15 +68,15 @@ def keys_node(translation: Translation, keys: KeySet) -> int:
     """Node of every spelling of every key of a set."""
     nodes = translation.nodes
 
-    def found_by(pattern: str) -> int:
-        return pattern_string(translation, pattern, keys.path, "patternProperties")
+    def found_by(pattern: str, is_negated: bool = False) -> int:
+        return pattern_string(translation, pattern, keys.path, "patternProperties", is_negated)
 
     members = [other_strings(nodes, keys.without) if keys.without else free_string(nodes)]
     if keys.pattern is not None:
         members.append(found_by(keys.pattern))
     if keys.refused_by is not None:
-        members.append(nodes.complement(name_language(translation, [keys.refused_by])))
-    members += [nodes.complement(found_by(pattern)) for pattern in keys.without_patterns]
+        members.append(nodes.complement(name_language(translation, [keys.refused_by], is_most=True)))
+    members += [found_by(pattern, is_negated=True) for pattern in keys.without_patterns]
     return nodes.intersect(members) if len(members) > 1 else members[0]
 
 

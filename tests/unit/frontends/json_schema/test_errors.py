@@ -102,7 +102,6 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         UnsupportedSchema,
         f'"unevaluatedProperties" {TOO_PERMISSIVE}\n  at #/unevaluatedProperties\n  {IGNORE}',
     ),
-    ({"format": "regex"}, UnsupportedSchema, f'the format "regex" {TOO_PERMISSIVE}\n  at #/format\n  {IGNORE}'),
     (
         {"oneOf": [{"type": "integer"}, {"type": "null"}, {"minimum": 3}]},
         UnsupportedSchema,
