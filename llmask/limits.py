@@ -39,7 +39,7 @@ class Limits:
 
     max_schema_bytes: int = 16 * 2**20
     max_schema_depth: int = 400
-    max_schema_keywords: int = 1_000_000
+    max_schema_keywords: int = 500_000
     max_schema_cases: int = 4096
     max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 250_000

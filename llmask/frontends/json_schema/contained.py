@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_STATES = 20_000  # of one array
+WAY_WORK = 10  # an item in one way, counted in subschemas visited
 MAX_KINDS = 6  # each doubles the ways to read an item
 
 Counts = tuple[int, ...]
@@ -84,7 +85,6 @@ class CountingWriter:
             n_read, counts = here
             if layout.high is not None and n_read >= layout.high:
                 continue
-            self.translation.count_work()
             for target, schemas in self._ways(n_read, counts):
                 there = (min(n_read + 1, self.last), target)
                 if there not in after:
@@ -93,6 +93,7 @@ class CountingWriter:
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
                 place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
+                self.translation.count_work(WAY_WORK)
                 item = rules.state(self.rule)
                 if n_read:
                     rules.scan(after[here], lexemes.comma, item, self.guard_of(place))

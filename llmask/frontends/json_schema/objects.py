@@ -78,7 +78,7 @@ def _emit_layout(
             return translation.nothing("a required property allows no value", path)
         entries = kept
         cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
-    n_required = 1 if witnesses else 0  # one free key may be all of them
+    n_required = len(witnesses) if high is not None else 1 if witnesses else 0  # one free key may be all of them
     for entry in entries:
         n_required += entry.is_required
     if high is not None:

@@ -16,10 +16,11 @@ In: a `CountedObject`. Out: states and edges between two given states. Cost: abo
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.counted_objects import CountedObject, subsets, witnessed
+from llmask.frontends.json_schema.counted_objects import CountedObject
 from llmask.frontends.json_schema.object_layout import Entry
 from llmask.frontends.json_schema.open_strings import are_open
 from llmask.frontends.json_schema.pointers import pointer
@@ -57,6 +58,22 @@ def emit_set_object(
     _SetObject(translation, wanted, body, depth).write(rules.start_state(body), last)
 
 
+def subsets(bits: int) -> Iterator[int]:
+    """Every subset of a set of bits, the empty one first."""
+    subset = 0
+    while True:
+        yield subset
+        if subset == bits:
+            return
+        subset = (subset - bits) & bits
+
+
+def witnessed(wanted: CountedObject, schemas: list[SchemaAt], seen: int) -> list[SchemaAt]:
+    """What a value must fulfil that also is each witness in `seen`."""
+    added = [member for at, member in enumerate(wanted.witnesses) if seen >> at & 1 and member[0] is not True]
+    return [*schemas, *added] if added else schemas
+
+
 class _SetObject:
     def __init__(self, translation: Translation, wanted: CountedObject, rule: RuleId, depth: int) -> None:
         self.translation = translation
@@ -77,14 +94,13 @@ class _SetObject:
         self.ends = rules.check_guard(low, UNBOUNDED, required) if low or required else NO_GUARD
 
     def add(self, member: int, seen: int) -> GuardId:
-        """Guard of a key, after which the witnesses `seen` were read; those unseen keep room for one key."""
+        """Guard of a key, after which the witnesses `seen` were read; those unseen keep room."""
         if not self.counts and (member == ANOTHER or not self.is_any_order):
             return NO_GUARD
         if self.high == UNBOUNDED:
             cap = self.wanted.low if member == ANOTHER else UNBOUNDED
             return self.translation.rules.add_guard(member, cap=cap)
-        room = 0 if seen == self.wanted.all_seen else 1
-        return self.translation.rules.add_guard(member, self.high - room, self.required)
+        return self.translation.rules.add_guard(member, self.high - self.wanted.n_unseen(seen), self.required)
 
     def write(self, start: StateId, end: StateId) -> None:
         wanted, rule = self.wanted, self.rule
