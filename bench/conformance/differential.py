@@ -35,6 +35,7 @@ from tests.generators.shrink import shrink
 DRAWN, MUTATED, ANY = "drawn", "one change from a valid one", "any value"
 FALSE, REJECTED, FRACTION = "false acceptance", "valid rejected", "valid, rejected when spelled as 1.0"
 TRIES, VALID, CHANGES, OTHERS = 24, 9, 9, 2  # of a schema: draws at most, valid ones kept, changes, any values
+SHOWN = 10  # differences of each kind on the terminal
 MAX_SHRUNK = 40  # differences made smaller; a broken engine has too many
 
 
@@ -217,8 +218,9 @@ def text_of(counts: Counts) -> str:
     kinds = Counter(entry["what"] for entry in counts.differences)
     lines.append("differences: " + (", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "none"))
     shown = {(entry["what"], json.dumps(entry["schema"]), entry["document"]) for entry in counts.differences}
-    for what, schema_text, document in sorted(shown, key=lambda entry: len(entry[1]))[:25]:
-        lines.append(f"  {what}: {schema_text[:240]}  {document[:120]}")
+    for kind in kinds:
+        smallest = sorted((entry for entry in shown if entry[0] == kind), key=lambda entry: len(entry[1]))[:SHOWN]
+        lines += [f"  {what}: {schema_text[:240]}  {document[:120]}" for what, schema_text, document in smallest]
     return "\n".join(lines)
 
 
