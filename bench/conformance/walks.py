@@ -3,7 +3,8 @@
 Two ways to choose among the allowed tokens: each alike, and each first byte alike (among tokens nine of ten continue a
 string; among first bytes the walk soon leaves it). A walk goes on for some tokens, then the search of `completion.py`
 ends it; from points on the way it must find an end, too. Every document is parsed and judged by `jsonschema`, formats
-left aside: those of the masks are stricter than what the judge knows of them.
+left aside: those of the masks are stricter than what the judge knows of them. So where a format may be negated the
+grammar takes formats as annotations, too.
 
 In: MaskBench's schemas where the shared data is, and random ones. Out: counts, and every document that is not valid.
 Cost: 10 ms a document.
@@ -28,7 +29,7 @@ from bench.conformance.completion import Completion, DeadEnd
 from bench.conformance.subject import Refused, Subject
 from bench.data import MASKBENCH
 from tests.generators.judge import Judge, Unjudgeable
-from tests.generators.schemas import random_schema
+from tests.generators.schemas import keywords_of, random_schema
 
 UNIFORM, FIRST_BYTE = "tokens alike", "first bytes alike"
 WAYS = (UNIFORM, FIRST_BYTE)
@@ -135,6 +136,12 @@ class Report(NamedTuple):
             self.faults.append({"schema": name, "fault": wrong, "document": document.decode(errors="replace")})
 
 
+def may_negate_formats(schema: Any) -> bool:
+    """Whether a format may stand where asserting it makes more documents valid, as in `oneOf`."""
+    found = keywords_of(schema)
+    return "format" in found and any(keyword in found for keyword in ("oneOf", "not", "if", "maxContains"))
+
+
 def judge_of(schema: Any) -> Judge | None:
     """A judge without formats, or None when there is none for the schema."""
     try:
@@ -153,8 +160,10 @@ def run(
     for number, (name, schema) in enumerate(schemas):
         tables.progress(f"{number} of {len(schemas)} schemas")
         report.counts["schemas"] += 1
+        is_asserted = not may_negate_formats(schema)
+        report.counts["formats as annotations"] += not is_asserted
         try:
-            grammar = subject.grammar(schema)
+            grammar = subject.grammar(schema, "assert" if is_asserted else "annotate")
         except Refused as error:
             report.counts[f"refused: {error.kind}"] += 1
             continue
