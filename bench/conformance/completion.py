@@ -19,7 +19,7 @@ import numpy as np
 import llmask
 from llmask.kernels.shared_batch import CELL_CONFIGURATION
 
-DEPTH_FIRST_STEPS = 10_000
+DEPTH_FIRST_STEPS = 40_000
 DEEPER = (4, 12, 40, 120)  # brackets that may be open at once, besides those that are
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
 BREADTH_FIRST_STEPS = 40_000
