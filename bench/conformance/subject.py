@@ -1,7 +1,8 @@
 """The engines as the conformance tools ask them: llmask with the options of the specification, peers as they are.
 
 llmask is asked with `property_order="any"` (JSON objects have no order), `literals="any"` (a text may be spelled with
-escapes) and `unique_keys=True` (counting members means something only where none is written twice). An option that the version at hand does not have is left out and named in the report, never hidden.
+escapes) and `unique_keys=True` (counting members means something only where none is written twice). An option that the
+version at hand does not have is left out and named in the report, never hidden.
 
 In: schemas, documents as text. Out: verdicts. Cost: a second or two to start.
 """
