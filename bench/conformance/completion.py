@@ -127,10 +127,10 @@ class Completion:
                 return Found(fork.text()[n_before:], "depth first")
         return self._breadth_first(matcher)
 
-    def _moves(self, matcher: llmask.Matcher, place: int, keys: list[str]) -> Iterator[bytes]:
+    def _moves(self, matcher: llmask.Matcher, place: int, keys: list[str], before: bytes) -> Iterator[bytes]:
         """Whole keys where an object needs one, then single bytes."""
         single = [self._bytes[token] for token in self.choices(matcher, place)]
-        wants_key = place == _PLAIN and b'"' in single and b"}" not in single and b"]" not in single
+        wants_key = place == _PLAIN and before in (b"{", b",") and b'"' in single and b"}" not in single
         return iter([key.encode("utf-8", "replace") for key in keys if wants_key] + single)
 
     @staticmethod
@@ -159,7 +159,7 @@ class Completion:
         visited = {_future(matcher)}
         is_pruned = False
         place = place_after(matcher.text())
-        path: list[_Level] = [(place, n_levels, self._moves(matcher, place, keys), False)]
+        path: list[_Level] = [(place, n_levels, self._moves(matcher, place, keys, matcher.text().rstrip()[-1:]), False)]
         while path:
             place, n_left, moves, _ = path[-1]
             for move in moves:
@@ -190,7 +190,7 @@ class Completion:
             if place == _PLAIN:
                 n_left += (move in CLOSING) - (move in OPENING)
             place = place_after(move, place)
-            path.append((place, n_left, self._moves(matcher, place, keys), len(move) > 1))
+            path.append((place, n_left, self._moves(matcher, place, keys, move), len(move) > 1))
         if is_pruned:
             return False
         raise DeadEnd(f"no document begins with {matcher.text()!r}")

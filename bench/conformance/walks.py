@@ -34,7 +34,7 @@ from tests.generators.schemas import keywords_of, random_schema
 
 UNIFORM, FIRST_BYTE = "tokens alike", "first bytes alike"
 WAYS = (UNIFORM, FIRST_BYTE)
-MAX_NAMES = 100  # keys that the search for an end tries
+MAX_NAMES = 50  # keys that the search for an end tries
 PROBES = 2  # points of a walk, besides its last, from which an end is looked for
 
 
