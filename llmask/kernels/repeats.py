@@ -49,7 +49,7 @@ def could_repeat(grammar, record):
     mark = mark_before(grammar, record)
     while mark != NO_RECORD:
         row = marked_row(grammar, mark)
-        n = plain_text(grammar, read_text(grammar, record, row))
+        n = plain_text(grammar, read_text(grammar, record, row), False)
         first = row_field(grammar, row, R_WAITS)
         for i in range(row_field(grammar, row, R_N_WAITS)):
             pool = block(grammar, ROW_POOL)

@@ -6,6 +6,7 @@ before texts are compared:
     \/ and \uXXXX           the character itself in UTF-8; surrogates in pairs
     \" \\ \b \f \n \r \t    stay, and are written for the same characters spelled \uXXXX
     other controls         \u00xx, in small letters
+    anything else          stays
 
 No form is longer than what it stands for. Numbers are left as they are: whoever compares them by value gives each one
 spelling only, or excludes the other spellings himself (variants.py).
@@ -24,7 +25,7 @@ QUOTE = 0x22
 BACKSLASH = 0x5C
 SLASH = 0x2F
 LETTER_U = 0x75
-INCOMPLETE = -1
+NOTHING = -1
 
 
 @kernel
@@ -39,23 +40,23 @@ def init_texts(grammar):
 @kernel
 def text_number(grammar, n):
     """Number of the text whose n bytes lie in TEXT."""
-    n = plain_text(grammar, n)
+    n = plain_text(grammar, n, True)
     return intern_list(grammar, TEXTS, block(grammar, PLAIN_TEXT), 0, n)
 
 
 @kernel
 def known_text(grammar, n):
     """As `text_number`, or MISSING for a text that was never recorded."""
-    n = plain_text(grammar, n)
+    n = plain_text(grammar, n, True)
     address = block(grammar, PLAIN_TEXT)
     return find_list(grammar, TEXTS, address, 0, n, hash_i32(address, 0, n))
 
 
 @kernel
-def plain_text(grammar, n):
+def plain_text(grammar, n, is_whole):
     """Copy n bytes from TEXT to PLAIN_TEXT with escapes resolved; returns how many are left.
 
-    An escape that is not complete yet ends the text.
+    The beginning of a text, which is not whole, is cut where an escape may not be complete yet.
     """
     never_inline()
     plain = ensure(grammar, PLAIN_TEXT, (n + 1) * 4)
@@ -69,43 +70,52 @@ def plain_text(grammar, n):
             place += 1
             at += 1
             continue
-        following = get_i32(text, at + 1) if at + 1 < n else INCOMPLETE
-        if following == INCOMPLETE:
-            break
+        following = get_i32(text, at + 1) if at + 1 < n else NOTHING
         if following == SLASH:
             put_i32(plain, place, SLASH)
             place += 1
             at += 2
             continue
-        if following != LETTER_U:
-            put_i32(plain, place, BACKSLASH)
-            put_i32(plain, place + 1, following)
-            place += 2
-            at += 2
-            continue
-        unit = _unit(text, at, n)
-        if unit == INCOMPLETE:
+        n_read = 2
+        character = NOTHING
+        if following == LETTER_U:
+            n_read = 6
+            character = _unit(text, at, n)
+            if 0xD800 <= character and character < 0xE000:
+                low = _unit(text, at + 6, n)
+                n_read = 12
+                is_pair = character < 0xDC00 and 0xDC00 <= low and low < 0xE000
+                character = 0x10000 + ((character - 0xD800) << 10) + (low - 0xDC00) if is_pair else NOTHING
+        if at + n_read > n and not is_whole:
             break
-        at += 6
-        if 0xD800 <= unit and unit < 0xDC00:
-            low = _unit(text, at, n)
-            if low == INCOMPLETE:
-                break
-            unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
-            at += 6
-        place = _put_character(plain, place, unit)
+        if character != NOTHING:
+            place = _put_character(plain, place, character)
+            at += n_read
+        else:  # what follows the backslash stays, whatever it is
+            put_i32(plain, place, BACKSLASH)
+            place += 1
+            at += 1
+            if following != NOTHING:
+                put_i32(plain, place, following)
+                place += 1
+                at += 1
     return place
 
 
 @kernel
 def _unit(text, at, n):
-    r"""Value of the escape \uXXXX at a position, or INCOMPLETE."""
-    if at + 6 > n:
-        return INCOMPLETE
+    r"""Value of the escape \uXXXX at a position, or NOTHING."""
+    if at + 6 > n or get_i32(text, at) != BACKSLASH or get_i32(text, at + 1) != LETTER_U:
+        return NOTHING
     unit = 0
     for i in range(at + 2, at + 6):
         digit = get_i32(text, i)
-        unit = unit * 16 + (digit - 48 if digit < 58 else (digit | 32) - 87)
+        if digit >= 48 and digit < 58:
+            unit = unit * 16 + digit - 48
+        elif (digit | 32) >= 97 and (digit | 32) < 103:
+            unit = unit * 16 + (digit | 32) - 87
+        else:
+            return NOTHING
     return unit
 
 

@@ -78,7 +78,7 @@ class Builder:
             store_slots.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
             store_slots.LIMIT_ROWS: ("max_rows", "this grammar needs"),
             store_slots.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
-            store_slots.LIMIT_UNIQUE: ("max_unique_values", "values that have to differ, as in an array, are"),
+            store_slots.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs"),
         }[code]
         unit = {
             "max_store_bytes": "bytes",
@@ -89,7 +89,7 @@ class Builder:
             "max_emptiness_steps": "derivatives",
             "max_rows": "rows",
             "max_items": "items",
-            "max_unique_values": "values",
+            "max_unique_values": "values that differ",
         }[name]
         return LimitExceeded(
             f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",
