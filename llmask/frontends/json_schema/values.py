@@ -61,7 +61,7 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
 
 
 def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None:
-    """Spellings of the values of one part; None where they are not all (`emit_values`)."""
+    """Spellings of one part's values; None for structures, and where how they are written depends on more."""
     path = part[1]
     if part[2].draft == DRAFT_4 and "type" in part[0]:
         return None  # how whole numbers are written depends on it
@@ -105,7 +105,7 @@ def emit_listed(
 
 
 def listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) -> int:
-    """Node of the scalars of a place; `fraction` says how whole numbers are written, see `fraction_of`.
+    """Node of the scalars of a place; `fraction` as in `listed_numbers_node`.
 
     The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
     made here, so that no step of a document waits for them.
@@ -120,7 +120,7 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) 
     return node
 
 
-def _listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str) -> int:
+def _listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) -> int:
     numerals = [spelling for spelling in spellings if spelling[0] in BEGINS_NUMERAL]
     if not numerals:
         return literals_of(nodes, spellings)
