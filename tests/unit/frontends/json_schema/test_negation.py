@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from llmask.errors import UnsatisfiableSchema
 from llmask.frontends.json_schema import SchemaOptions
@@ -17,7 +16,7 @@ from tests.unit.frontends.json_schema.small_worlds import (
     DRAFTS,
     EVERYTHING,
     assert_exactly,
-    few,
+    cases,
     rooted,
     schemas,
     valid_values,
@@ -128,8 +127,7 @@ def test_every_keyword_and_its_negation_share_the_values(judge: Any, draft: int,
 def test_a_random_schema_and_its_negation_share_the_values(judge: Any, draft: int) -> None:
     n_compared = 0
 
-    @settings(few, max_examples=max(1, round(60 * EFFORT)))
-    @given(schemas(draft, 1), schemas(draft, 0))
+    @cases(60, schema=schemas(draft, 1), definition=schemas(draft, 0))
     def compare(schema: Any, definition: Any) -> None:
         nonlocal n_compared
         valid = valid_values(rooted(schema, definition, draft), draft)
