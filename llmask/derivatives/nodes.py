@@ -23,8 +23,9 @@ from ..kernels.table import Table
 UNBOUNDED = 2**31 - 1
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
 PREPARED_ROWS = 64
-# columns of such a grammar (rule_tables.py): counts; start of its rule; rules of its states; an edge; an end; a guard
-ONE_LEXEME = (1, 2, 1, 1, 1, 0, 0, 0, 0, 0, None, 1, 0, 1, 0, 0, UNBOUNDED, 0, UNBOUNDED)
+# columns of such a grammar (rule_tables.py): counts; start of its rule; rules of its states; an edge; an end; a guard;
+# the empty set of required members
+ONE_LEXEME = (1, 2, 1, 1, 1, 2, 0, 0, 0, 0, 0, None, 1, 0, 1, 0, 0, 0, UNBOUNDED, 0, UNBOUNDED, 0, 0)
 
 Run = Callable[..., int]
 
@@ -165,6 +166,7 @@ class RegexNodes:
         table.array[grammar_slots.MAX_ROWS] = table.array[grammar_slots.MAX_ITEMS] = PREPARED_ROWS
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
         here = self._run(engine.LOAD_RULES, 0, -1, 0, data, table)
+        assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"
         for text in (b"", prefix):
             if here >= 0:
                 read = np.frombuffer(text, np.uint8).astype(np.int32)

@@ -472,10 +472,10 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ),
     (
         "schema unsupported",
-        lambda c: c.json_schema({"properties": {"u": {"unevaluatedProperties": False}}}),
+        lambda c: c.json_schema({"properties": {"u": {"uniqueItems": True}}}),
         UnsupportedSchema,
-        '"unevaluatedProperties" is not supported; the mask would be too permissive\n'
-        "  at #/properties/u/unevaluatedProperties"
+        '"uniqueItems" is not supported; the mask would be too permissive\n'
+        "  at #/properties/u/uniqueItems"
         '\n  Remove it, or pass unsupported="ignore" to accept that.',
     ),
     (

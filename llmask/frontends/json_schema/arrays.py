@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import GrammarError
 from llmask.frontends.json_schema.counts import count_range
-from llmask.frontends.json_schema.keywords import ANY_DRAFT, COUNTED, DRAFT_2019, DRAFT_2020, NOT_UNIQUE, PREFIX, Shape
+from llmask.frontends.json_schema.keywords import (
+    ANY_DRAFT,
+    COUNTED,
+    DRAFT_4,
+    DRAFT_2019,
+    DRAFT_2020,
+    NOT_UNIQUE,
+    PREFIX,
+    Shape,
+)
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, RuleId, StateId
 
@@ -62,7 +71,7 @@ def counted_of(translation: Translation, schema: dict[Any, Any], path: Path, sha
         return found
     if COUNTED in schema:
         found.append(Counted(*schema[COUNTED]))
-    if "contains" in schema:
+    if "contains" in schema and shape.draft != DRAFT_4:
         least, greatest = 1, None
         if shape.draft == ANY_DRAFT or shape.draft >= DRAFT_2019:
             least, greatest = int(schema.get("minContains", 1)), schema.get("maxContains")

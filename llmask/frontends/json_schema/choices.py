@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
+from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.marks import (
     Marks,
     exclude_each_other,
@@ -131,10 +132,15 @@ def _property_is_implied(translation: Translation, marks: Marks, name: str, memb
         return True
     if member is False or name not in marks.under:
         return False
-    found, refused = listed_under(translation, member, (path, "properties", name))
-    if found is None and not refused:
-        return False
-    return not marks.under[name] & refused and (found is None or marks.under[name] <= found)
+    here, at = marks.under[name], (path, "properties", name)
+    shape = translation.shape(member, at)
+    if not shape.has_values:
+        refused = listed_under(translation, member, at)[1] if len(member) == 1 else frozenset()
+        return bool(refused) and not here & refused
+    part = (member, at, shape)
+    # its other keywords may refuse some of the values that it lists
+    values = fulfilling(translation, allowed_values(part) or [], [part]) if shape.is_plain else []
+    return here <= {equality_key(value, at) for value in values}
 
 
 def _is_absent(marks: Marks, name: str) -> bool:

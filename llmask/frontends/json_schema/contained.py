@@ -42,7 +42,9 @@ def emit_counted_array(
     LimitExceeded
         When there are too many positions and counts to tell apart.
     """
-    CountingWriter(translation, layout, path, rule, depth).write(start, end)
+    if layout.high is not None and layout.low > layout.high:
+        return translation.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
+    return CountingWriter(translation, layout, path, rule, depth).write(start, end)
 
 
 class CountingWriter:

@@ -107,6 +107,8 @@ def gathered(translation: Translation, schema: dict[Any, Any], path: Path) -> li
             found.append((whole, at, translation.shape(whole, at)))
             continue
         found.append((one, at, shape))
+        if shape.has_unevaluated:
+            break  # its cases hold what it takes in
         waiting += translation.targets(one, at, shape)
         if "allOf" in shape.in_place:
             waiting += [(member, (at, "allOf", index)) for index, member in enumerate(one["allOf"])]

@@ -16,18 +16,25 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 
+def fraction_of(parts: list[Part], kind: str) -> str | None:
+    """Whether a number is written with a fraction, on which draft 4 lets its type depend; None where both hold."""
+    fraction: str | None = MAY
+    if any(shape.draft == DRAFT_4 for _, _, shape in parts):
+        if kind == "integer":
+            fraction = NEVER
+        if any(NO_INTEGER in schema and shape.draft == DRAFT_4 for schema, _, shape in parts):
+            fraction = MUST if fraction == MAY else None
+    return fraction
+
+
 def range_of(translation: Translation, parts: list[Part], kind: str) -> NumberRange | None:
     """What a number ("integer" or "number" as `kind`) must fulfil; None when any number of the kind does."""
-    if not any(shape.has_number or shape.has_except for _, _, shape in parts):
+    fraction = fraction_of(parts, kind)
+    if fraction == MAY and not any(shape.has_number or shape.has_except for _, _, shape in parts):
         return None
     subjects = [schema for schema, _, shape in parts if shape.has_number]
     divisors = [schema[NO_MULTIPLE] for schema in subjects if NO_MULTIPLE in schema]
     excluded = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if is_number(value)]
-    # draft 4 writes an integer without a fraction
-    fraction = NEVER if kind == "integer" and any(shape.draft == DRAFT_4 for _, _, shape in parts) else MAY
-    if any(NO_INTEGER in schema for schema in subjects):
-        if any(NO_INTEGER in schema and shape.draft == DRAFT_4 for schema, _, shape in parts):
-            fraction = MUST
-        else:
-            divisors.append(1)
-    return number_range(subjects, kind == "integer", divisors, excluded, fraction)
+    if fraction is None or any(NO_INTEGER in schema and shape.draft != DRAFT_4 for schema, _, shape in parts):
+        divisors.append(1)
+    return number_range(subjects, kind == "integer", divisors, excluded, fraction or MAY)

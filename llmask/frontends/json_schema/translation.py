@@ -31,7 +31,7 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
-from llmask.frontends.json_schema.keywords import EXCEPT
+from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
@@ -167,7 +167,8 @@ class Translation(Context):
                 shape = self.shape(schema, path)
                 if shape.is_scalar_type and type(schema["type"]) is str:
                     lexeme = self.lexeme_of_type.get(schema["type"])
-                    if lexeme is not None:
+                    # draft 4 writes an integer without a fraction
+                    if lexeme is not None and (shape.draft != DRAFT_4 or schema["type"] != "integer"):
                         self.rules.scan(start, lexeme, end)
                         return
                 elif shape.is_plain:

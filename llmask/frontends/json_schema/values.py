@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
+from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
+from llmask.frontends.json_schema.number_machines import MAY
 from llmask.frontends.json_schema.pointers import Path
+from llmask.frontends.json_schema.ranges import fraction_of
 from llmask.frontends.json_schema.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.synthetic import schema_of_value
+from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
@@ -33,7 +37,9 @@ def emit_values(
     translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
-    emit_listed(translation, values_of(translation, parts), parts[0][1], rule, start, end, depth)
+    fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
+    values = values_of(translation, parts) if fraction is not None else []
+    emit_listed(translation, values, parts[0][1], rule, start, end, depth, fraction or MAY)
 
 
 def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
@@ -55,8 +61,10 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
 
 
 def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None:
-    """Spellings of the values of one part; None when there are none, or structures among them."""
+    """Spellings of one part's values; None for structures, and where how they are written depends on more."""
     path = part[1]
+    if part[2].draft == DRAFT_4 and "type" in part[0]:
+        return None  # how whole numbers are written depends on it
     spellings: list[bytes] = []
     for value in values_of(translation, [part]):
         if type(value) is dict or type(value) is list:
@@ -68,7 +76,14 @@ def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None
 
 
 def emit_listed(
-    translation: Translation, values: list[Any], path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    translation: Translation,
+    values: list[Any],
+    path: Path,
+    rule: RuleId,
+    start: StateId,
+    end: StateId,
+    depth: int,
+    fraction: str = MAY,
 ) -> None:
     """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
     if not values:
@@ -85,17 +100,17 @@ def emit_listed(
         else:
             spellings.append(_spelling(value, path))
     if spellings:
-        translation.rules.scan(start, listed_node(translation.nodes, spellings), end)
+        translation.rules.scan(start, listed_node(translation.nodes, spellings, fraction), end)
     return None
 
 
-def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
-    """Node of the scalars of a place.
+def listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) -> int:
+    """Node of the scalars of a place; `fraction` as in `listed_numbers_node`.
 
     The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
     made here, so that no step of a document waits for them.
     """
-    node = _listed_node(nodes, spellings)
+    node = _listed_node(nodes, spellings, fraction)
     key = (__name__, node)
     if len(spellings) >= LONG and key not in nodes.memo:
         nodes.memo[key] = True
@@ -105,11 +120,11 @@ def listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
     return node
 
 
-def _listed_node(nodes: RegexNodes, spellings: list[bytes]) -> int:
+def _listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) -> int:
     numerals = [spelling for spelling in spellings if spelling[0] in BEGINS_NUMERAL]
     if not numerals:
         return literals_of(nodes, spellings)
-    node = listed_numbers_node(nodes, numerals)
+    node = listed_numbers_node(nodes, numerals, fraction)
     if len(numerals) == len(spellings):
         return node
     others = [spelling for spelling in spellings if spelling[0] not in BEGINS_NUMERAL]

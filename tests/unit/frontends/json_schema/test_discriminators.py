@@ -39,12 +39,13 @@ TOLD_APART: list[list[Any]] = [
     [tagged("a", other={"const": 1}), closed("b", required=())],
     [{"allOf": [tagged("a"), {"required": ["b"]}]}, tagged("b")],
     [False, {}],
+    [tagged("a"), {"type": "object", "properties": {"kind": {"const": "b"}}}],
 ]
 
 NOT_TOLD_APART: list[list[Any]] = [
     [{"type": "integer"}, {"type": "number"}],
     [{"const": 1}, {"enum": [1.0, 2]}],
-    [tagged("a"), {"type": "object", "properties": {"kind": {"const": "b"}}}],
+    [{"type": "object", "properties": {"kind": {"const": value}}} for value in "ab"],
     [{"required": ["kind"], "properties": {"kind": {"const": 1}}}, tagged(2) | {"type": ["object", "null"]}],
     [closed("a", required=()), closed("b", required=())],
     [closed("a", required=("a",)), {**closed("b", required=()), "patternProperties": {"^a": True}}],

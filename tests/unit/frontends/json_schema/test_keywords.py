@@ -11,6 +11,8 @@ from llmask.frontends.json_schema.keywords import (
     DRAFT_4,
     DRAFT_7,
     DRAFT_2020,
+    EXCEPT,
+    NOT,
     Shape,
     draft_of,
     is_count,
@@ -77,14 +79,44 @@ def test_the_draft_is_the_one_declared(declared: Any, draft: int) -> None:
 
 
 def test_a_shape_says_where_to_go() -> None:
-    shape = Shape(("title", "type", "allOf", "properties", "$ref", "uniqueItems"), ANY_DRAFT)
-    assert shape.in_place == ("allOf", "", "$ref")
-    assert [check[0] for check in shape.checks] == ["type", "allOf", "properties", "$ref", "uniqueItems"]
+    shape = Shape(("title", "not", "type", "allOf", "properties", "$ref", "uniqueItems"), ANY_DRAFT)
+    assert shape.in_place == ("allOf", "", "$ref", "not")
+    assert [check[0] for check in shape.checks] == ["not", "type", "allOf", "properties", "$ref", "uniqueItems"]
     assert (shape.is_plain, shape.is_open, shape.has_object, shape.has_string) == (False, False, True, False)
-    assert shape.unenforced_array == ("uniqueItems",)
+    assert shape.counts_items
+    assert not Shape(("minItems", "items"), ANY_DRAFT).counts_items
+    assert Shape(("unevaluatedItems",), DRAFT_2020).has_unevaluated
+    assert not Shape(("unevaluatedItems",), DRAFT_7).has_unevaluated
+    assert (shape.is_scalar_type, Shape(("type",), ANY_DRAFT).is_scalar_type) == (False, True)
     assert Shape(("title", "x-note"), ANY_DRAFT).is_open
     assert Shape(("type", "$ref"), DRAFT_7).in_place == ("$ref",)
     assert Shape(("const", "prefixItems"), DRAFT_4).of_other_drafts == ("const", "prefixItems")
+
+
+def test_keys_of_the_translation_are_no_text() -> None:
+    schema = {NOT: (True, ()), "not": True}
+    assert Shape(tuple(schema), ANY_DRAFT).in_place == (NOT, "not")
+    assert Shape(("<not>", "not"), ANY_DRAFT).in_place == ("not",)
+    assert Shape((EXCEPT, "minimum"), DRAFT_4).has_except
+
+
+def test_integers_of_draft_4_are_written_without_a_fraction(judge: Any) -> None:
+    """1.0 is an integer since draft 6; where `type` stood alone or beside `enum`, draft 4 allowed it, too."""
+    four = {"$schema": "http://json-schema.org/draft-04/schema#"}
+    judge.agrees({**four, "type": "integer"}, [1, -3], [1.0, 0.5])
+    judge.agrees({**four, "type": "integer", "enum": [1, 2, 1.5]}, [1, 2], [1.0, 2.0, 1.5])
+    judge.agrees({**four, "not": {"type": "integer"}}, [1.0, 0.5, "a"], [1, -3])
+    judge.agrees({**four, "not": {"type": "integer"}, "enum": [1, 1.5]}, [1.0, 1.5], [1])
+    judge.agrees({**four, "anyOf": [{"type": "integer", "enum": [1, 2]}, {"enum": [3]}]}, [1, 3, 3.0], [1.0, 2.0, 4])
+    contradiction = {"type": "integer", "not": {"type": "integer"}}
+    judge.agrees({**four, "anyOf": [contradiction, {"enum": ["a"]}]}, ["a"], [1, 1.0])
+    judge.agrees({"type": "integer", "enum": [1]}, [1, 1.0], [2])
+
+
+def test_draft_4_knows_no_contains(judge: Any) -> None:
+    schema = {"uniqueItems": True, "maxItems": 1, "contains": {"type": "null"}}
+    judge.agrees({"$schema": "http://json-schema.org/draft-04/schema#", **schema}, [[], [1], [None]], [[1, 2]])
+    judge.agrees(schema, [[None]], [[], [1]])
 
 
 def test_counts_and_numbers() -> None:

@@ -1,4 +1,4 @@
-"""Keywords that are not enforced."""
+"""What is refused for want of a way to enforce it; see `unsupported.py`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,54 @@ from typing import Any
 
 import pytest
 
-from llmask.frontends.json_schema.unsupported import demands_nothing
+from llmask.errors import UnsupportedSchema
+
+FREE_KEYS = "is not supported where keys are free to repeat"
+# schema, keyword, its place, the reason: nothing else is refused. A row goes when its keyword is enforced.
+REFUSED: list[tuple[Any, str, str, str]] = [
+    (
+        {"type": "array", "uniqueItems": True},
+        "uniqueItems",
+        "#/uniqueItems",
+        '"uniqueItems" is not supported; the mask would be too permissive',
+    ),
+    ({"not": {"uniqueItems": True}}, "not", "#/not/not", 'the negation of "uniqueItems" is not supported'),
+    ({"minProperties": 2}, "minProperties", "#/minProperties", f'"minProperties" {FREE_KEYS}'),
+    ({"not": {"additionalProperties": {"type": "null"}}}, "not", "#/not/not", f'"not" {FREE_KEYS}'),
+]
+# Beside the same keywords, where they ask nothing that is not enforced.
+ACCEPTED: list[Any] = [
+    {"uniqueItems": False},
+    {"uniqueItems": True, "maxItems": 1},
+    {"minProperties": 1},
+    {"minProperties": 2, "maxProperties": 2, "additionalProperties": False, "properties": {"a": True, "b": True}},
+    {"minProperties": 2, "required": ["a", "b"]},
+    {"not": {"properties": {"a": {"type": "null"}}}},
+]
 
 
-def test_ignored_keywords_are_listed(judge: Any) -> None:
-    items = {"uniqueItems": True, "not": {"type": "null"}}
-    schema = {"items": items, "oneOf": [{}, {"type": "array"}], "contains": {}}
-    assert judge.translate(schema, unsupported="ignore").warnings == [
-        '"oneOf" at #/oneOf is not enforced: "oneOf" is supported only where its schemas exclude each other, and number'
-        " 1 and number 2 were not proved to",
-        '"contains" at #/contains is not enforced: "contains" is not supported; the mask would be too permissive',
-        '"not" at #/items/not is not enforced: "not" is not supported; the mask would be too permissive',
-        '"uniqueItems" at #/items/uniqueItems is not enforced: "uniqueItems" is not supported; the mask would be too'
-        " permissive",
-    ]
+@pytest.mark.parametrize(("schema", "keyword", "where", "reason"), REFUSED, ids=[row[3] for row in REFUSED])
+def test_what_is_refused_may_be_ignored_and_is_listed_then(
+    judge: Any, schema: Any, keyword: str, where: str, reason: str
+) -> None:
+    with pytest.raises(UnsupportedSchema) as caught:
+        judge.translate(schema)
+    assert (caught.value.where, caught.value.message) == (where, reason)
+    assert caught.value.help == 'Remove it, or pass unsupported="ignore" to accept that.'
+    assert judge.translate(schema, unsupported="ignore").warnings == [f'"{keyword}" at {where} is not enforced: {reason}']
+
+
+@pytest.mark.parametrize("schema", ACCEPTED, ids=str)
+def test_what_asks_nothing_of_the_kind_is_accepted(judge: Any, schema: Any) -> None:
+    assert judge.translate(schema).warnings == []
+
+
+def test_what_is_not_ignored_is_still_enforced(judge: Any) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "integer"}, "not": {"contains": {"const": 3}}}
+    grammar = judge.grammar(schema, unsupported="ignore")
+    assert judge.accepts(grammar, [1, 1])
+    assert not judge.accepts(grammar, [1, "a"])
+    assert not judge.accepts(grammar, [1, 3])
 
 
 def test_unknown_formats_are_annotations_and_listed(judge: Any) -> None:
@@ -27,24 +61,3 @@ def test_unknown_formats_are_annotations_and_listed(judge: Any) -> None:
     assert grammar.warnings == [
         '"format" at #/format is not enforced: the format "int32" is unknown, so it is an annotation'
     ]
-
-
-@pytest.mark.parametrize(
-    ("keyword", "schema", "expected"),
-    [
-        ("not", {"not": False}, True),
-        ("not", {"not": {"type": "null"}}, False),
-        ("if", {"if": {"type": "null"}}, True),
-        ("if", {"if": True, "else": False}, False),
-        ("dependentRequired", {"dependentRequired": {"a": []}}, True),
-        ("dependencies", {"dependencies": {"a": {}, "b": ["c"]}}, False),
-        ("unevaluatedItems", {"unevaluatedItems": True}, True),
-        ("contains", {"contains": {"type": "null"}, "minContains": 0}, True),
-        ("contains", {"contains": {}, "minContains": 0, "maxContains": 1}, False),
-        ("uniqueItems", {"uniqueItems": False}, True),
-        ("uniqueItems", {"uniqueItems": True, "maxItems": 2}, False),
-        ("$dynamicRef", {"$dynamicRef": "#a"}, False),
-    ],
-)
-def test_what_demands_nothing_is_accepted(keyword: str, schema: Any, expected: bool) -> None:
-    assert demands_nothing(keyword, schema) == expected
