@@ -96,6 +96,7 @@ class Compiler:
         formats: Mapping[str, str] | None = None,
         registry: Any = None,
         unique_keys: bool = False,
+        numbers: str = "json",
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
         unsupported: str = "error",
@@ -117,7 +118,9 @@ class Compiler:
         format : "assert" enforces the formats of the specification, "annotate" none.
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.
-        unique_keys : False: keys without a schema of their own may be repeated.
+        unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
+        numbers : "json": in every writing, without exponent where a keyword constrains them; 1.0 is the integer 1.
+            "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
         escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
             may follow a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
@@ -147,6 +150,7 @@ class Compiler:
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
+            numbers=numbers,
             escapes=escapes,
             literals=literals,
             registry=registry,

@@ -68,6 +68,15 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         help="declared keys and strings of const and enum as json.dumps spells them, or in any way (default: json)",
     )
     group.add_argument(
+        "--numbers",
+        choices=("json", "plain"),
+        default="json",
+        help="numbers in every writing, or without exponents and integers without fractions (default: json)",
+    )
+    group.add_argument(
+        "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
+    )
+    group.add_argument(
         "--registry",
         metavar="FILE",
         type=Path,
@@ -86,7 +95,18 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     names = (
-        *("whitespace", "max_whitespace", "indent", "property_order", "format", "escapes", "literals", "unsupported"),
+        *(
+            "whitespace",
+            "max_whitespace",
+            "indent",
+            "property_order",
+            "format",
+            "escapes",
+            "literals",
+            "numbers",
+            "unique_keys",
+            "unsupported",
+        ),
     )
     options = {name: getattr(arguments, name) for name in names}
     registry = _registry(arguments.registry) if arguments.registry else None

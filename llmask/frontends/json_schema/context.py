@@ -51,8 +51,8 @@ class Context:
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
-        self.punctuation = punctuation_of(nodes)
-        self.lexeme_of_type = lexemes_of_types(nodes)
+        self.punctuation = punctuation_of(nodes, options.numbers)
+        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, Callable[[list[bytes]], RuleId | None]] = {}  # rule -> writes it without some texts

@@ -25,6 +25,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
     "property_order": ("schema", "any"),
+    "numbers": ("json", "plain"),
     "literals": ("json", "any"),
     "unique_keys": (False, True),
 }
@@ -52,7 +53,10 @@ class SchemaOptions:
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones. "any":
         every order, each declared key once.
-    unique_keys : False: a key without a schema of its own may be written twice, as JSON allows.
+    unique_keys : False: a key without a schema of its own may be written twice, as JSON allows, where that cannot make
+        the object invalid.
+    numbers : "json": every writing, but without exponent where a keyword constrains the number; 1.0 is the integer 1.
+        "plain": never an exponent, integers never with a fraction, listed numbers in their shortest spelling.
     escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
         character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of
         `"/\bfnrtu`). A character that must be escaped and that none of the letters spells is written as in "minimal".
@@ -70,6 +74,7 @@ class SchemaOptions:
     unsupported: str = "error"
     property_order: str = "schema"
     unique_keys: bool = False
+    numbers: str = "json"
     escapes: str | Iterable[str] = "all"
     literals: str = "json"
     registry: Any = None
@@ -124,7 +129,7 @@ class SchemaOptions:
         # 1 equals True and 1.0, so types that are checked above need no place here; an indent is an int or a str
         return (
             *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
-            *(self.property_order, self.unique_keys, self.style, registry),
+            *(self.property_order, self.unique_keys, self.numbers, self.style, registry),
         )
 
 

@@ -245,14 +245,15 @@ class Translation(Context):
             rules = self.rules
             rule = self._any = rules.rule("any value")
             start = rules.start_state(rule)
-            template: RuleTemplate | None = self.nodes.memo.get((__name__, "any"))
+            key = (__name__, "any", self.options.numbers)
+            template: RuleTemplate | None = self.nodes.memo.get(key)
             if template is None:
                 n_edges = len(rules.edges)
                 end = rules.state(rule)
                 rules.final(end)
                 for kind in ALL_TYPES:
                     self._write_type(kind, [], rule, start, end, 0)
-                self.nodes.memo[(__name__, "any")] = RuleTemplate(rules, rule, n_edges)
+                self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
             else:
                 template.write(rules, rule)
         return self._any
@@ -305,7 +306,7 @@ class Translation(Context):
             else:
                 self._waiting.append((schemas, rule, start, end, depth + 1, False))
         if spellings:
-            self.rules.scan(start, listed_node(self.nodes, spellings), end)
+            self.rules.scan(start, listed_node(self, spellings), end)
         return None
 
     def _lists_values(self, conjunction: Conjunction) -> bool:
@@ -337,7 +338,6 @@ class Translation(Context):
         return None
 
     def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-        lexemes = self.punctuation
         if kind == "object":
             return emit_object(self, parts, rule, start, end, depth)
         if kind == "array":
@@ -351,7 +351,7 @@ class Translation(Context):
             if wanted is not None:
                 node = number_node(self.nodes, wanted)
             else:
-                node = lexemes.integer if kind == "integer" else lexemes.number
+                node = self.lexeme_of_type[kind]
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
