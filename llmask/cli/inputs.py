@@ -94,20 +94,9 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
 
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
-    names = (
-        *(
-            "whitespace",
-            "max_whitespace",
-            "indent",
-            "property_order",
-            "format",
-            "escapes",
-            "literals",
-            "numbers",
-            "unique_keys",
-            "unsupported",
-        ),
-    )
+    spacing = ("whitespace", "max_whitespace", "indent")
+    forms = ("property_order", "unique_keys", "numbers", "escapes", "literals")
+    names = (*spacing, *forms, "format", "unsupported")
     options = {name: getattr(arguments, name) for name in names}
     registry = _registry(arguments.registry) if arguments.registry else None
     return {**options, "formats": dict(arguments.format_pattern), "registry": registry}
