@@ -23,9 +23,17 @@ from ..kernels.table import Table
 UNBOUNDED = 2**31 - 1
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
 PREPARED_ROWS = 64
-# columns of such a grammar (rule_tables.py): counts; start of its rule; rules of its states; an edge; an end; a guard;
-# the empty set of required members
-ONE_LEXEME = (1, 2, 1, 1, 1, 2, 0, 0, 0, 0, 0, None, 1, 0, 1, 0, 0, 0, UNBOUNDED, 0, UNBOUNDED, 0, 0)
+# what rule_tables.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start of
+# its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required
+ONE_LEXEME = (
+    *(0, -1, 0, 0),
+    *(1, 2, 1, 1, 1, 2),
+    *(0, 0, 0),
+    *(0, 0, None, 1, 0),
+    *(1, 0),
+    *(0, 0, UNBOUNDED, 0, UNBOUNDED),
+    *(0, 0),
+)
 
 Run = Callable[..., int]
 
@@ -147,6 +155,13 @@ class RegexNodes:
         """Whether `node` matches no string at all; exact."""
         return self._run(engine.IS_EMPTY, node) != 0
 
+    def is_open(self, node: int) -> bool:
+        """Whether what is not yet a string of `node`, if it can become one, can in infinitely many ways.
+
+        False also where deciding it takes too long. See `llmask.grammar.rules.Rules.call_new`.
+        """
+        return self._run(engine.IS_OPEN, node) != 0
+
     def derivative(self, node: int, byte: int) -> int:
         """What is left of `node` after one byte."""
         return self._run(engine.DERIVATIVE, node, byte)
@@ -165,7 +180,7 @@ class RegexNodes:
         )
         table.array[grammar_slots.MAX_ROWS] = table.array[grammar_slots.MAX_ITEMS] = PREPARED_ROWS
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
-        here = self._run(engine.LOAD_RULES, 0, -1, 0, data, table)
+        here = self._run(engine.LOAD_RULES, data=data, grammar=table)
         assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"
         for text in (b"", prefix):
             if here >= 0:

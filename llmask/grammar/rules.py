@@ -26,9 +26,10 @@ few states and n edges. A rule does one or the other, never both:
 A set may also remember the texts of values, what it takes for arrays without repetition: an edge that *calls for a new
 value* takes a value of a rule whose text is not in the run's set, and the set has it as one more member afterwards. How
 values are left out of a rule is the frontend's business: the grammar is given a function that writes the rule's
-*variant* without some texts when a sequence first needs it (llmask/compiled.py). A rule is *open* where that can be
-spared: each of its values has one spelling, and what is not yet a value, if it can become one at all, can become one in
-infinitely many ways; then the rule itself is called, and a value that is in the set is refused at its last byte.
+*variant* without some texts when a sequence first needs it (llmask/compiled.py). Masks ask for fewer variants where a
+rule is *plain*: different texts of it are different values. A plain rule is *open* where what is not yet a value, if it
+can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself is called,
+and a value that is in the set is refused at its last byte.
 
     array:   start -"["-> first; first -new item-> after; after -","[another item]-> next; next -new item-> after;
              first, after -"]"-> end
@@ -60,8 +61,9 @@ SCAN = 0
 CALL = 1
 SKIP = 2
 CALL_NEW = 3  # a value of a rule that is not in the set
-CALL_OPEN = 4  # the same, of an open rule
-CALLS = (CALL, CALL_NEW, CALL_OPEN)
+CALL_PLAIN = 4  # the same, of a plain rule
+CALL_OPEN = 5  # the same, of an open rule
+CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_OPEN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
 ADD = 1
@@ -131,7 +133,7 @@ class Rules:
         self.edges.extend((state, CALL, rule, next_state, guard))
 
     def call_new(
-        self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD, is_open: bool = False
+        self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD, kind: int = CALL_NEW
     ) -> None:
         """Edge over a value of `rule` whose text is not in the run's set, which has it afterwards.
 
@@ -140,11 +142,13 @@ class Rules:
         rule : derives the values; the empty text is never taken.
         guard : none, one of `check_guard`, or `add_guard(ANOTHER, high, required)` for the room that it asks for: the
             member that is added is the text.
-        is_open : whether `rule` is open, see the module's text. Elsewhere variants of it will be asked for.
+        kind : CALL_PLAIN where `rule` is plain, CALL_OPEN where it is open, see the module's text. Of open rules no
+            variants are needed.
         """
-        self.edges.extend((state, CALL_OPEN if is_open else CALL_NEW, rule, next_state, guard))
+        assert kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN)
+        self.edges.extend((state, kind, rule, next_state, guard))
         self.calls_new = True
-        self.needs_variants |= not is_open
+        self.needs_variants |= kind != CALL_OPEN
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""

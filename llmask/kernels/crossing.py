@@ -12,6 +12,9 @@ with places and their records, for one configuration:
     BELOW    those below it
     ENDING   those below it for which the lexeme in hand ends at the node
 
+In a tentative row (variants.py) a token that ends inside a lexeme is certain if at least two letters may follow: they
+lead to two values, and one text more is left out at most.
+
 In: the tables, a row and a lexer state. Out: tokens in CROSSING, points in POINTS. Cost: 20 ns an exit and node.
 """
 
@@ -19,9 +22,9 @@ from __future__ import annotations
 
 from .configurations import REFUSED, start_after, step
 from .constants import TRIE_TOKEN_SHIFT
-from .earley_rows import IS_NOWHERE, IS_UNDECIDED, R_FLAGS, RECORDS_HERE, has_flag_of_row, row_field
+from .earley_rows import IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, R_FLAGS, RECORDS_HERE, has_flag_of_row, row_field
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
-from .grammar_slots import CROSSING, N_CROSSING, N_POINTS, PATH, POINTS, WALK_FRAMES
+from .grammar_slots import CROSSING, IGNORED, N_CROSSING, N_POINTS, PATH, POINTS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from .jit import kernel, never_inline
 from .lexer_states import (
@@ -29,12 +32,15 @@ from .lexer_states import (
     S_ACCEPTS,
     S_FINISHED,
     S_FIRST_EXIT,
+    S_GOES_ON,
     S_N_EXITS,
     S_SINGLE,
+    next_state,
+    put_state_field,
     state_field,
 )
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_i64, get_u8, put_i32
-from .records import FIRST_PLACE, NO_RECORD, place_after, row_of
+from .records import FIRST_PLACE, NO_RECORD, is_left_out, place_after, row_of
 from .repeats import ends_in_set, path_to
 from .store_slots import (
     CHILD_BYTE,
@@ -122,6 +128,30 @@ def _uncertainty(grammar, target, walk):
 
 
 @kernel
+def _is_tentative(grammar, place, scanned, walk):
+    """Whether a shared walk does not know what the lexemes of a set lead to in a row."""
+    return walk == SHARED and has_flag_of_row(grammar, place, IS_TENTATIVE) and scanned != grammar[IGNORED]
+
+
+@kernel
+def _goes_on(store, grammar, state):
+    """Whether two bytes may follow that belong to no escape: then two texts may, two values where texts are plain."""
+    never_inline()
+    if is_left_out(store, grammar, state):
+        return True  # nothing of a value was read yet
+    known = state_field(store, state, S_GOES_ON)
+    if known != 0:
+        return known == 2
+    n = 0
+    for byte in range(0x3A, 0x7F):  # in an escape there are only digits, a to f in capitals or not, and "\/bfnrtu
+        is_letter = byte > 0x66 and byte != 0x6E and byte != 0x72 and byte != 0x74 and byte != 0x75
+        if (is_letter or (byte > 0x46 and byte < 0x5C)) and next_state(store, state, byte) != DEAD:
+            n += 1
+    put_state_field(store, state, S_GOES_ON, 2 if n > 1 else 1)
+    return n > 1
+
+
+@kernel
 def _push_frame(store, grammar, depth, node, place, state, inside):
     never_inline()
     first = block(store, CHILD_FIRST)
@@ -141,7 +171,11 @@ def _take_exit(store, grammar, at, scanned, walk):
     """Fill in where a frame's lexer state leads when its lexeme ends."""
     never_inline()
     put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_PLACE, NO_EXIT)
-    place = _take_lexeme(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_PLACE), scanned, walk)
+    place = get_i32(block(grammar, WALK_FRAMES), at + F_PLACE)
+    if _is_tentative(grammar, place, scanned, walk):
+        _note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
+        return
+    place = _take_lexeme(store, grammar, place, scanned, walk)
     if place < 0:
         return
     if _uncertainty(grammar, place, walk) != 0:
@@ -217,8 +251,11 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         state = -entry if entry < 0 else hot_state(store, entry - HOT_FIRST)
         if place >= FIRST_PLACE:
             place = place_after(store, grammar, place, get_u8(child_byte, child - 1), state)
+        ended = state_field(store, state, S_ACCEPTS) if entry < 0 else 0
+        if _is_tentative(grammar, place, ended, walk) and (entry < 0 or not _goes_on(store, grammar, state)):
+            _note_point(store, grammar, node, WHOLE)
+            continue
         if entry < 0:
-            ended = state_field(store, state, S_ACCEPTS)
             place = _take_lexeme(store, grammar, place, ended, walk)
             if place < 0:
                 continue

@@ -21,13 +21,14 @@ from .interning import mix
 from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
 from .store_slots import LIMIT_ITEMS, SCRATCH, SCRATCH_TOP
-from .variants import RULE_NULLABLE, variant
+from .variants import RULE_NULLABLE, tentative_variant, variant
 
 SCAN = 0  # kinds of edges, as in grammar/rules.py
 CALL = 1
 SKIP = 2
 CALL_NEW = 3  # of a value that is not in the run's set: the rule is a variant of the edge's
-CALL_OPEN = 4  # the same, where the edge's rule itself is called and a value that is in the set refused at its end
+CALL_PLAIN = 4  # the same, where different texts are different values
+CALL_OPEN = 5  # the same, where also the edge's rule itself is called and a value that is in the set refused at its end
 FIRST_INDEX_SIZE = 64
 
 
@@ -120,7 +121,10 @@ def rule_called(grammar, edge, parameter):
     """The rule that an edge calls in a run with this parameter; negative where it calls none, see variants.py."""
     edges = block(grammar, EDGES)
     rule = get_i32(edges, 4 * edge + 1)
-    return variant(grammar, rule, parameter) if get_i32(edges, 4 * edge) == CALL_NEW else rule
+    kind = get_i32(edges, 4 * edge)
+    if kind == CALL_NEW:
+        return variant(grammar, rule, parameter)
+    return tentative_variant(grammar, rule, parameter) if kind == CALL_PLAIN else rule
 
 
 @kernel

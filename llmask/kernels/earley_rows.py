@@ -23,7 +23,18 @@ In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an ite
 
 from __future__ import annotations
 
-from .earley_items import CALL_NEW, SCAN, SKIP, add_item, advance_free, clear_items, may_end, rule_called, sort_items
+from .earley_items import (
+    CALL_NEW,
+    CALL_PLAIN,
+    SCAN,
+    SKIP,
+    add_item,
+    advance_free,
+    clear_items,
+    may_end,
+    rule_called,
+    sort_items,
+)
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
@@ -49,6 +60,7 @@ from .lexer_states import lexeme_set, start_state
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
 from .node_table import push, scratch
 from .store_slots import LEXEME_SETS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
+from .variants import has_unknown
 
 ROW_FIELDS = 8
 R_SCANS = 0  # first scan in ROW_POOL
@@ -63,6 +75,7 @@ ACCEPTS = 1  # flags: the document may end here
 BEGINS = 2  # a tracked value may begin here
 RECORDS_HERE = 4  # and so it may, or one goes on
 IS_UNDECIDED = 8  # something may follow or not, a text decides
+IS_TENTATIVE = 32  # a value may begin here of which one text more is left out than is known
 IS_NOWHERE = 16  # and nothing certainly does: the step to the row may be refused
 FIRST_ROW = 0
 NO_PLACE = -3  # a step that leads nowhere
@@ -180,6 +193,8 @@ def _derive_row(store, grammar, row):
                     continue
                 if kind >= CALL_NEW:
                     flags |= BEGINS | RECORDS_HERE
+                    if kind == CALL_PLAIN and has_unknown(grammar, parameter):
+                        flags |= IS_TENTATIVE
                 add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
             push(store, edge)
             push(store, position)

@@ -55,6 +55,7 @@ from .memory import (
     store_i64,
 )
 from .node_table import NULLABLE, add_flag, has_flag, push
+from .openness import is_open
 from .reading import live_bytes, take_bytes, take_token, walk_all
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
@@ -114,6 +115,7 @@ MATCHES = 12  # a: node; data: bytes                -> 0 or 1
 LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration or NOTHING_DERIVED
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
+IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -208,6 +210,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = 1 if has_flag(store, a, NULLABLE) else 0
     elif operation == IS_EMPTY:
         result = 1 if is_empty(store, a) else 0
+    elif operation == IS_OPEN:
+        result = 1 if is_open(store, a) else 0
     elif operation == DERIVATIVE:
         result = derivative(store, a, b)
     elif operation == MATCHES:

@@ -72,6 +72,33 @@ def is_text_in(grammar, texts, text):
 
 
 @kernel
+def without_unknown(grammar, texts):
+    """The set without UNKNOWN_TEXT, which is in it."""
+    never_inline()
+    n = list_length(grammar, TEXT_SETS, texts)
+    address = ensure(grammar, SET_IN_PROGRESS, max(CHUNK_WORDS, n) * 4)
+    chunk = list_item(grammar, TEXT_SETS, texts, FIRST_CHUNK + 1)  # the text is the first of all
+    rest = 0
+    for i in range(CHUNK_WORDS):
+        word = list_item(grammar, TEXT_CHUNKS, chunk, i)
+        word = word & ~1 if i == 0 else word
+        rest |= word
+        put_i32(address, i, word)
+    skipped = 0
+    if rest == 0:
+        skipped = 2
+    else:
+        chunk = intern_list(grammar, TEXT_CHUNKS, address, 0, CHUNK_WORDS)
+    for i in range(FIRST_CHUNK + skipped, n):
+        put_i32(address, i - skipped, list_item(grammar, TEXT_SETS, texts, i))
+    if rest != 0:
+        put_i32(address, FIRST_CHUNK + 1, chunk)
+    put_i32(address, N_TEXTS, n_texts(grammar, texts) - 1)
+    put_i32(address, HAS_UNKNOWN, 0)
+    return intern_list(grammar, TEXT_SETS, address, 0, n - skipped)
+
+
+@kernel
 def add_text(grammar, texts, text):
     """The set with a text that is not in it."""
     never_inline()

@@ -9,7 +9,8 @@ A variant that is not there yet is requested: the operation stops as at a limit,
 only frontends know how a value may be spelled, so kernels do not make variants themselves.
 
 A set may hold UNKNOWN_TEXT: that of a value whose text is not looked at (goto.py). Which values are left then is not
-decided.
+decided. But where different texts are different values (CALL_PLAIN), most of what begins like a value of the variant
+without the known texts can still become one: it takes two ways to go on (crossing.py). The rule is then tentative.
 
 In: a grammar's table, sets. Out: sets, rules. Cost: 10 ns a look-up; a set with one more text 0.3 us.
 """
@@ -30,7 +31,7 @@ from .interning import MISSING, intern_list, list_item, list_length, map_get
 from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, get_i32, put_i32
 from .store_slots import LIMIT_UNIQUE, NEEDS_VARIANT
-from .text_sets import NO_TEXTS, add_text, has_unknown_text, init_text_sets, is_text_in, n_texts
+from .text_sets import NO_TEXTS, add_text, has_unknown_text, init_text_sets, is_text_in, n_texts, without_unknown
 
 SIZE = 0  # fields of a set
 TEXTS_OF_SET = 1
@@ -100,13 +101,28 @@ def variant(grammar, rule, number):
 
     Requests what is missing; notes in UNDECIDED where a text is not known.
     """
-    never_inline()
     texts = texts_of(grammar, number)
-    if texts == NO_TEXTS:
-        return rule if is_productive(grammar, rule) else DERIVES_NOTHING
     if has_unknown_text(grammar, texts):
         grammar[UNDECIDED] = 1
         return DERIVES_NOTHING
+    return variant_without(grammar, rule, texts)
+
+
+@kernel
+def tentative_variant(grammar, rule, number):
+    """As `variant`, the unknown text not left out."""
+    texts = texts_of(grammar, number)
+    if has_unknown_text(grammar, texts):
+        texts = without_unknown(grammar, texts)
+    return variant_without(grammar, rule, texts)
+
+
+@kernel
+def variant_without(grammar, rule, texts):
+    """The rule that derives what `rule` does without known texts, DERIVES_NOTHING, or MISSING."""
+    never_inline()
+    if texts == NO_TEXTS:
+        return rule if is_productive(grammar, rule) else DERIVES_NOTHING
     known = map_get(grammar, VARIANTS, (rule << 32) | texts)
     if known == MISSING:
         grammar[REQUESTED_RULE] = rule

@@ -11,7 +11,7 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import UNBOUNDED
+from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
 from llmask.store.store import Store
 from tests.exhaustive.unique import UniqueWorld
 from tests.reference.definition import Language, finite_language, read_mask
@@ -61,14 +61,15 @@ def arrays_of(values: Iterable[bytes], most: int) -> Iterator[bytes]:
         yield from map(joined, permutations(values, n))
 
 
+@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN])
 @pytest.mark.parametrize("high", [1, 2, 3, UNBOUNDED])
 @pytest.mark.parametrize("values", [(b"a",), (b"a", b"b"), (b"a", b"ab", b"b", b"ba"), (b"a", b"aa", b"aaa")])
 def test_arrays_of_few_values(
-    store: Store, values: tuple[bytes, ...], high: int, rng: random.Random, scaled: Callable[[int], int]
+    store: Store, values: tuple[bytes, ...], high: int, kind: int, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
     world = UniqueWorld(store.nodes)
     item = world.value(world.words(*values))
-    world.start_with(world.array(item, False, high=high))
+    world.start_with(world.array(item, kind, high=high, is_finite=True))
     check_definition(store, world, finite_language(arrays_of(values, min(high, len(values))), 40), scaled(30), rng)
 
 
@@ -76,9 +77,9 @@ def test_arrays_in_arrays(store: Store, rng: random.Random, scaled: Callable[[in
     # ((a,b),(b)): inner values differ, and so do the inner lists; in a variant an inner list is one lexeme
     inner = [b"(" + b",".join(items) + b")" for n in (1, 2) for items in permutations((b"a", b"b"), n)]
     world = UniqueWorld(store.nodes)
-    values = world.array(world.value(world.words(b"a", b"b")), False, low=1, marks=(b"(", b",", b")"))
+    values = world.array(world.value(world.words(b"a", b"b")), CALL_NEW, 1, marks=(b"(", b",", b")"), is_finite=True)
     world._lexemes[values] = world.words(*inner)
-    world.start_with(world.array(values, False))
+    world.start_with(world.array(values, CALL_NEW, is_finite=True))
     check_definition(store, world, finite_language(arrays_of(inner, 4), 40), scaled(60), rng)
 
 
@@ -86,7 +87,7 @@ def test_one_branch_tracks_and_the_other_does_not(
     store: Store, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
     world = UniqueWorld(store.nodes)
-    tracked = world.array(world.value(world.words(b"a", b"b", b"ab")), False)
+    tracked = world.array(world.value(world.words(b"a", b"b", b"ab")), CALL_NEW, is_finite=True)
     free = world.plain_array(world.value(world.words(b"a", b"ba")), marks=(b"[", b",", b"]!"))
     world.start_with(tracked, free)
     plain = [joined(items) + b"!" for n in range(1, 6) for items in product((b"a", b"ba"), repeat=n)]
@@ -124,10 +125,10 @@ def test_arrays_of_any_strings(store: Store, rng: random.Random, scaled: Callabl
         ]
     )
     n_asked = []
-    for is_open in (False, True):
+    for kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN):
         world = UniqueWorld(store.nodes)
         item = world.value(lexeme)
-        world.start_with(world.array(item, is_open))
+        world.start_with(world.array(item, kind))
         check_definition(store, world, known._replace(max_bytes=9 + LONGEST), 0, rng)
         grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
         for _ in range(scaled(150)):
@@ -143,7 +144,7 @@ def test_arrays_of_any_strings(store: Store, rng: random.Random, scaled: Callabl
                     break
                 matcher.accept_token(rng.choice(sorted(wanted)))
         n_asked.append(len(world.asked))
-    assert n_asked[0] > 0 == n_asked[1]
+    assert n_asked[0] > n_asked[1] > 0 == n_asked[2]
 
 
 def string_lexeme(nodes: Any) -> int:
@@ -157,20 +158,25 @@ def unique_world(nodes: Any, rng: random.Random, shape: int) -> UniqueWorld:
     few = world.value(world.words(b"a", b"ab", b"b"))
     many = world.value(nodes.repeat(world.words(b"a", b"b"), 1, rng.choice([2, None])))
     text = world.value(string_lexeme(nodes))
-    item, is_open = rng.choice([(few, False), (many, False), (text, False), (text, True)])
+    closed = rng.choice([CALL_NEW, CALL_PLAIN])
+    either = rng.choice([closed, CALL_OPEN])
+    item, kind, is_finite = rng.choice([(few, closed, True), (many, closed, True), (text, either, False)])
     if shape == 0:
-        return world.start_with(world.array(item, is_open, rng.choice([0, 1]), rng.choice([1, 2, 5, UNBOUNDED])))
+        low, high = rng.choice([0, 1]), rng.choice([1, 2, 5, UNBOUNDED])
+        return world.start_with(world.array(item, kind, low, high, is_finite=is_finite))
     if shape == 1:
-        inner = world.array(text, rng.random() < 0.5, marks=(b"(", b",", b")"))
-        return world.start_with(world.array(inner, True))
+        inner = world.array(text, either, marks=(b"(", b",", b")"))
+        return world.start_with(world.array(inner, CALL_OPEN))
     if shape == 2:
-        return world.start_with(world.array(few, False), world.array(text, True), world.plain_array(item))
+        return world.start_with(
+            world.array(few, closed, is_finite=True), world.array(text, either), world.plain_array(item)
+        )
     if shape == 3:
         names = rng.sample([b"a", b"b", b"ba"], 2)
         high = rng.choice([2, 3, UNBOUNDED])
-        return world.start_with(world.members(names, text, rng.random() < 0.5, high, rng.choice([[], [0], [0, 1]])))
-    inner = world.plain_array(world.array(text, rng.random() < 0.5, marks=(b"(", b",", b")")))
-    return world.start_with(inner, world.array(few, False))
+        return world.start_with(world.members(names, text, either, high, rng.choice([[], [0], [0, 1]])))
+    inner = world.plain_array(world.array(text, either, marks=(b"(", b",", b")")))
+    return world.start_with(inner, world.array(few, closed, is_finite=True))
 
 
 @pytest.mark.parametrize("shape", range(5))

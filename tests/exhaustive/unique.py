@@ -59,19 +59,20 @@ class UniqueWorld:
     def array(
         self,
         item: RuleId,
-        is_open: bool,
+        kind: int,
         low: int = 0,
         high: int = UNBOUNDED,
         marks: Sequence[bytes] = SQUARE,
+        is_finite: bool = False,
     ) -> RuleId:
         """A rule of arrays whose items differ; `low` is at most 1."""
         rules, rule = self.rules, self.rules.rule("array")
         start, first, after, following, end = rules.start_state(rule), *(rules.state(rule) for _ in range(4))
         opening, comma, closing = (self.nodes.literal(mark) for mark in marks)
         rules.scan(start, opening, first)
-        rules.call_new(first, item, after, is_open=is_open)
-        rules.scan(after, comma, following, rules.check_guard(high=high - 1, another_of=None if is_open else item))
-        rules.call_new(following, item, after, is_open=is_open)
+        rules.call_new(first, item, after, kind=kind)
+        rules.scan(after, comma, following, rules.check_guard(high=high - 1, another_of=item if is_finite else None))
+        rules.call_new(following, item, after, kind=kind)
         if low == 0:
             rules.scan(first, closing, end)
         rules.scan(after, closing, end)
@@ -90,7 +91,7 @@ class UniqueWorld:
         rules.final(end)
         return rule
 
-    def members(self, names: Sequence[bytes], key: RuleId, is_open: bool, high: int, required: Sequence[int]) -> RuleId:
+    def members(self, names: Sequence[bytes], key: RuleId, kind: int, high: int, required: Sequence[int]) -> RuleId:
         """A rule of objects `{x,y}`: names in any order, and other keys beside them that differ."""
         rules, rule = self.rules, self.rules.rule("members")
         start, first, after, following, end = rules.start_state(rule), *(rules.state(rule) for _ in range(4))
@@ -98,7 +99,7 @@ class UniqueWorld:
         for state in (first, following):
             for number, name in enumerate(names):
                 rules.scan(state, self.nodes.literal(name), after, rules.add_guard(number, high, required))
-            rules.call_new(state, key, after, rules.add_guard(ANOTHER, high, required), is_open)
+            rules.call_new(state, key, after, rules.add_guard(ANOTHER, high, required), kind)
         rules.scan(after, self.nodes.literal(b","), following, rules.check_guard(high=high - 1))
         for state in (first, after):
             rules.scan(state, self.nodes.literal(b"}"), end, rules.check_guard(required=required))

@@ -11,7 +11,7 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import RuleId, Rules
+from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId, Rules
 from llmask.store.store import Store
 from tests.exhaustive.test_unique import EOS, TOKENS, string_lexeme, unique_world
 from tests.exhaustive.unique import UniqueWorld
@@ -162,12 +162,12 @@ def test_batches_make_variants_on_the_way(store: Store, rng: random.Random) -> N
         assert set(np.flatnonzero(bits).tolist()) == read_mask(matcher, len(TOKENS))
 
 
-@pytest.mark.parametrize("is_open", [False, True])
-def test_too_many_values_meet_the_limit(is_open: bool) -> None:
+@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN, CALL_OPEN])
+def test_too_many_values_meet_the_limit(kind: int) -> None:
     store = new_store(max_unique_values=3)
     world = UniqueWorld(store.nodes)
     item = world.value(string_lexeme(store.nodes))
-    matcher = compiled(store, world.start_with(world.array(item, is_open))).matcher()
+    matcher = compiled(store, world.start_with(world.array(item, kind))).matcher()
     matcher.accept_bytes(b'["","x","y","xx')
     for attempt in (lambda: matcher.accept_bytes(b'"'), lambda: read_mask(matcher, len(TOKENS))):
         with pytest.raises(llmask.LimitExceeded) as caught:
@@ -184,7 +184,7 @@ def test_too_many_values_meet_the_limit(is_open: bool) -> None:
 
 def test_what_goes_wrong_in_make_variant_is_told_and_can_be_tried_again(store: Store) -> None:
     world = UniqueWorld(store.nodes)
-    world.start_with(world.array(world.value(world.words(b"a", b"b")), False))
+    world.start_with(world.array(world.value(world.words(b"a", b"b")), CALL_NEW, is_finite=True))
     failures = [llmask.LimitExceeded("enough"), ValueError("a bug")]
 
     def make_variant(rule: RuleId, texts: list[bytes]) -> RuleId | None:
@@ -205,7 +205,7 @@ def test_what_goes_wrong_in_make_variant_is_told_and_can_be_tried_again(store: S
 
 def test_new_values_need_somebody_who_makes_variants(store: Store) -> None:
     world = UniqueWorld(store.nodes)
-    world.start_with(world.array(world.value(world.words(b"a")), False))
+    world.start_with(world.array(world.value(world.words(b"a")), CALL_NEW))
     with pytest.raises(llmask.GrammarError) as caught:
         CompiledGrammar(store, world.rules)
     assert str(caught.value) == (

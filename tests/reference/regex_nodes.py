@@ -144,6 +144,21 @@ class RegexNodes:
                 self._emptiness.update(dict.fromkeys(seen, True))
         return self._emptiness[node]
 
+    def is_open(self, node: int) -> bool:
+        """Whether every beginning that leads on leads on without end."""
+        live: dict[int, set[int]] = {}
+        waiting = [node]
+        while waiting:
+            state = waiting.pop()
+            if state not in live:
+                targets = {self.derivative(state, byte) for byte in range(256)}
+                live[state] = {target for target in targets if not self.is_empty(target)}
+                waiting += live[state]
+        endless = {state for state in live if live[state]}
+        while any(not live[state] & endless for state in endless):  # take out what ends after so many steps
+            endless = {state for state in endless if live[state] & endless}
+        return node in endless and all(state in endless for state in live if live[state])
+
     def derivative(self, node: int, byte: int) -> int:
         """What may follow after `byte`."""
         key = (node, byte)

@@ -12,7 +12,7 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import CALL_OPEN, Rules
 from llmask.kernels import grammar_slots, store_slots
 from llmask.limits import Limits
 from tests.reference.definition import read_mask
@@ -57,7 +57,7 @@ def words_that_differ(compiler: Any) -> Any:
     letters = store.nodes.repeat(store.nodes.literal(b"a"), 1, None)
     rules.scan(rules.start_state(word), store.nodes.concat([letters, store.nodes.literal(b".")]), end)
     rules.final(end)
-    rules.call_new(start, word, start, is_open=True)
+    rules.call_new(start, word, start, kind=CALL_OPEN)
     rules.final(start)
     return CompiledGrammar(store, rules)
 

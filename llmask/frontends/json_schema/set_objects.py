@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.counted_objects import CountedObject
+from llmask.frontends.json_schema.new_values import kind_of_strings
 from llmask.frontends.json_schema.object_layout import Entry
-from llmask.frontends.json_schema.open_strings import are_open
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.json_schema.strings import spellings_of
 from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
@@ -151,7 +151,8 @@ class _SetObject:
                     if self.is_tracked:
                         add = self.add(ANOTHER, there) if self.high < UNBOUNDED else NO_GUARD
                         keys = self._keys_rule(cell.keys)
-                        rules.call_new(here, keys, named, add, is_open=are_open(self.translation.nodes, cell.keys))
+                        kind = kind_of_strings(self.translation.nodes, cell.keys)
+                        rules.call_new(here, keys, named, add, kind)
                     else:
                         rules.scan(here, cell.keys, named, self.add(ANOTHER, there))
                     self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])

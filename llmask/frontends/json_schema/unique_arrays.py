@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key
-from llmask.frontends.json_schema.open_strings import is_open
+from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
@@ -124,7 +124,7 @@ class _UniqueArray:
 
     def _write_item(self, index: int, start: StateId, end: StateId, rule: RuleId) -> None:
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
-        self.translation.rules.call_new(start, rule, end, is_open=is_open(self.translation, schemas))
+        self.translation.rules.call_new(start, rule, end, kind=kind_of_place(self.translation, schemas))
 
     def _another(self, index: int) -> GuardId:
         """Guard of the comma before the item at `index`, or a later one of the same kind."""

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from llmask.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LimitExceeded
+from llmask.grammar.rules import Rules
+from llmask.kernels import store_slots
 from llmask.limits import Limits
 from llmask.store.store import Store
 from tests.reference.both_nodes import make_nodes
+from tests.reference.definition import read_mask
 from tests.reference.regex_nodes import RegexNodes as TwinNodes
 
 ALPHABET = b"abc\x00\xff"
@@ -71,12 +75,14 @@ def test_random_expressions_agree_with_the_twin(
     rng: random.Random, scaled: Callable[[int], int], compiled: Any
 ) -> None:
     twin = TwinNodes()
-    n_empty = 0
+    n_empty = n_open = 0
     for _ in range(scaled(400)):
         expression = random_expression(rng, rng.randint(1, 7))
         node, oracle = build(compiled, expression), build(twin, expression)
         assert compiled.is_nullable(node) == twin.is_nullable(oracle), expression
         assert compiled.is_empty(node) == twin.is_empty(oracle), expression
+        assert compiled.is_open(node) == twin.is_open(oracle), expression
+        n_open += twin.is_open(oracle)
         n_empty += twin.is_empty(oracle)
         for _ in range(6):
             data = bytes(rng.choices(ALPHABET, k=rng.randint(0, 7)))
@@ -87,6 +93,51 @@ def test_random_expressions_agree_with_the_twin(
                 assert compiled.is_nullable(left) == twin.is_nullable(left_oracle), (expression, data)
             assert compiled.is_empty(left) == twin.is_empty(left_oracle), (expression, data)
     assert n_empty > 10
+    assert n_open > 10
+
+
+def test_strings_are_open_where_they_may_always_go_on(compiled: Any) -> None:
+    def quoted(body: int) -> int:
+        return int(compiled.concat([compiled.literal(b'"'), body, compiled.literal(b'"')]))
+
+    letter = compiled.byte_set(sum(1 << byte for byte in b"abcdefgh"))
+    letters = compiled.repeat(letter, 0, None)
+    assert compiled.is_open(letters)
+    assert compiled.is_open(quoted(letters))
+    assert compiled.is_open(quoted(compiled.repeat(letter, 30, None)))
+    assert compiled.is_open(quoted(compiled.concat([compiled.literal(b"a"), letters, compiled.literal(b"b")])))
+    assert compiled.is_open(compiled.intersect([quoted(letters), compiled.complement(compiled.literal(b'"abc"'))]))
+    assert not compiled.is_open(quoted(compiled.repeat(letter, 0, 30)))
+    assert not compiled.is_open(compiled.union([quoted(letters), compiled.literal(b"null")]))
+    assert not compiled.is_open(compiled.literal(b""))
+    assert not compiled.is_open(compiled.EMPTY)
+
+
+def test_openness_is_not_claimed_where_it_takes_too_long(compiled: Any) -> None:
+    # 2^14 states: which of the last letters were `a`
+    letter = compiled.byte_set((1 << 97) | (1 << 98))
+    tail = compiled.repeat(letter, 14, 14)
+    assert not compiled.is_open(compiled.concat([compiled.repeat(letter, 0, None), compiled.literal(b"a"), tail]))
+
+
+def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
+    store = Store(byte_tokenizer, Limits())
+    nodes, counters = store.nodes, (store_slots.N_MASKS, store_slots.N_EXITS, store_slots.N_TOKEN_LISTS)
+    node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(EVERY_BYTE ^ (1 << 34)), 3, 40)])
+    nodes.prepare(node, b"ab")
+    known = [int(store.table.array[slot]) for slot in counters]
+    rules = Rules()
+    end = rules.state(rules.rule("start"))
+    rules.scan(rules.start_state(rules.start), node, end)
+    rules.final(end)
+    matcher = CompiledGrammar(store, rules).matcher()
+    read_mask(matcher, 257)
+    matcher.accept_bytes(b"ab")
+    read_mask(matcher, 257)
+    assert [int(store.table.array[slot]) for slot in counters] == known
+    matcher.accept_bytes(b"c")
+    read_mask(matcher, 257)
+    assert [int(store.table.array[slot]) for slot in counters] != known
 
 
 def test_building_again_gives_the_same_id(rng: random.Random, scaled: Callable[[int], int], compiled: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import CALL_OPEN, Rules
 from llmask.store.store import Store
 from tests.reference.json_spellings import spell
 
@@ -36,7 +36,7 @@ def different_strings(store: Store, values_are_json: bool = True) -> Rules:
     body = nodes.repeat(nodes.union([plain, escape]), 0, None)
     rules.scan(rules.start_state(value), nodes.concat([nodes.literal(b'"'), body, nodes.literal(b'"')]), end)
     rules.final(end)
-    rules.call_new(rules.start_state(start), value, rules.start_state(start), is_open=True)
+    rules.call_new(rules.start_state(start), value, rules.start_state(start), kind=CALL_OPEN)
     rules.final(rules.start_state(start))
     return rules
 
