@@ -25,7 +25,7 @@ from llmask.frontends.json_schema.instances import equality_key
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import negated
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.rules import CALL_NEW, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt
@@ -124,7 +124,9 @@ class _UniqueArray:
 
     def _write_item(self, index: int, start: StateId, end: StateId, rule: RuleId) -> None:
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
-        self.translation.rules.call_new(start, rule, end, kind=kind_of_place(self.translation, schemas))
+        # of open rules no variants are asked for, which leave out what later items need
+        kind = CALL_NEW if any(at > index for at in self.ahead) else kind_of_place(self.translation, schemas)
+        self.translation.rules.call_new(start, rule, end, kind=kind)
 
     def _another(self, index: int) -> GuardId:
         """Guard of the comma before the item at `index`, or a later one of the same kind."""
