@@ -1,4 +1,4 @@
-"""The command: `python -m bench.conformance suite | differential | walks | hostile [--help]`."""
+"""The command: `python -m bench.conformance suite | differential | walks | agreement | hostile [--help]`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ TOOLS = {
     "suite": "JSON-Schema-Test-Suite, llmask and peers",
     "differential": "random schemas and documents, beside jsonschema",
     "walks": "documents written under masks; no dead ends",
+    "agreement": "masks against acceptance, token by token",
     "hostile": "schemas made to hang, crash or eat memory",
 }
 

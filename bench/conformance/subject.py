@@ -1,8 +1,8 @@
 """The engines as the conformance tools ask them: llmask with the options of the specification, peers as they are.
 
 llmask is asked with `property_order="any"` (JSON objects have no order), `literals="any"` (a text may be spelled with
-escapes) and `unique_keys=True` (counting members means something only where none is written twice). An option that the
-version at hand does not have is left out and named in the report, never hidden.
+escapes) and, unless the caller says otherwise, `unique_keys=True` (the judge keeps the last of two members with one
+key). An option that the version at hand does not have is left out and named in the report, never hidden.
 
 In: schemas, documents as text. Out: verdicts. Cost: a second or two to start.
 """
@@ -55,7 +55,9 @@ class Subject(Llmask):
         if not self._has_registry:
             self.missing.append("registry")
 
-    def grammar(self, schema: Any, format: str = "assert", registry: Any = None) -> Any:
+    def grammar(
+        self, schema: Any, format: str = "assert", registry: Any = None, unique_keys: bool | None = None
+    ) -> Any:
         """The compiled schema, or None when no document fulfils it.
 
         Raises
@@ -63,6 +65,8 @@ class Subject(Llmask):
         Refused : the schema has no grammar for another reason.
         """
         options = dict(self.options)
+        if unique_keys is not None and "unique_keys" in options:
+            options["unique_keys"] = unique_keys
         if registry is not None and self._has_registry:
             options["registry"] = registry
         try:

@@ -35,6 +35,8 @@ from tests.generators.schemas import keywords_of, random_schema
 UNIFORM, FIRST_BYTE = "tokens alike", "first bytes alike"
 WAYS = (UNIFORM, FIRST_BYTE)
 MAX_NAMES = 50  # keys that the search for an end tries
+SLOW_SECONDS = 2.0
+UNIQUE_SHARE = 0.2  # of the schemas: no key may be written twice
 PROBES = 2  # points of a walk, besides its last, from which an end is looked for
 
 
@@ -177,7 +179,12 @@ def judge_of(schema: Any) -> Judge | None:
 
 
 def run(
-    subject: Subject, schemas: list[tuple[str, Any]], n_documents: int, rng: random.Random, max_tokens: int = 40
+    subject: Subject,
+    schemas: list[tuple[str, Any]],
+    n_documents: int,
+    rng: random.Random,
+    max_tokens: int = 40,
+    n_probes: int = PROBES,
 ) -> Report:
     """Write about `n_documents` over the schemas, each with its share, half of them in either way."""
     walker = Walker(subject.tokenizer)
@@ -189,19 +196,24 @@ def run(
         started = time.monotonic()
         is_asserted = not may_negate_formats(schema)
         report.counts["formats as annotations"] += not is_asserted
+        is_unique = rng.random() < UNIQUE_SHARE
+        report.counts["with unique keys"] += is_unique
         try:
-            grammar = subject.grammar(schema, "assert" if is_asserted else "annotate")
+            grammar = subject.grammar(schema, "assert" if is_asserted else "annotate", unique_keys=is_unique)
         except Refused as error:
             report.counts[f"refused: {error.kind}"] += 1
             continue
         if grammar is None:
             report.counts["no document fulfils it"] += 1
             continue
+        compiled = time.monotonic() - started
+        if compiled > SLOW_SECONDS:
+            report.counts[f"took more than {SLOW_SECONDS:g} s to compile"] += 1
         judge, names = judge_of(schema), required_names(schema)
         for turn in range(per_schema):
             way = WAYS[(turn + number) % 2]
             try:
-                walk = walker.walk(grammar, rng, way, max_tokens, names=names)
+                walk = walker.walk(grammar, rng, way, max_tokens, n_probes, names)
             except (DeadEnd, llmask.LimitExceeded) as error:
                 kind = "dead end" if isinstance(error, DeadEnd) else "limit"
                 report.counts[kind] += 1
@@ -240,6 +252,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", type=int, default=20_000, help="from MaskBench's schemas; a fifth from random ones"
     )
     parser.add_argument("--max-tokens", type=int, default=40, help="random tokens of a document before it is ended")
+    parser.add_argument("--probes", type=int, default=PROBES, help="points of a walk from which an end is looked for")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("results"), help="folder for walks-SEED.json")
 
@@ -258,7 +271,7 @@ def main(options: argparse.Namespace) -> int:
         ("random schemas", drawn_schemas(options.drawn, rng), n_drawn),
     ):
         started = time.monotonic()
-        report = run(subject, schemas, n_documents, rng, options.max_tokens)
+        report = run(subject, schemas, n_documents, rng, options.max_tokens, options.probes)
         print(f"{title} ({time.monotonic() - started:.0f} s)")
         print("\n".join(f"  {count:8,}  {what}" for what, count in sorted(report.counts.items())), flush=True)
         slowest = sorted(report.seconds.items(), key=lambda pair: -pair[1])[:5]

@@ -52,7 +52,7 @@ def test_the_search_closes_what_is_open(subject: Subject) -> None:
         assert matcher.text() == text
 
 
-def test_a_preference_that_nests_for_ever_is_bounded(subject: Subject) -> None:
+def test_a_preference_that_nests_for_ever_is_left(subject: Subject) -> None:
     # "a" comes before "b" in the order of preference, and opens one more level each time.
     level = {"type": "object", "additionalProperties": False, "minProperties": 1, "maxProperties": 1}
     schema = {"$ref": "#/$defs/n", "$defs": {"n": {
@@ -61,12 +61,25 @@ def test_a_preference_that_nests_for_ever_is_bounded(subject: Subject) -> None:
             {**level, "required": ["b"], "properties": {"b": {"type": "null"}}},
         ]
     }}}  # fmt: skip
-    matcher = subject.grammar(schema).matcher()
-    completion = Completion(subject.tokenizer)
-    for deeper, search in (((), "breadth first"), ((0,), "breadth first"), ((0, 1), "depth first")):
-        found = completion.ending(matcher, deeper)
-        assert (found.search, found.ending) == (search, b'{"b":null}')
-    assert completion.ending(matcher).ending == b'{"a":{"a":{"a":{"b":null}}}}'
+    found = Completion(subject.tokenizer).ending(subject.grammar(schema).matcher())
+    assert found.n_steps < 100
+    assert found.ending is not None
+    assert found.ending.endswith(b'{"b":null' + b"}" * found.ending.count(b"{"))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "patternProperties": {"b$": {}}, "unevaluatedProperties": False, "minProperties": 3},
+        {"type": "object", "required": ["a"], "properties": {"a": {"type": "object", "minProperties": 4}}},
+        {"type": "array", "uniqueItems": True, "minItems": 6, "items": {"type": "string", "pattern": "^(?:ab|c)*$"}},
+        {"type": "object", "minProperties": 1, "propertyNames": {"allOf": [{"pattern": text} for text in "abcdf"]}},
+    ],
+)
+def test_an_end_is_found_although_texts_are_recorded(subject: Subject, schema: dict[str, object]) -> None:
+    found = Completion(subject.tokenizer).ending(subject.grammar(schema).matcher())
+    assert found.ending is not None
+    assert walks.fault(Judge(schema), found.ending) is None
 
 
 def test_an_empty_mask_and_a_prefix_without_an_end_are_dead_ends(subject: Subject) -> None:
@@ -80,10 +93,7 @@ def test_an_empty_mask_and_a_prefix_without_an_end_are_dead_ends(subject: Subjec
         def fill_bitmask(self, bitmask: object) -> None:
             bitmask[:] = 0  # type: ignore[index]
 
-        def text(self) -> bytes:
-            return b'"'
-
-    with pytest.raises(DeadEnd, match="no token after"):
+    with pytest.raises(DeadEnd, match="the mask is empty"):
         completion.choices(Stuck(), True)  # type: ignore[arg-type]
     completion.choices = lambda matcher, inside: []  # type: ignore[method-assign]
     with pytest.raises(DeadEnd, match="no document begins with"):

@@ -240,20 +240,25 @@ class Translation(Context):
         return rule
 
     def any_rule(self) -> RuleId:
-        """Rule of every JSON value: written out once a store, copied with its states moved afterwards."""
+        """Rule of every JSON value: written out once a store, copied with its states moved afterwards.
+
+        Objects that remember their keys are rules of their own, which a template does not hold; those are written anew.
+        """
         if self._any is None:
             rules = self.rules
             rule = self._any = rules.rule("any value")
             start = rules.start_state(rule)
             key = (__name__, "any", self.options.numbers)
-            template: RuleTemplate | None = self.nodes.memo.get(key)
+            is_template = not self.options.unique_keys
+            template: RuleTemplate | None = self.nodes.memo.get(key) if is_template else None
             if template is None:
                 n_edges = len(rules.edges)
                 end = rules.state(rule)
                 rules.final(end)
                 for kind in ALL_TYPES:
                     self._write_type(kind, [], rule, start, end, 0)
-                self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
+                if is_template:
+                    self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
             else:
                 template.write(rules, rule)
         return self._any

@@ -1,0 +1,41 @@
+"""What a mask allows is what is accepted; options hold whatever was compiled before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from bench.conformance.agreement import Checker
+from bench.conformance.subject import Subject, accepts
+
+
+@pytest.mark.parametrize("renews", [False, True])
+def test_masks_and_acceptance_agree(renews: bool, scaled: Callable[[int], int]) -> None:
+    checker = Checker(renews)
+    checker.run(scaled(15), random.Random(20261121))
+    assert checker.faults == []
+    assert min(checker.counts[where] for where in ("on the way", "rolled back", "forks", "after a reset")) > 0
+
+
+def test_a_difference_is_noticed(subject: Subject) -> None:
+    checker = Checker(False)
+    matcher = subject.grammar({"type": "null"}).matcher()
+    checker.walker.allowed = lambda matcher: [0, 1, 2]  # type: ignore[method-assign,assignment]
+    checker.check({}, matcher, "here")
+    assert checker.faults[0]["where"] == "here"
+    assert checker.faults[0]["allowed"]
+
+
+@pytest.mark.parametrize("first", [None, False, True])
+@pytest.mark.parametrize("unique", [False, True])
+def test_keys_of_any_value_are_unique_where_that_is_asked(subject: Subject, first: bool | None, unique: bool) -> None:
+    compiler = llmask.Compiler(subject.tokenizer)
+    schemas: dict[str, Any] = {'[{"a":1,"a":2}]': {"type": "array"}, '{"a":{"b":1,"b":2}}': {"properties": {"a": {}}}}
+    if first is not None:
+        compiler.json_schema({"type": "array"}, unique_keys=first)
+    for text, schema in schemas.items():
+        assert accepts(compiler.json_schema(schema, unique_keys=unique).matcher(), text) is not unique
