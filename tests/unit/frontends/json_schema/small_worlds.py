@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from llmask import allocate_bitmask
-from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
+from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema, VocabularyError
 from llmask.kernels.shared_batch import CELL_CONFIGURATION
 from llmask.matcher import Matcher
 from tests.conftest import EFFORT, SEED
@@ -52,7 +52,9 @@ def _values() -> list[Any]:
 
 
 def _keys(n: int) -> list[tuple[str, ...]]:
-    return [names for names in (NAMES, ("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("b",), ("c",), ()) if len(names) == n]
+    return [
+        names for names in (NAMES, ("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("b",), ("c",), ()) if len(names) == n
+    ]
 
 
 VALUES: list[Any] = _values()
@@ -157,7 +159,10 @@ def dead_end(judge: Any, schema: Any, most: int = 400, **options: Any) -> bytes 
             continue
         if matcher.is_accepting():
             ends.append(here)
-        matcher.fill_bitmask(bitmask)
+        try:
+            matcher.fill_bitmask(bitmask)
+        except VocabularyError:  # no byte may follow
+            return texts[here]
         for byte in ALPHABET:
             if not bitmask[0, byte >> 5] >> (byte & 31) & 1:
                 continue
@@ -263,7 +268,9 @@ def _object_keywords(draft: int, below: st.SearchStrategy[Any]) -> list[tuple[st
     ]
     schema_or_names = below | some
     if draft >= 6:
-        found.append(("propertyNames", st.sampled_from(({"pattern": "a|b"}, {"enum": ["a", "c"]}, {"not": {"const": "b"}}))))
+        found.append(
+            ("propertyNames", st.sampled_from(({"pattern": "a|b"}, {"enum": ["a", "c"]}, {"not": {"const": "b"}})))
+        )
     if draft >= 2019:
         found.append(("dependentRequired", st.dictionaries(names, some, min_size=1, max_size=1)))
         found.append(("dependentSchemas", st.dictionaries(names, below, min_size=1, max_size=1)))

@@ -40,7 +40,9 @@ def test_what_is_refused_may_be_ignored_and_is_listed_then(
         judge.translate(schema)
     assert (caught.value.where, caught.value.message) == (where, reason)
     assert caught.value.help == 'Remove it, or pass unsupported="ignore" to accept that.'
-    assert judge.translate(schema, unsupported="ignore").warnings == [f'"{keyword}" at {where} is not enforced: {reason}']
+    assert judge.translate(schema, unsupported="ignore").warnings == [
+        f'"{keyword}" at {where} is not enforced: {reason}'
+    ]
 
 
 @pytest.mark.parametrize("schema", ACCEPTED, ids=str)
