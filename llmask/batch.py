@@ -17,7 +17,7 @@ import numpy as np
 
 from .arguments import as_bitmask, as_integer
 from .errors import LlmaskError
-from .kernels.crossing import FILL_SOME
+from .kernels.masks import FILL_SOME
 from .matcher import Matcher
 from .workers import fill_together
 

@@ -16,16 +16,72 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
-from .grammar.rules import GUARD_FIELDS, Rules
+from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots
 from .kernels.configurations import REFUSED
+from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
+from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .store.store import Store
 
 if TYPE_CHECKING:
     from .matcher import Matcher
     from .tokenizer import Tokenizer
+
+
+_NO_DATA = np.zeros(0, np.int32)
+
+
+class RuleSource:
+    """Rules in the form in which they are loaded (kernels/rule_tables.py): at first, and what was written since.
+
+    Parameters
+    ----------
+    rules : the grammar; kept only where rules may be added.
+    make_variant : who adds them.
+    """
+
+    def __init__(self, rules: Rules, make_variant: MakeVariant | None) -> None:
+        self.make_variant = make_variant
+        ignored = -1 if rules.ignored is None else rules.ignored
+        self._head = (rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json))
+        self._rules = rules if make_variant is not None else None
+        self.n_edges = len(rules.edges) // EDGE_FIELDS
+        self._whole = None if make_variant is not None else self._part(rules, (0,) * 6)
+
+    def whole(self) -> npt.NDArray[np.int32]:
+        """All rules."""
+        if self._rules is None:
+            assert self._whole is not None
+            return self._whole
+        return self._part(self._rules, (0,) * 6)
+
+    def sizes(self) -> tuple[int, ...]:
+        """Lengths of the columns."""
+        return () if self._rules is None else tuple(len(column) for column in _columns(self._rules))
+
+    def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        """The rules that were added since the columns had these lengths."""
+        assert self._rules is not None
+        n_states, edges = sizes[1], self._rules.edges
+        assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
+        return self._part(self._rules, sizes)
+
+    def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        data = array("i", self._head)
+        parts = [column[size:] for column, size in zip(_columns(rules), sizes, strict=True)]
+        data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
+        for part in parts:
+            data.extend(part)
+        return np.frombuffer(data, np.int32)
+
+
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1)  # numbers that an entry of each column takes
+
+
+def _columns(rules: Rules) -> tuple[array[int], ...]:
+    return rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards, rules.required
 
 
 class Generation:
@@ -42,7 +98,7 @@ class Generation:
         costs more than the work that filled the tables.
     """
 
-    def __init__(self, store: Store, start: int, ignored: int, at_ends: int, data: npt.NDArray[np.int32]) -> None:
+    def __init__(self, store: Store, source: RuleSource) -> None:
         limits = store.limits
         self.table = Table(
             grammar_slots.N_GRAMMAR_SLOTS,
@@ -50,9 +106,14 @@ class Generation:
             grammar_slots.GRAMMAR_BLOCKS,
             grammar_slots.GRAMMAR_POOLS,
         )
-        self.table.array[grammar_slots.MAX_ROWS] = limits.max_rows
+        self.table.array[grammar_slots.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
         self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
-        self.start = store.run(engine.LOAD_RULES, start, ignored, at_ends, data, self.table)
+        self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
+        self._store = store
+        self._source = source
+        self._known_texts: dict[int, bytes] = {}
+        self._loaded = source.sizes()
+        self.start = self.run(engine.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
             raise UnsatisfiableSchema(
                 "no document fulfils the grammar",
@@ -61,6 +122,57 @@ class Generation:
         assert self.start != REFUSED
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
+
+    def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
+        """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
+
+        Raises
+        ------
+        LimitExceeded : a budget was spent; what had been built before stays valid.
+        """
+        result = self._store.run(operation, a, b, data=data, grammar=self.table)
+        while result == engine.VARIANT_NEEDED:
+            with self._store.lock:
+                self._make_variant()
+                result = self._store.run(operation, a, b, data=data, grammar=self.table)
+        return result
+
+    def _make_variant(self) -> None:
+        """Have the variant made that the last operation of these tables asked for, and load it."""
+        make_variant = self._source.make_variant
+        assert make_variant is not None
+        rule = int(self.table.array[grammar_slots.REQUESTED_RULE])
+        texts = int(self.table.array[grammar_slots.REQUESTED_TEXTS])
+        made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
+        sizes = self._source.sizes()
+        if sizes != self._loaded:
+            self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
+            self._loaded = sizes
+        self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
+
+    def _texts_in(self, texts: int) -> list[int]:
+        """Numbers of the texts in a set, see kernels/text_sets.py."""
+        items = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
+        numbers = []
+        for place in range(FIRST_CHUNK, len(items), 2):
+            words = self._read_list(grammar_slots.TEXT_CHUNKS, items[place + 1])
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
+        return numbers
+
+    def _text(self, number: int) -> bytes:
+        text = self._known_texts.get(number)
+        if text is None:
+            text = self._known_texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
+        return text
+
+    def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
+        items = _NO_DATA
+        length = -1
+        while length != len(items):
+            items = np.zeros(max(length, 0), np.int32)
+            length = self._store.run(engine.READ_LIST, lists, number, data=items, grammar=self.table)
+        return items
 
     @property
     def room(self) -> int:
@@ -81,11 +193,20 @@ class CompiledGrammar:
     """
 
     def __init__(
-        self, store: Store, rules: Rules, warnings: Sequence[str] = (), ledger: Callable[[], list[Any]] = list
+        self,
+        store: Store,
+        rules: Rules,
+        warnings: Sequence[str] = (),
+        ledger: Callable[[], list[Any]] = list,
+        make_variant: MakeVariant | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
                 f"the start rule is number {rules.start} of {len(rules.names)}", help="declare it with Rules.rule"
+            )
+        if rules.needs_variants and make_variant is None:
+            raise GrammarError(
+                "the rules call for new values, but nothing makes variants of rules", help="give make_variant"
             )
         if rules.n_members > store.limits.max_tracked_names:
             raise LimitExceeded(
@@ -96,20 +217,14 @@ class CompiledGrammar:
         self.store = store
         self.warnings = list(warnings)
         self._make_ledger = ledger
-        data = array("i", (len(rules.names), len(rules.state_rules), len(rules.edges) // 5))
-        data.extend((len(rules.finals) // 2, len(rules.guards) // GUARD_FIELDS, len(rules.required)))
-        columns = (rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards, rules.required)
-        for column in columns:
-            data.extend(column)
-        ignored = -1 if rules.ignored is None else rules.ignored
-        self._rules = (rules.start, ignored, int(rules.ignored_at_ends), np.frombuffer(data, np.int32))
-        self.generation = Generation(store, *self._rules)
+        self._source = RuleSource(rules, make_variant)
+        self.generation = Generation(store, self._source)
 
     def generation_after(self, old: Generation) -> Generation:
         """The tables for sequences that leave `old`; made when there are none yet."""
         with self.store.lock:
             if self.generation is old:
-                self.generation = Generation(self.store, *self._rules)
+                self.generation = Generation(self.store, self._source)
             return self.generation
 
     @property
@@ -130,7 +245,7 @@ class CompiledGrammar:
     @property
     def n_edges(self) -> int:
         """Edges of its rules: what loading and predicting take time for."""
-        return int(self._rules[3][2])
+        return self._source.n_edges
 
     @property
     def bytes_used(self) -> int:

@@ -96,6 +96,7 @@ class Compiler:
         formats: Mapping[str, str] | None = None,
         registry: Any = None,
         unique_keys: bool = False,
+        numbers: str = "json",
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
         unsupported: str = "error",
@@ -110,13 +111,16 @@ class Compiler:
         whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
             white space between two lexemes matches it, and must stand there unless it matches the empty text.
         max_whitespace : longest run of white space, in bytes.
-        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of
-            recursion, below that by at least as many.
-        property_order : "schema": declared properties in their order, other required ones, then free ones.
+        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of what
+            the schema refers to (fewer where that takes 100,000 edges), below that by at least as many.
+        property_order : "schema": declared properties in their order, other required ones, then free ones; "any":
+            properties in any order, each declared one once.
         format : "assert" enforces the formats of the specification, "annotate" none.
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.
-        unique_keys : False: keys without a schema of their own may be repeated.
+        unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
+        numbers : "json": in every writing, without exponent where a keyword constrains them; 1.0 is the integer 1.
+            "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
         escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
             may follow a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
@@ -146,6 +150,7 @@ class Compiler:
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
+            numbers=numbers,
             escapes=escapes,
             literals=literals,
             registry=registry,
@@ -168,7 +173,7 @@ class Compiler:
     @staticmethod
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
         made = compile_schema(store.nodes, schema, options)
-        return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger)
+        return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
 
     def json_object(
         self,

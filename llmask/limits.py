@@ -23,6 +23,9 @@ class Limits:
     max_items : items in one Earley row.
     max_tracked_names : named members of a set that one run of a rule may carry: properties that come in any order and
         are written once each. Every set takes a bit, and every row an edge, for each of them.
+    max_unique_values : values of one array, or free keys of one object, that are remembered because they have to
+        differ. The last one takes a set of so many numbers to write down, 1 us a thousand, and where values are left
+        out of a pattern an expression as long as all of them.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
     max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty.
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
@@ -36,13 +39,14 @@ class Limits:
 
     max_schema_bytes: int = 16 * 2**20
     max_schema_depth: int = 400
-    max_schema_keywords: int = 1_000_000
+    max_schema_keywords: int = 500_000
     max_schema_cases: int = 4096
     max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 250_000
     max_rows: int = 1_000_000
     max_items: int = 50_000
     max_tracked_names: int = 1024
+    max_unique_values: int = 1024
     max_nodes_walked: int = 20_000_000
     max_emptiness_steps: int = 200_000
     max_store_bytes: int = 2 * 2**30

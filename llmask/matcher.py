@@ -22,8 +22,8 @@ from .errors import LlmaskError, TokenRejected, VocabularyError
 from .history import History
 from .kernels import engine, store_slots
 from .kernels.configurations import ENDED, REFUSED
-from .kernels.crossing import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.lexer_states import MISS
+from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ class Matcher:
 
     def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
         """Configuration after one more token that is no end of sequence, or REFUSED."""
-        return self._store.run(engine.ACCEPT, configuration, token, grammar=generation.table)
+        return generation.run(engine.ACCEPT, configuration, token)
 
     def _run(self, operation: int, configuration: int, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
         """Run an operation of `engine.build` on this matcher's tables."""
-        return self._store.run(operation, configuration, data=data, grammar=self._generation.table)
+        return self._generation.run(operation, configuration, data=data)
 
     def _make_room(self) -> None:
         """Move to new tables when the old ones have outgrown their room; the state stays the same."""
@@ -157,7 +157,7 @@ class Matcher:
             for position, token in enumerate(self._history.tokens()):
                 if token == _BYTES_TOKEN:
                     data = np.frombuffer(pieces[position], np.uint8).astype(np.int32)
-                    configuration = self._store.run(engine.ADVANCE, configuration, data=data, grammar=generation.table)
+                    configuration = generation.run(engine.ADVANCE, configuration, data=data)
                 else:
                     configuration = self._build_after(generation, configuration, token)
                     if configuration == REFUSED and token in self._store.tokenizer.eos_ids:

@@ -25,7 +25,7 @@ import llmask
 from bench.conformance import tables
 from bench.conformance.completion import DeadEnd
 from bench.conformance.subject import Refused, Subject
-from bench.conformance.walks import FIRST_BYTE, Walker, fault
+from bench.conformance.walks import FIRST_BYTE, Walker, fault, required_names
 from bench.orders import accepted_in_another_order
 from tests.generators.instances import Drawer, mutated
 from tests.generators.judge import Judge, Unjudgeable
@@ -35,6 +35,8 @@ from tests.generators.shrink import shrink
 DRAWN, MUTATED, ANY = "drawn", "one change from a valid one", "any value"
 FALSE, REJECTED, FRACTION = "false acceptance", "valid rejected", "valid, rejected when spelled as 1.0"
 TRIES, VALID, CHANGES, OTHERS = 24, 9, 9, 2  # of a schema: draws at most, valid ones kept, changes, any values
+SLOW_SECONDS = 1.0
+SHOWN = 10  # differences of each kind on the terminal
 MAX_SHRUNK = 40  # differences made smaller; a broken engine has too many
 
 
@@ -48,6 +50,7 @@ class Counts:
     keywords: Counter[str] = field(default_factory=Counter)
     differences: list[dict[str, Any]] = field(default_factory=list)
     slowest: tuple[float, Any] = (0.0, None)
+    slow: list[dict[str, Any]] = field(default_factory=list)
 
 
 def documents(schema: Any, judge: Judge, rng: random.Random) -> list[tuple[str, Any, bool]]:
@@ -117,7 +120,10 @@ class Comparison:
             counts.refusals[f"{error.kind}: {str(error).splitlines()[0][:110]}"] += 1
             return
         finally:
-            counts.slowest = max(counts.slowest, (time.perf_counter() - started, schema), key=lambda pair: pair[0])
+            seconds = time.perf_counter() - started
+            counts.slowest = max(counts.slowest, (seconds, schema), key=lambda pair: pair[0])
+            if seconds > SLOW_SECONDS:
+                counts.slow.append({"seconds": round(seconds, 2), "schema": schema})
         counts.schemas["without documents"] += grammar is None
         try:
             judge = Judge(schema)
@@ -181,7 +187,7 @@ class Comparison:
         assert self.walker is not None
         self.counts.schemas["walks"] += 1
         try:
-            walk = self.walker.walk(grammar, self.rng, FIRST_BYTE, n_probes=0)
+            walk = self.walker.walk(grammar, self.rng, FIRST_BYTE, n_probes=0, names=required_names(schema))
         except DeadEnd as error:
             self.counts.differences.append({"what": "dead end", "schema": schema, "document": str(error)})
             return
@@ -214,11 +220,13 @@ def text_of(counts: Counts) -> str:
         f"{keyword} {tables.share(counts.keywords[keyword], n_schemas)}" for keyword in rare))  # fmt: skip
     seconds, schema = counts.slowest
     lines.append(f"slowest compile: {1000 * seconds:,.1f} ms: {json.dumps(schema, ensure_ascii=False)[:300]}")
+    lines.append(f"  {len(counts.slow)} schemas took more than {SLOW_SECONDS:g} s")
     kinds = Counter(entry["what"] for entry in counts.differences)
     lines.append("differences: " + (", ".join(f"{n} {kind}" for kind, n in kinds.items()) or "none"))
     shown = {(entry["what"], json.dumps(entry["schema"]), entry["document"]) for entry in counts.differences}
-    for what, schema_text, document in sorted(shown, key=lambda entry: len(entry[1]))[:25]:
-        lines.append(f"  {what}: {schema_text[:240]}  {document[:120]}")
+    for kind in kinds:
+        smallest = sorted((entry for entry in shown if entry[0] == kind), key=lambda entry: len(entry[1]))[:SHOWN]
+        lines += [f"  {what}: {schema_text[:240]}  {document[:120]}" for what, schema_text, document in smallest]
     return "\n".join(lines)
 
 
@@ -235,7 +243,8 @@ def main(options: argparse.Namespace) -> int:
     started = time.monotonic()
     counts = Comparison(subject, options.seed, options.walks).run(options.pairs)
     print(text_of(counts))
-    path = tables.write_json(options.output, f"differential-{options.seed}.json", counts.differences)
+    found = {"differences": counts.differences, "slow": counts.slow}
+    path = tables.write_json(options.output, f"differential-{options.seed}.json", found)
     print(f"written: {path}; {time.monotonic() - started:.0f} s")
     print("options that this version lacks: " + (", ".join(subject.missing) or "none"))
     return int(bool(counts.differences))

@@ -15,6 +15,7 @@ import os
 import random
 import resource
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -61,6 +62,7 @@ class _Spent(Exception):
 
 def make_handler(subject: Subject, walker: Walker) -> Callable[[str], Any]:
     """Compiles one schema by name and takes some steps; for a forked worker."""
+    sys.setrecursionlimit(1000)  # Python's own; others may have raised it here
 
     def spent(_signal: int, _frame: Any) -> None:
         raise _Spent

@@ -1,7 +1,8 @@
 """The engines as the conformance tools ask them: llmask with the options of the specification, peers as they are.
 
-llmask is asked with `property_order="any"` (JSON objects have no order) and `literals="any"` (a text may be spelled
-with escapes). An option that the version at hand does not have is left out and named in the report, never hidden.
+llmask is asked with `property_order="any"` (JSON objects have no order), `literals="any"` (a text may be spelled with
+escapes) and `unique_keys=True` (counting members means something only where none is written twice). An option that the
+version at hand does not have is left out and named in the report, never hidden.
 
 In: schemas, documents as text. Out: verdicts. Cost: a second or two to start.
 """
@@ -19,7 +20,7 @@ from bench.engines.outlines_core import OutlinesCore
 from llmask.matcher import Matcher
 
 VOCABULARY = "default"  # the package's tokenizer: nothing has to be fetched
-WANTED = {"property_order": "any", "literals": "any"}
+WANTED = {"property_order": "any", "literals": "any", "unique_keys": True}
 
 
 class Refused(CompileError):

@@ -3,7 +3,8 @@
 Two ways to choose among the allowed tokens: each alike, and each first byte alike (among tokens nine of ten continue a
 string; among first bytes the walk soon leaves it). A walk goes on for some tokens, then the search of `completion.py`
 ends it; from points on the way it must find an end, too. Every document is parsed and judged by `jsonschema`, formats
-left aside: those of the masks are stricter than what the judge knows of them.
+left aside: those of the masks are stricter than what the judge knows of them. So where a format may be negated the
+grammar takes formats as annotations, too.
 
 In: MaskBench's schemas where the shared data is, and random ones. Out: counts, and every document that is not valid.
 Cost: 10 ms a document.
@@ -17,6 +18,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,10 +30,11 @@ from bench.conformance.completion import Completion, DeadEnd
 from bench.conformance.subject import Refused, Subject
 from bench.data import MASKBENCH
 from tests.generators.judge import Judge, Unjudgeable
-from tests.generators.schemas import random_schema
+from tests.generators.schemas import keywords_of, random_schema
 
 UNIFORM, FIRST_BYTE = "tokens alike", "first bytes alike"
 WAYS = (UNIFORM, FIRST_BYTE)
+MAX_NAMES = 50  # keys that the search for an end tries
 PROBES = 2  # points of a walk, besides its last, from which an end is looked for
 
 
@@ -81,8 +84,16 @@ class Walker:
             allowed = allowed[firsts == bytes_there[rng.randrange(len(bytes_there))]]
         return int(allowed[rng.randrange(len(allowed))])
 
-    def walk(self, grammar: Any, rng: random.Random, way: str, max_tokens: int = 40, n_probes: int = PROBES) -> Walk:
-        """One document: random tokens, then an ending.
+    def walk(
+        self,
+        grammar: Any,
+        rng: random.Random,
+        way: str,
+        max_tokens: int = 40,
+        n_probes: int = PROBES,
+        names: Sequence[str] = (),
+    ) -> Walk:
+        """One document: random tokens, then an ending; `names` are keys worth a try for it.
 
         Raises
         ------
@@ -94,7 +105,7 @@ class Walker:
         earlier, is_spent = [], False
         for place in range(n_free):
             if place in probes:
-                found = self.completion.ending(matcher)
+                found = self.completion.ending(matcher, names=names)
                 is_spent |= found.ending is None
                 earlier += [matcher.text() + found.ending] if found.ending is not None else []
             token = self.chosen(self.allowed(matcher), way, rng)
@@ -102,7 +113,7 @@ class Walker:
             matcher.accept_token(token)
             if token in self.eos_ids:
                 return Walk(before, earlier, place + 1, is_spent)
-        found = self.completion.ending(matcher)
+        found = self.completion.ending(matcher, names=names)
         if found.ending is None:
             return Walk(None, earlier, n_free, True)
         return Walk(matcher.text() + found.ending, earlier, n_free, is_spent)
@@ -118,10 +129,11 @@ def fault(judge: Judge, document: bytes) -> str | None:
 
 
 class Report(NamedTuple):
-    """What `run` counted, and the faults: schema's name, document or message, what is wrong."""
+    """What `run` counted; the faults: schema's name, document or message, what is wrong; seconds of each schema."""
 
     counts: Counter[str]
     faults: list[dict[str, Any]]
+    seconds: dict[str, float]
 
     def judge_document(self, name: str, judge: Judge | None, document: bytes, way: str) -> None:
         """Count one document, and note it when it is not valid."""
@@ -133,6 +145,27 @@ class Report(NamedTuple):
         self.counts["not judged"] += judge is None
         if wrong is not None:
             self.faults.append({"schema": name, "fault": wrong, "document": document.decode(errors="replace")})
+
+
+def may_negate_formats(schema: Any) -> bool:
+    """Whether a format may stand where asserting it makes more documents valid, as in `oneOf`."""
+    found = keywords_of(schema)
+    return "format" in found and any(keyword in found for keyword in ("oneOf", "not", "if", "maxContains"))
+
+
+def required_names(schema: Any) -> list[str]:
+    """Names that some `required` in the schema holds, at most `MAX_NAMES`."""
+    found: dict[str, None] = {}
+    open_values = [schema]
+    while open_values:
+        here = open_values.pop()
+        if isinstance(here, dict):
+            names = here.get("required")
+            found.update(
+                dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else {}
+            )
+        open_values += here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
+    return list(found)[:MAX_NAMES]
 
 
 def judge_of(schema: Any) -> Judge | None:
@@ -148,24 +181,27 @@ def run(
 ) -> Report:
     """Write about `n_documents` over the schemas, each with its share, half of them in either way."""
     walker = Walker(subject.tokenizer)
-    report = Report(Counter(), [])
+    report = Report(Counter(), [], {})
     per_schema = -(-n_documents // max(1, len(schemas)))
     for number, (name, schema) in enumerate(schemas):
         tables.progress(f"{number} of {len(schemas)} schemas")
         report.counts["schemas"] += 1
+        started = time.monotonic()
+        is_asserted = not may_negate_formats(schema)
+        report.counts["formats as annotations"] += not is_asserted
         try:
-            grammar = subject.grammar(schema)
+            grammar = subject.grammar(schema, "assert" if is_asserted else "annotate")
         except Refused as error:
             report.counts[f"refused: {error.kind}"] += 1
             continue
         if grammar is None:
             report.counts["no document fulfils it"] += 1
             continue
-        judge = judge_of(schema)
+        judge, names = judge_of(schema), required_names(schema)
         for turn in range(per_schema):
             way = WAYS[(turn + number) % 2]
             try:
-                walk = walker.walk(grammar, rng, way, max_tokens)
+                walk = walker.walk(grammar, rng, way, max_tokens, names=names)
             except (DeadEnd, llmask.LimitExceeded) as error:
                 kind = "dead end" if isinstance(error, DeadEnd) else "limit"
                 report.counts[kind] += 1
@@ -178,6 +214,7 @@ def run(
                 report.judge_document(name, judge, document, "endings on the way")
             if walk.document is not None:
                 report.judge_document(name, judge, walk.document, way)
+        report.seconds[name] = time.monotonic() - started
     tables.progress("")
     return report
 
@@ -224,6 +261,8 @@ def main(options: argparse.Namespace) -> int:
         report = run(subject, schemas, n_documents, rng, options.max_tokens)
         print(f"{title} ({time.monotonic() - started:.0f} s)")
         print("\n".join(f"  {count:8,}  {what}" for what, count in sorted(report.counts.items())), flush=True)
+        slowest = sorted(report.seconds.items(), key=lambda pair: -pair[1])[:5]
+        print("  slowest: " + ", ".join(f"{seconds:.1f} s {name[:80]}" for name, seconds in slowest), flush=True)
         faults += report.faults
     for entry in faults[:20]:
         print(f"  {entry['fault']}: {entry['schema'][:100]}: {entry['document'][:160]}")

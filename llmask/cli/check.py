@@ -78,18 +78,19 @@ def run(arguments: argparse.Namespace) -> int:
     from llmask import Compiler
     from llmask.errors import LlmaskError
 
+    name = "the schema" if _is_text(arguments.schema) else arguments.schema
     try:
-        name, text = _schema_text(arguments.schema)
-        instances = [(given, _read(given)) for given in arguments.instance]
+        text = arguments.schema.encode() if _is_text(arguments.schema) else _read(arguments.schema)
+        instances = [(given, _without_line_end(_read(given))) for given in arguments.instance]
+        compiler = Compiler(load_tokenizer(arguments.tokenizer))
+        options = schema_options(arguments)
+        started = time.perf_counter()
+        grammar = compiler.json_schema(text, **options)
+        compile_ms = (time.perf_counter() - started) * 1000
+        verdicts = [verdict(grammar, given, document) for given, document in instances]
     except OSError as error:
         sys.stderr.write(f"llmask: error: {error.strerror or error}: {error.filename}\n")
         return WRONG
-    try:
-        compiler = Compiler(load_tokenizer(arguments.tokenizer))
-        started = time.perf_counter()
-        grammar = compiler.json_schema(text, **schema_options(arguments))
-        compile_ms = (time.perf_counter() - started) * 1000
-        verdicts = [verdict(grammar, given, document) for given, document in instances]
     except LlmaskError as error:
         _write_error(error, name, arguments.json)
         return WRONG
@@ -165,16 +166,17 @@ def _sentence(verdict: Verdict) -> str:
     return f"{verdict.name}: refused at {place}: {found}, expected {verdict.expected}"
 
 
-def _schema_text(given: str) -> tuple[str, bytes]:
-    """Name and text of the schema."""
-    if given.lstrip()[:1] == "{" or given in ("true", "false"):
-        return "the schema", given.encode()
-    return given, _read(given, is_document=False)
+def _is_text(given: str) -> bool:
+    """Whether an argument is a schema and no file."""
+    return given.lstrip()[:1] == "{" or given in ("true", "false")
 
 
-def _read(given: str, is_document: bool = True) -> bytes:
-    data = sys.stdin.buffer.read() if given == "-" else Path(given).read_bytes()
-    return data.removesuffix(b"\n").removesuffix(b"\r") if is_document else data
+def _read(given: str) -> bytes:
+    return sys.stdin.buffer.read() if given == "-" else Path(given).read_bytes()
+
+
+def _without_line_end(document: bytes) -> bytes:
+    return document.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _write_error(error: LlmaskError, name: str, is_json: bool) -> None:

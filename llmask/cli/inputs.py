@@ -6,6 +6,7 @@ In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,12 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--indent", metavar="N|TEXT", type=_indent, help="lines indented as by json.dumps(indent=...) (default: free)"
     )
-    group.add_argument("--property-order", metavar="ORDER", default="schema", help='of objects (default: "schema")')
+    group.add_argument(
+        "--property-order",
+        choices=("schema", "any"),
+        default="schema",
+        help="properties in the order of the schema or in any (default: schema)",
+    )
     group.add_argument(
         "--format", choices=("assert", "annotate"), default="assert", help="enforce formats or not (default: assert)"
     )
@@ -62,6 +68,23 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         help="declared keys and strings of const and enum as json.dumps spells them, or in any way (default: json)",
     )
     group.add_argument(
+        "--numbers",
+        choices=("json", "plain"),
+        default="json",
+        help="numbers in every writing, or without exponents and integers without fractions (default: json)",
+    )
+    group.add_argument(
+        "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
+    )
+    group.add_argument(
+        "--registry",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="document that references may name, by its $id or else by FILE; may be given several times",
+    )
+    group.add_argument(
         "--unsupported",
         choices=("error", "ignore"),
         default="error",
@@ -72,9 +95,42 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     names = (
-        *("whitespace", "max_whitespace", "indent", "property_order", "format", "escapes", "literals", "unsupported"),
+        *(
+            "whitespace",
+            "max_whitespace",
+            "indent",
+            "property_order",
+            "format",
+            "escapes",
+            "literals",
+            "numbers",
+            "unique_keys",
+            "unsupported",
+        ),
     )
-    return {**{name: getattr(arguments, name) for name in names}, "formats": dict(arguments.format_pattern)}
+    options = {name: getattr(arguments, name) for name in names}
+    registry = _registry(arguments.registry) if arguments.registry else None
+    return {**options, "formats": dict(arguments.format_pattern), "registry": registry}
+
+
+def _registry(paths: list[Path]) -> Any:
+    """A registry of the documents in files."""
+    from llmask.errors import GrammarError, LlmaskError
+
+    try:
+        from referencing import Registry, Resource
+        from referencing.jsonschema import DRAFT202012
+    except ImportError:
+        raise LlmaskError("--registry needs referencing", help="pip install 'llmask[schema]'") from None
+    documents = []
+    for path in paths:
+        try:
+            contents = json.loads(path.read_bytes())
+        except (ValueError, RecursionError) as error:
+            raise GrammarError(f"the document is not JSON: {error}", str(path)) from None
+        resource = Resource.from_contents(contents, default_specification=DRAFT202012)
+        documents.append((resource.id() or str(path), resource))
+    return Registry().with_resources(documents)
 
 
 def _indent(text: str) -> int | str:

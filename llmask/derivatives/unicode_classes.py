@@ -30,6 +30,15 @@ ECMA_SPACES = CodePointSet.of(" \t\n\r\f\v\u00a0\u1680\u2028\u2029\u202f\u205f\u
 ECMA_LINE_ENDS = CodePointSet.of("\n\r\u2028\u2029")
 ASCII = CodePointSet.from_ranges([(0, 0x7F)])
 
+WHITE_SPACE = CodePointSet.of("\t\n\v\f\r \x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000").union(
+    CodePointSet.from_ranges([(0x2000, 0x200A)])
+)
+HEXADECIMAL = CodePointSet.of("0123456789abcdefABCDEF")
+FIXED_PROPERTIES = {
+    "Any": TEXT, "ASCII": ASCII, "White_Space": WHITE_SPACE, "space": WHITE_SPACE, "ASCII_Hex_Digit": HEXADECIMAL,
+    "AHex": HEXADECIMAL,
+}  # fmt: skip
+
 # Unicode 16.0, PropertyValueAliases.txt, property gc; ECMA-262 accepts both names.
 CATEGORY_NAMES = {
     "Letter": "L", "Cased_Letter": "LC", "Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Titlecase_Letter": "Lt",
@@ -70,6 +79,18 @@ def category(name: str) -> CodePointSet | None:
     found = [pair for key, ranges in _categories().items() if key.startswith(members) for pair in ranges]
     is_known = short in CATEGORY_NAMES.values() and short != ""
     return CodePointSet.from_ranges(found) if is_known else None
+
+
+@cache
+def binary_property(name: str) -> CodePointSet | None:
+    """Code points of a binary property of ECMA-262 (table 70) that Python knows, or None."""
+    if name in FIXED_PROPERTIES:
+        return FIXED_PROPERTIES[name]
+    asked = {"Lowercase": str.islower, "Lower": str.islower, "Uppercase": str.isupper, "Upper": str.isupper}
+    if name in asked:
+        return CodePointSet.of("".join(filter(asked[name], map(chr, TEXT))))
+    unassigned = category("Cn") if name == "Assigned" else None
+    return None if unassigned is None else unassigned.complement()
 
 
 @lru_cache(maxsize=4096)

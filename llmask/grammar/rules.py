@@ -23,6 +23,16 @@ few states and n edges. A rule does one or the other, never both:
     object:  start -"{"-> first; first -"}"-> end [check required]; first, next -key_i [add i]-> named;
              named -":"-> value; value -> after; after -","-> next [check high]; after -"}"-> end [check required]
 
+A set may also remember the texts of values, what it takes for arrays without repetition: an edge that *calls for a new
+value* takes a value of a rule whose text is not in the run's set, and the set has it as one more member afterwards. How
+values are left out of a rule is the frontend's business: the grammar is given a function that writes the rule's
+*variant* without some texts when a sequence first needs it (llmask/compiled.py). A rule is *open* where that can be
+spared: each of its values has one spelling, and what is not yet a value, if it can become one at all, can become one in
+infinitely many ways; then the rule itself is called, and a value that is in the set is refused at its last byte.
+
+    array:   start -"["-> first; first -new item-> after; after -","[another item]-> next; next -new item-> after;
+             first, after -"]"-> end
+
 Guards must not lead into dead ends: wherever a run gets to, it can get on to a final state if it could without guards,
 because unproductive rules are found without looking at them (`{"minItems": 1}` writes its first item outside the loop).
 
@@ -32,7 +42,7 @@ In: calls of a frontend. Out: flat `array('i')` columns. Cost: about half a micr
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from typing import NewType
 
@@ -41,16 +51,23 @@ import numpy as np
 RuleId = NewType("RuleId", int)
 StateId = NewType("StateId", int)
 GuardId = NewType("GuardId", int)
+MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
+"""Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
+nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be
+asked again and returns the rule that it wrote before."""
 
 SCAN = 0
 CALL = 1
 SKIP = 2
+CALL_NEW = 3  # a value of a rule that is not in the set
+CALL_OPEN = 4  # the same, of an open rule
+CALLS = (CALL, CALL_NEW, CALL_OPEN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
 ADD = 1
 CHECK = 2
 ANOTHER = -1  # a member that is counted, without a number of its own
-GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, 0
+GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, rule + 1
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
 
@@ -63,6 +80,10 @@ class Rules:
     start : the rule that derives whole documents; set by the frontend, 0 unless changed.
     ignored : regex node that may stand between any two lexemes (JSON white space), or None.
         It is never matched twice in a row, so a bounded repetition stays bounded.
+    values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
+        compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
+    calls_new : whether some edge calls for a new value.
+    needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     """
 
@@ -77,6 +98,9 @@ class Rules:
         self.finals = array("i")  # state, guard
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
+        self.values_are_json = False
+        self.calls_new = False
+        self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
         self._required_places: dict[frozenset[int], int] = {frozenset(): 0}
@@ -105,6 +129,22 @@ class Rules:
     def call(self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge over everything that `rule` derives."""
         self.edges.extend((state, CALL, rule, next_state, guard))
+
+    def call_new(
+        self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD, is_open: bool = False
+    ) -> None:
+        """Edge over a value of `rule` whose text is not in the run's set, which has it afterwards.
+
+        Parameters
+        ----------
+        rule : derives the values; the empty text is never taken.
+        guard : none, one of `check_guard`, or `add_guard(ANOTHER, high, required)` for the room that it asks for: the
+            member that is added is the text.
+        is_open : whether `rule` is open, see the module's text. Elsewhere variants of it will be asked for.
+        """
+        self.edges.extend((state, CALL_OPEN if is_open else CALL_NEW, rule, next_state, guard))
+        self.calls_new = True
+        self.needs_variants |= not is_open
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""
@@ -138,9 +178,19 @@ class Rules:
         self.n_members = max(self.n_members, member + 1)
         return self._guard(ADD, member, min(high, UNBOUNDED), self._required(required), min(cap, UNBOUNDED))
 
-    def check_guard(self, low: int = 0, high: int = UNBOUNDED, required: Iterable[int] = ()) -> GuardId:
-        """Number of a guard that asks for a set of `low` to `high` members with all required ones."""
-        return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), 0)
+    def check_guard(
+        self, low: int = 0, high: int = UNBOUNDED, required: Iterable[int] = (), another_of: RuleId | None = None
+    ) -> GuardId:
+        """Number of a guard that asks for a set of `low` to `high` members with all required ones.
+
+        Parameters
+        ----------
+        another_of : a rule that must derive a value which is not in the set, for rules with finitely many values: the
+            guard of the comma before `call_new`.
+        """
+        self.needs_variants |= another_of is not None
+        rule = 0 if another_of is None else another_of + 1
+        return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), rule)
 
     def _guard(self, *row: int) -> GuardId:
         found = self._guard_ids.get(row)

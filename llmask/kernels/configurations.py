@@ -1,33 +1,51 @@
-"""Configurations: a row and a lexer state together. What may follow is a function of the configuration alone.
+"""Configurations: a place and a lexer state together. What may follow is a function of the configuration alone.
 
     step    one byte: inside the lexeme; or the lexeme ends before the byte (greedy: only where no lexeme goes on with
             it); or it ends with the byte, at once, where nothing could be added to it (a closing quote)
 
+A place is a row, where something is recorded a row with a record (records.py); then every byte leads to another place.
+
 Readers (`known_step`, `known_after`) take no lock and answer MISS where something must be built first; the builders of
 the same names run under the lock.
 
-In: the tables, a row and a lexer state. Out: numbers of configurations.
+In: the tables, a place and a lexer state. Out: numbers of configurations.
 Cost: a known step 4 ns, a step over a lexeme's end 20 ns.
 """
 
 from __future__ import annotations
 
-from .earley_rows import R_ACCEPTS, R_BARE_START, R_START, bare_start, goto, known_goto, row_field
+from .earley_rows import (
+    ACCEPTS,
+    R_BARE_START,
+    R_FLAGS,
+    R_START,
+    RECORDS_HERE,
+    bare_start,
+    first_row,
+    has_flag_of_row,
+    row_field,
+)
+from .goto import certain_goto, goto, known_goto, place_at
 from .grammar_slots import CONFIGURATION_IDS, CONFIGURATIONS, IGNORED, IGNORED_AT_ENDS, N_CONFIGURATIONS
-from .interning import map_get, map_put
+from .interning import MISSING, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, known_next, next_state, state_field
 from .memory import EXCEEDED, block, ensure, get_i32, put_i32
+from .records import FIRST_PLACE, NO_RECORD, known_place_after, place_after, row_of
 
-CONFIGURATION_FIELDS = 8
-C_ROW = 0
+CONFIGURATION_FIELDS = 12
+C_PLACE = 0
 C_STATE = 1
-C_MASK_KIND = 2  # see crossing.py
+C_MASK_KIND = 2  # see masks.py
 C_FIRST = 3  # where its crossing tokens lie in the pool of CROSSINGS
 C_N = 4  # number of its crossing tokens
 C_ACCEPTS = 5  # 1 when the document may end here
 C_TOTAL = 6  # allowed tokens, ends of sequence included
 C_MASK = 7  # number of its own mask
+C_SHARED = 8  # of a bare row that records: 1 when C_FIRST, C_N and the fields below are those of every record
+C_FIRST_POINT = 9  # where its points lie in the pool of CROSSINGS, see crossing.py
+C_N_POINTS = 10
+C_MAY_REPEAT = 11  # 1 when a value that ends here may be one of the set
 
 ENDED = 0  # reserved configuration: an end of sequence was accepted
 REFUSED = -1
@@ -44,61 +62,75 @@ def put_configuration_field(grammar, configuration, name, value):
 
 
 @kernel
-def pack(row, state):
-    return (row << 32) | state
+def pack(place, state):
+    return (place << 32) | state
 
 
 @kernel
-def start_after(store, grammar, row, scanned):
-    """Lexer state of `row`, reached by the lexemes of set `scanned`."""
+def start_after(store, grammar, place, scanned):
+    """Lexer state at a place, reached by the lexemes of set `scanned`."""
+    row = row_of(grammar, place)
     if scanned == grammar[IGNORED]:
         return bare_start(store, grammar, row)
     return row_field(grammar, row, R_START)
 
 
 @kernel
-def step(store, grammar, row, state, byte):
-    """pack(row, state) after one more byte, or REFUSED. Builds what is missing."""
+def first_configuration(store, grammar):
+    """The configuration before the first byte."""
+    never_inline()
+    row = first_row(store, grammar)
+    if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
+        return REFUSED
+    return configuration_of(store, grammar, pack(place_at(grammar, row, NO_RECORD), row_field(grammar, row, R_START)))
+
+
+@kernel
+def step(store, grammar, place, state, byte):
+    """pack(place, state) after one more byte, or REFUSED. Builds what is missing."""
     never_inline()
     target = next_state(store, state, byte)
     if target == DEAD:
         scanned = state_field(store, state, S_ACCEPTS)
         if scanned == 0:
             return REFUSED
-        row = goto(store, grammar, row, scanned)
-        if grammar[EXCEEDED] != 0:
+        place = goto(store, grammar, place, scanned)
+        if place < 0:
             return REFUSED
-        target = next_state(store, start_after(store, grammar, row, scanned), byte)
+        target = next_state(store, start_after(store, grammar, place, scanned), byte)
         if target == DEAD:
             return REFUSED
+    if place >= FIRST_PLACE:
+        place = place_after(store, grammar, place, byte, target)
     if state_field(store, target, S_FINISHED) != 0:
         scanned = state_field(store, target, S_ACCEPTS)
-        row = goto(store, grammar, row, scanned)
-        if grammar[EXCEEDED] != 0:
+        place = goto(store, grammar, place, scanned)
+        if place < 0:
             return REFUSED
-        target = start_after(store, grammar, row, scanned)
-    return pack(row, target)
+        target = start_after(store, grammar, place, scanned)
+    return pack(place, target)
 
 
 @kernel
-def known_start_after(grammar, row, scanned):
+def known_start_after(grammar, place, scanned):
+    row = row_of(grammar, place)
     if scanned == grammar[IGNORED]:
         return row_field(grammar, row, R_BARE_START)
     return row_field(grammar, row, R_START)
 
 
 @kernel
-def known_step(store, grammar, row, state, byte):
+def known_step(store, grammar, place, state, byte):
     """As `step`, reading only; MISS where something is not built yet."""
     target = known_next(store, state, byte)
     if target == DEAD:
         scanned = state_field(store, state, S_ACCEPTS)
         if scanned == 0:
             return REFUSED
-        row = known_goto(grammar, row, scanned)
-        if row < 0:
-            return MISS
-        start = known_start_after(grammar, row, scanned)
+        place = known_goto(grammar, place, scanned)
+        if place < 0:
+            return MISS if place == MISSING else REFUSED
+        start = known_start_after(grammar, place, scanned)
         if start == UNKNOWN:
             return MISS
         target = known_next(store, start, byte)
@@ -106,15 +138,19 @@ def known_step(store, grammar, row, state, byte):
             return REFUSED
     if target == UNKNOWN:
         return MISS
+    if place >= FIRST_PLACE:
+        place = known_place_after(store, grammar, place, byte, target)
+        if place < 0:
+            return MISS
     if state_field(store, target, S_FINISHED) != 0:
         scanned = state_field(store, target, S_ACCEPTS)
-        row = known_goto(grammar, row, scanned)
-        if row < 0:
-            return MISS
-        target = known_start_after(grammar, row, scanned)
+        place = known_goto(grammar, place, scanned)
+        if place < 0:
+            return MISS if place == MISSING else REFUSED
+        target = known_start_after(grammar, place, scanned)
         if target == UNKNOWN:
             return MISS
-    return pack(row, target)
+    return pack(place, target)
 
 
 @kernel
@@ -131,22 +167,29 @@ def configuration_of(store, grammar, packed):
     known = map_get(grammar, CONFIGURATION_IDS, packed)
     if known >= 0:
         return known
-    row = packed >> 32
+    place = packed >> 32
     state = packed & 0xFFFFFFFF
+    row = row_of(grammar, place)
     accepts = 0
     scanned = state_field(store, state, S_ACCEPTS)
     after_ignored = state == row_field(grammar, row, R_BARE_START) or (scanned != 0 and scanned == grammar[IGNORED])
-    if after_ignored and grammar[IGNORED_AT_ENDS] == 0:
+    if place == row and has_flag_of_row(grammar, row, RECORDS_HERE):
+        accepts = 0  # no sequence is here without a record
+    elif after_ignored and grammar[IGNORED_AT_ENDS] == 0:
         accepts = 0  # nothing ignored may stand after the last lexeme
     elif after_ignored or state == row_field(grammar, row, R_START):
-        accepts = row_field(grammar, row, R_ACCEPTS)
+        accepts = row_field(grammar, row, R_FLAGS) & ACCEPTS
     elif scanned != 0:
-        accepts = row_field(grammar, goto(store, grammar, row, scanned), R_ACCEPTS)
+        target = certain_goto(store, grammar, row, scanned)  # needs no set with the number that may go on
+        if target < 0:
+            target = goto(store, grammar, place, scanned)
+        if target >= 0:
+            accepts = row_field(grammar, row_of(grammar, target), R_FLAGS) & ACCEPTS
     if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
         return REFUSED
     configuration = grammar[N_CONFIGURATIONS]
     ensure(grammar, CONFIGURATIONS, (configuration + 1) * CONFIGURATION_FIELDS * 4)
-    put_configuration_field(grammar, configuration, C_ROW, row)
+    put_configuration_field(grammar, configuration, C_PLACE, place)
     put_configuration_field(grammar, configuration, C_STATE, state)
     put_configuration_field(grammar, configuration, C_ACCEPTS, accepts)
     grammar[N_CONFIGURATIONS] = configuration + 1
@@ -160,5 +203,5 @@ def init_configurations(grammar):
     never_inline()
     ensure(grammar, CONFIGURATIONS, CONFIGURATION_FIELDS * 4)
     grammar[N_CONFIGURATIONS] = 1
-    put_configuration_field(grammar, ENDED, C_ROW, -1)
+    put_configuration_field(grammar, ENDED, C_PLACE, -1)
     put_configuration_field(grammar, ENDED, C_ACCEPTS, 1)

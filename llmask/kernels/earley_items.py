@@ -21,12 +21,13 @@ from .interning import mix
 from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
 from .store_slots import LIMIT_ITEMS, SCRATCH, SCRATCH_TOP
+from .variants import RULE_NULLABLE, variant
 
 SCAN = 0  # kinds of edges, as in grammar/rules.py
 CALL = 1
 SKIP = 2
-PRODUCTIVE = 1  # flags of rules
-RULE_NULLABLE = 2
+CALL_NEW = 3  # of a value that is not in the run's set: the rule is a variant of the edge's
+CALL_OPEN = 4  # the same, where the edge's rule itself is called and a value that is in the set refused at its end
 FIRST_INDEX_SIZE = 64
 
 
@@ -105,13 +106,21 @@ def advance_free(grammar, state, parameter, origin):
     edges = block(grammar, EDGES)
     for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
         kind = get_i32(edges, 4 * edge)
-        if kind == SCAN:
+        if kind == SCAN or kind >= CALL_NEW:
             continue
         if kind == CALL and get_i32(block(grammar, RULE_FLAGS), get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
             continue
         guard = get_i32(edges, 4 * edge + 3)
         if passes(grammar, guard, parameter):
             add_item(grammar, get_i32(edges, 4 * edge + 2), behind(grammar, guard, parameter), origin, 1)
+
+
+@kernel
+def rule_called(grammar, edge, parameter):
+    """The rule that an edge calls in a run with this parameter; negative where it calls none, see variants.py."""
+    edges = block(grammar, EDGES)
+    rule = get_i32(edges, 4 * edge + 1)
+    return variant(grammar, rule, parameter) if get_i32(edges, 4 * edge) == CALL_NEW else rule
 
 
 @kernel

@@ -3,28 +3,31 @@
     item        (state of a rule, parameter, origin row); the parameter is the run's count or set, see guards.py
     kernel      the items made by the scan and by completions into earlier rows, sorted: the row's identity
     scans       (lexeme, edge, parameter, origin)    for every edge over a lexeme from an item of the row
-    waits       (rule, edge, parameter, origin)      for every edge that calls a rule: whom to wake when it completes
+    waits       (rule, edge, parameter, origin)      for every edge that calls a rule: whom to wake when it completes;
+                                                     the rule may be a variant of the edge's, see variants.py
 
 Prediction and skipping over nullable rules (J. Aycock, N. Horspool, "Practical Earley parsing", The Computer Journal
 45, 2002) are derived from the kernel and never part of it. Items that start in a row carry the row's own number as
-origin. `goto(row, lexemes)` is thus a pure function and remembered; the rows form a graph-structured stack that all
-sequences of a grammar share, and a list reaches a fixed point after its first elements.
+origin. The step from row to row (goto.py) is thus a pure function and remembered; the rows form a graph-structured
+stack that all sequences of a grammar share, and a list reaches a fixed point after its first elements.
 
 Scans and waits have passed their edge's guard; the parameter is the one before it.
 
 Right recursion completes through all its levels at each step (no transitive items yet).
 
-In: a grammar's table. Out: row ids. Cost: a known goto 10 ns, a new row about 1 us and 10 ns an item.
+A row knows whether a tracked value begins there or goes on there, which is when the text is recorded (records.py): it
+goes on where an item's origin records. Where the set of an item holds a text that is not known, the row is UNDECIDED.
+
+In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an item.
 """
 
 from __future__ import annotations
 
-from .earley_items import CALL, SCAN, SKIP, add_item, advance_free, clear_items, may_end, sort_items
+from .earley_items import CALL_NEW, SCAN, SKIP, add_item, advance_free, clear_items, may_end, rule_called, sort_items
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
     EXPECTED,
-    GOTO,
     IGNORED,
     IGNORED_AT_ENDS,
     ITEMS,
@@ -37,9 +40,10 @@ from .grammar_slots import (
     RULE_STARTS,
     START_RULE,
     STATE_RULES,
+    UNDECIDED,
 )
-from .guards import behind, passes
-from .interning import forget_last_list, intern_list, list_item, list_length, list_offset, map_get, map_put
+from .guards import passes
+from .interning import forget_last_list, intern_list, list_item, list_length, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_set, start_state
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
@@ -54,8 +58,15 @@ R_N_WAITS = 3
 R_EXPECTED = 4  # set of the lexemes that its items scan
 R_START = 5  # lexer state at the row, the ignored lexeme included where it may stand
 R_BARE_START = 6  # lexer state right after an ignored lexeme, 0 = not made yet
-R_ACCEPTS = 7  # 1 when the document may end here
+R_FLAGS = 7
+ACCEPTS = 1  # flags: the document may end here
+BEGINS = 2  # a tracked value may begin here
+RECORDS_HERE = 4  # and so it may, or one goes on
+IS_UNDECIDED = 8  # something may follow or not, a text decides
+IS_NOWHERE = 16  # and nothing certainly does: the step to the row may be refused
 FIRST_ROW = 0
+NO_PLACE = -3  # a step that leads nowhere
+UNDECIDED_MARK = -2  # in the kernel of rows that may have more items
 FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: no later row is the same
 
 
@@ -65,79 +76,18 @@ def row_field(grammar, row, name):
 
 
 @kernel
-def _complete(grammar, rule, origin):
-    """Wake the items of row `origin` that wait for `rule`."""
-    never_inline()
-    pool = block(grammar, ROW_POOL)
-    first = row_field(grammar, origin, R_WAITS)
-    for i in range(row_field(grammar, origin, R_N_WAITS)):
-        at = first + 4 * i
-        if get_i32(pool, at) == rule:
-            take_edge(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3))
+def has_flag_of_row(grammar, row, flag):
+    return row_field(grammar, row, R_FLAGS) & flag != 0
 
 
 @kernel
-def take_edge(grammar, edge, parameter, origin):
-    """Add the item behind an edge whose guard has let it through."""
-    edges = block(grammar, EDGES)
-    after = behind(grammar, get_i32(edges, 4 * edge + 3), parameter)
-    add_item(grammar, get_i32(edges, 4 * edge + 2), after, origin, 0)
-
-
-@kernel
-def known_goto(grammar, row, scanned):
-    """Row after the lexemes of set `scanned`, or MISSING. Reads only."""
-    if scanned == grammar[IGNORED]:
-        return row
-    return map_get(grammar, GOTO, (row << 32) | scanned)
-
-
-@kernel
-def goto(store, grammar, row, scanned):
-    """Row after the lexemes of set `scanned` (at least one of them is expected in `row`)."""
-    never_inline()
-    known = known_goto(grammar, row, scanned)
-    if known >= 0:
-        return known
-    clear_items(grammar)
-    n_scanned = list_length(store, LEXEME_SETS, scanned)
-    first = row_field(grammar, row, R_SCANS)
-    for i in range(row_field(grammar, row, R_N_SCANS)):
-        pool = block(grammar, ROW_POOL)
-        lexeme = get_i32(pool, first + 4 * i)
-        for j in range(n_scanned):
-            if list_item(store, LEXEME_SETS, scanned, j) == lexeme:
-                at = first + 4 * i
-                take_edge(grammar, get_i32(pool, at + 1), get_i32(pool, at + 2), get_i32(pool, at + 3))
-    if grammar[IGNORED] != 0 and n_scanned > 1:
-        ignored = list_item(store, LEXEME_SETS, grammar[IGNORED], 0)
-        for j in range(n_scanned):
-            if list_item(store, LEXEME_SETS, scanned, j) == ignored:
-                _readd_kernel(grammar, row)
-    position = 0
-    while position < grammar[N_ITEMS] and grammar[EXCEEDED] == 0:
-        items = block(grammar, ITEMS)
-        state = get_i32(items, 4 * position)
-        parameter = get_i32(items, 4 * position + 1)
-        origin = get_i32(items, 4 * position + 2)
-        position += 1
-        if may_end(grammar, state, parameter):
-            _complete(grammar, get_i32(block(grammar, STATE_RULES), state), origin)
-        advance_free(grammar, state, parameter, origin)
-    target = _intern_row(store, grammar, 0)
-    if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
-        map_put(grammar, GOTO, (row << 32) | scanned, target)
-    return target
-
-
-@kernel
-def _readd_kernel(grammar, row):
-    """The ignored lexeme ended together with others: the row goes on as it was, too."""
+def add_kernel(grammar, row):
+    """Add the items of a row's kernel to the row in progress."""
     never_inline()
     offset = list_offset(grammar, KERNELS, row)
     for i in range(0, list_length(grammar, KERNELS, row), 3):
         pool = block(grammar, KERNELS + 1)
-        if get_i32(pool, offset + i) != FIRST_MARK:
+        if get_i32(pool, offset + i) >= 0:
             add_item(
                 grammar, get_i32(pool, offset + i), get_i32(pool, offset + i + 1), get_i32(pool, offset + i + 2), 0
             )
@@ -149,17 +99,21 @@ def first_row(store, grammar):
     never_inline()
     clear_items(grammar)
     add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
-    return _intern_row(store, grammar, 1)
+    grammar[UNDECIDED] = 0
+    return intern_row(store, grammar, 1)
 
 
 @kernel
-def _intern_row(store, grammar, is_first):
-    """Row whose kernel is the items in progress that are not derived."""
+def intern_row(store, grammar, is_first):
+    """Row whose kernel is the items in progress that are not derived, or NO_PLACE where there are none."""
     never_inline()
     first = store[SCRATCH_TOP]
     if is_first != 0:
         for _ in range(3):
             push(store, FIRST_MARK)
+    if grammar[UNDECIDED] != 0:
+        for _ in range(3):
+            push(store, UNDECIDED_MARK)
     edge_first = block(grammar, EDGE_FIRST)
     state_rules = block(grammar, STATE_RULES)
     start_rule = grammar[START_RULE]
@@ -173,6 +127,8 @@ def _intern_row(store, grammar, is_first):
             push(store, state)
             push(store, get_i32(items, 4 * n + 1))
             push(store, get_i32(items, 4 * n + 2))
+    if store[SCRATCH_TOP] == first:
+        return NO_PLACE
     sort_items(store, first)
     known = grammar[KERNELS + 3]
     row = intern_list(grammar, KERNELS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
@@ -191,8 +147,11 @@ def _derive_row(store, grammar, row):
     """Predict from a new row's kernel and write its scans and waits."""
     never_inline()
     clear_items(grammar)
-    _readd_kernel(grammar, row)
-    accepts = 0
+    add_kernel(grammar, row)
+    grammar[UNDECIDED] = 0
+    flags = 0
+    if get_i32(block(grammar, KERNELS + 1), list_offset(grammar, KERNELS, row)) == UNDECIDED_MARK:
+        flags = IS_UNDECIDED if grammar[N_ITEMS] > 0 else IS_UNDECIDED | IS_NOWHERE
     start_rule = grammar[START_RULE]
     scans = store[SCRATCH_TOP]
     position = 0
@@ -203,7 +162,9 @@ def _derive_row(store, grammar, row):
         origin = get_i32(items, 4 * position + 2)
         if origin == FIRST_ROW and get_i32(block(grammar, STATE_RULES), state) == start_rule:
             if may_end(grammar, state, parameter):
-                accepts = 1
+                flags |= ACCEPTS
+        if origin < row:
+            flags |= row_field(grammar, origin, R_FLAGS) & RECORDS_HERE
         advance_free(grammar, state, parameter, origin)
         edge_first = block(grammar, EDGE_FIRST)
         edges = block(grammar, EDGES)
@@ -213,10 +174,15 @@ def _derive_row(store, grammar, row):
                 continue
             if not passes(grammar, get_i32(edges, 4 * edge + 3), parameter):
                 continue
+            if kind != SCAN:
+                rule = rule_called(grammar, edge, parameter)
+                if rule < 0:
+                    continue
+                if kind >= CALL_NEW:
+                    flags |= BEGINS | RECORDS_HERE
+                add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
             push(store, edge)
             push(store, position)
-            if kind == CALL:
-                add_item(grammar, get_i32(block(grammar, RULE_STARTS), get_i32(edges, 4 * edge + 1)), 0, row, 1)
         position += 1
     n = (store[SCRATCH_TOP] - scans) // 2
     offset = grammar[N_ROW_POOL]
@@ -225,17 +191,19 @@ def _derive_row(store, grammar, row):
     n_scans = 0
     items = block(grammar, ITEMS)
     edges = block(grammar, EDGES)
-    for kind in range(2):
+    for is_wait in range(2):
         for i in range(n):
             edge = scratch(store, scans + 2 * i)
-            position = scratch(store, scans + 2 * i + 1)
-            if get_i32(edges, 4 * edge) == kind:
-                put_i32(pool, at, get_i32(edges, 4 * edge + 1))
+            if (get_i32(edges, 4 * edge) != SCAN) == (is_wait != 0):
+                item = 4 * scratch(store, scans + 2 * i + 1)
+                parameter = get_i32(items, item + 1)
+                symbol = get_i32(edges, 4 * edge + 1)
+                put_i32(pool, at, symbol if is_wait == 0 else rule_called(grammar, edge, parameter))
                 put_i32(pool, at + 1, edge)
-                put_i32(pool, at + 2, get_i32(items, 4 * position + 1))
-                put_i32(pool, at + 3, get_i32(items, 4 * position + 2))
+                put_i32(pool, at + 2, parameter)
+                put_i32(pool, at + 3, get_i32(items, item + 2))
                 at += 4
-        if kind == SCAN:
+        if is_wait == 0:
             n_scans = (at - offset) // 4
     grammar[N_ROW_POOL] = at
     store[SCRATCH_TOP] = scans
@@ -245,7 +213,9 @@ def _derive_row(store, grammar, row):
     put_i32(rows, base + R_N_SCANS, n_scans)
     put_i32(rows, base + R_WAITS, offset + 4 * n_scans)
     put_i32(rows, base + R_N_WAITS, n - n_scans)
-    put_i32(rows, base + R_ACCEPTS, accepts)
+    if grammar[UNDECIDED] != 0:
+        flags |= IS_UNDECIDED
+    put_i32(rows, base + R_FLAGS, flags)
     expected = _expected_set(store, grammar, offset, n_scans, False)
     put_i32(rows, base + R_EXPECTED, expected)
     with_ignored = grammar[IGNORED] != 0 and (grammar[IGNORED_AT_ENDS] != 0 or (row != FIRST_ROW and n_scans > 0))

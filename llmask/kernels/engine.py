@@ -20,24 +20,24 @@ from __future__ import annotations
 from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
-    C_ROW,
+    C_PLACE,
     C_STATE,
     ENDED,
     REFUSED,
     configuration_field,
-    configuration_of,
+    first_configuration,
     init_configurations,
     known_configuration,
     known_step,
     pack,
-    step,
 )
-from .crossing import build_mask
 from .derivatives import derivative, is_empty, matches
-from .earley_rows import R_START, first_row, row_field
+from .grammar_slots import VARIANTS
 from .hot_rows import forget_hot_rows
+from .interning import MISSING, list_item, list_length, map_get, map_put
 from .jit import door, kernel, never_inline
-from .lexer_states import S_TWIN, init_states, state_field
+from .lexer_states import init_states
+from .masks import build_mask
 from .memory import (
     EXCEEDED,
     allocate,
@@ -55,6 +55,7 @@ from .memory import (
     store_i64,
 )
 from .node_table import NULLABLE, add_flag, has_flag, push
+from .reading import live_bytes, take_bytes, take_token, walk_all
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
 from .rule_tables import load_rules
 from .set_operations import make_and, make_union
@@ -82,24 +83,19 @@ from .store_slots import (
     MAX_STATES,
     N_DFA_POOL,
     N_DFAS,
-    N_EXITS,
     N_NODES,
-    N_TRIE,
     N_VOCAB,
-    N_WORDS,
     NODES_PER_CALL,
-    REPORT,
     SCRATCH,
     SCRATCH_TOP,
     STATE_KEYS,
     STATES_PER_CALL,
     TOKEN_DATA,
     TOKEN_OFFSETS,
-    TRIE,
     WALKED,
-    WORDS,
 )
-from .trie_walk import WORDS_MARGIN, wide_walk
+from .texts import init_texts
+from .variants import DERIVES_NOTHING, init_sets, is_productive
 
 # operations of `build`
 INIT_STORE = 0
@@ -115,7 +111,10 @@ IS_NULLABLE = 9  # a: node                          -> 0 or 1
 IS_EMPTY = 10  # a: node                            -> 0 or 1
 DERIVATIVE = 11  # a: node, b: byte                 -> node
 MATCHES = 12  # a: node; data: bytes                -> 0 or 1
-LOAD_RULES = 13  # see rule_tables.py               -> first configuration or NOTHING_DERIVED
+LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration or NOTHING_DERIVED
+LOAD_MORE = 22  # data: rules behind those loaded         -> 0
+PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
+READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
 ADVANCE = 16  # a: configuration; data: bytes       -> configuration or REFUSED (REPORT: position of the byte)
@@ -125,6 +124,7 @@ MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slice
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 
+VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
 LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
@@ -169,77 +169,6 @@ def _add_dfa(store, width, n_states, data):
     return make_dfa(store, dfa, 0)
 
 
-@kernel
-def _advance(store, grammar, configuration, data):
-    """Configuration after some bytes, or REFUSED with the position in REPORT."""
-    never_inline()
-    if configuration == ENDED:
-        store[REPORT] = 0
-        return REFUSED
-    row = configuration_field(grammar, configuration, C_ROW)
-    state = configuration_field(grammar, configuration, C_STATE)
-    for i in range(data.shape[0]):
-        packed = step(store, grammar, row, state, data[i])
-        if packed == REFUSED:
-            store[REPORT] = i
-            return REFUSED
-        row = packed >> 32
-        state = packed & 0xFFFFFFFF
-    return configuration_of(store, grammar, pack(row, state))
-
-
-@kernel
-def _accept(store, grammar, configuration, token):
-    never_inline()
-    if configuration == ENDED:
-        return REFUSED
-    offsets = block(store, TOKEN_OFFSETS)
-    first = get_i32(offsets, token)
-    end = get_i32(offsets, token + 1)
-    if first == end:
-        return REFUSED
-    data = block(store, TOKEN_DATA)
-    row = configuration_field(grammar, configuration, C_ROW)
-    state = configuration_field(grammar, configuration, C_STATE)
-    for i in range(first, end):
-        packed = step(store, grammar, row, state, get_u8(data, i))
-        if packed == REFUSED:
-            return REFUSED
-        row = packed >> 32
-        state = packed & 0xFFFFFFFF
-    return configuration_of(store, grammar, pack(row, state))
-
-
-@kernel
-def _live_bytes(store, grammar, configuration, data):
-    never_inline()
-    n = 0
-    for byte in range(256):
-        data[byte] = 0
-    if configuration == ENDED:
-        return 0
-    row = configuration_field(grammar, configuration, C_ROW)
-    state = configuration_field(grammar, configuration, C_STATE)
-    for byte in range(256):
-        if step(store, grammar, row, state, byte) != REFUSED:
-            data[byte] = 1
-            n += 1
-    return n
-
-
-@kernel
-def _walk_all(store, grammar, configuration):
-    """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
-    never_inline()
-    state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
-    ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN + 8)
-    n_exits = store[N_EXITS]
-    before = store[WALKED]
-    wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
-    store[N_EXITS] = n_exits
-    return store[WALKED] - before
-
-
 @door(SIGNATURE, group="engine")
 def build(operation, store_address, grammar_address, a, b, c, data):
     """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock."""
@@ -254,9 +183,9 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     if operation == BUILD_MASK:
         build_mask(store, grammar, a)
     elif operation == ACCEPT:
-        result = _accept(store, grammar, a, b)
+        result = take_token(store, grammar, a, b)
     elif operation == ADVANCE:
-        result = _advance(store, grammar, a, data)
+        result = take_bytes(store, grammar, a, data)
     elif operation == LITERAL:
         result = add_literal(store, data)
     elif operation == CONCAT:
@@ -284,19 +213,29 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == MATCHES:
         result = 1 if matches(store, a, data) else 0
     elif operation == LOAD_RULES:
-        result = load_rules(store, grammar, a, b, c, data)
+        init_texts(grammar)
+        init_sets(grammar)
+        result = load_rules(store, grammar, data)
         if result >= 0:
             init_configurations(grammar)
-            row = first_row(store, grammar)
-            result = configuration_of(store, grammar, pack(row, row_field(grammar, row, R_START)))
+            result = first_configuration(store, grammar)
+    elif operation == LOAD_MORE:
+        load_rules(store, grammar, data)
+    elif operation == PUT_VARIANT:
+        if map_get(grammar, VARIANTS, (a << 32) | b) == MISSING:
+            map_put(grammar, VARIANTS, (a << 32) | b, c if c >= 0 and is_productive(grammar, c) else DERIVES_NOTHING)
+    elif operation == READ_LIST:
+        result = list_length(grammar, a, b)
+        for i in range(min(result, data.shape[0])):
+            data[i] = list_item(grammar, a, b, i)
     elif operation == LIVE_BYTES:
-        result = _live_bytes(store, grammar, a, data)
+        result = live_bytes(store, grammar, a, data)
     elif operation == FLAG_SLICE:
         result = flag_slice(store, a, b, data)
     elif operation == MATCH_NODES:
         match_nodes(store, a, data)
     elif operation == WALK_ALL:
-        result = _walk_all(store, grammar, a)
+        result = walk_all(store, grammar, a)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:
@@ -353,15 +292,15 @@ def accept(cell, token):
     if first == end:
         return REFUSED
     data = block(store, TOKEN_DATA)
-    row = configuration_field(grammar, configuration, C_ROW)
+    place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
     for i in range(first, end):
-        packed = known_step(store, grammar, row, state, get_u8(data, i))
+        packed = known_step(store, grammar, place, state, get_u8(data, i))
         if packed < 0:
             return packed
-        row = packed >> 32
+        place = packed >> 32
         state = packed & 0xFFFFFFFF
-    return known_configuration(grammar, pack(row, state))
+    return known_configuration(grammar, pack(place, state))
 
 
 @door("int64(int64, int64)", group="engine")

@@ -9,9 +9,10 @@ from .memory import FIRST_FREE_SLOT
 
 MAX_ROWS = FIRST_FREE_SLOT  # limits, set once
 MAX_ITEMS = MAX_ROWS + 1
+MAX_UNIQUE = MAX_ITEMS + 1  # recorded values in one set
 
 # --- rules (see llmask/grammar/rules.py), edges grouped by their state
-START_RULE = MAX_ITEMS + 1
+START_RULE = MAX_UNIQUE + 1
 IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
 IGNORED_AT_ENDS = IGNORED + 1
 N_RULES = IGNORED_AT_ENDS + 1
@@ -22,20 +23,38 @@ STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
 STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
 EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
 EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
-GUARDS = EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
-REQUIRED = GUARDS + 1  # int32[...]: members that guards ask for
-SETS = REQUIRED + 1  # lists: the sets that runs carry
+N_EDGES = EDGES + 1
+GUARDS = N_EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
+N_GUARDS = GUARDS + 1
+REQUIRED = N_GUARDS + 1  # int32[...]: members that guards ask for
+N_REQUIRED = REQUIRED + 1
+IS_JSON = N_REQUIRED + 1  # 1: recorded values are JSON, see texts.py
+
+# --- sets and recorded values
+SETS = IS_JSON + 1  # lists: the sets that runs carry
 SET_IN_PROGRESS = SETS + 4  # int32[...]
 MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards._n_missing
 MISSING_OF_REQUIRED = MISSING_OF_SET + 1
 MISSING_COUNT = MISSING_OF_REQUIRED + 1
+RECORDS = MISSING_COUNT + 1  # map: record, symbol -> record, see records.py
+PLACES = RECORDS + 3  # map: row, record -> place
+TEXTS = PLACES + 3  # lists: recorded values, one byte an item
+TEXT_SETS = TEXTS + 4  # lists, see text_sets.py
+TEXT_CHUNKS = TEXT_SETS + 4  # lists of 32: bits of texts
+TEXT = TEXT_CHUNKS + 4  # int32[...]: a text while it is put together
+PLAIN_TEXT = TEXT + 1  # int32[...]: the same with escapes resolved
+VARIANTS = PLAIN_TEXT + 1  # map: rule, set of texts -> rule, see variants.py
+REQUESTED_RULE = VARIANTS + 3  # the variant that is missing
+REQUESTED_TEXTS = REQUESTED_RULE + 1
+DEPENDS = REQUESTED_TEXTS + 1  # on what the row in progress depends beside its kernel, see goto.py
+UNDECIDED = DEPENDS + 1  # 1: a guard or a value of the row in progress could not be decided without the text
 
 # --- Earley rows
-KERNELS = MISSING_COUNT + 1  # lists: a row's kernel, items (state, parameter, origin) sorted; list id = row id
+KERNELS = UNDECIDED + 1  # lists: a row's kernel, items (state, parameter, origin) sorted; number = row
 ROWS = KERNELS + 4  # int32[n_rows, ROW_FIELDS], see earley_rows.py
 ROW_POOL = ROWS + 1  # int32[...]: scans and waits of the rows
 N_ROW_POOL = ROW_POOL + 1
-GOTO = N_ROW_POOL + 1  # map: row, lexeme set -> row
+GOTO = N_ROW_POOL + 1  # map: place, lexeme set -> place
 ITEMS = GOTO + 3  # int32[..., 4]: items of the row in progress: state, parameter, origin, is derived
 N_ITEMS = ITEMS + 1
 ITEM_INDEX = N_ITEMS + 1  # int32[ITEM_INDEX_SIZE]: item + 1, open addressing, 0 = free
@@ -43,7 +62,7 @@ ITEM_INDEX_SIZE = ITEM_INDEX + 1  # a power of two, as large as the row in progr
 EXPECTED = ITEM_INDEX_SIZE + 1  # int32[...]: lexemes while a row is made
 
 # --- configurations
-CONFIGURATION_IDS = EXPECTED + 1  # map: row, lexer state -> configuration
+CONFIGURATION_IDS = EXPECTED + 1  # map: place, lexer state -> configuration
 CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see configurations.py
 N_CONFIGURATIONS = CONFIGURATIONS + 1
 CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
@@ -52,12 +71,17 @@ CROSSINGS = N_CROSSING + 1  # lists of such tokens; many configurations have the
 OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
 N_OWN_MASKS = OWN_MASKS + 1
 WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
+POINTS = WALK_FRAMES + 1  # int32[...]: nodes of the trie to walk again with the text known, see crossing.py
+N_POINTS = POINTS + 1
+PATH = N_POINTS + 1  # int32[...]: bytes from the root of the trie to a node
 
-N_GRAMMAR_SLOTS = WALK_FRAMES + 1
+N_GRAMMAR_SLOTS = PATH + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, REQUIRED),
+    *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
+    *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),

@@ -7,12 +7,13 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
     ADD        member, high, required, cap    passes iff the member is new and there is room left for those required:
                                               |set + member| + |required - set - member| <= high; then it is added,
                                               ANOTHER only if |set| < cap
-    CHECK      low, high, required, 0         passes iff required is part of the set and low <= |set| <= high
+    CHECK      low, high, required, rule + 1  passes iff required is part of the set and low <= |set| <= high, and the
+                                              rule (if any) derives a value that is not in the set
 
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
-one row. Members without a name are counted only.
+one row. Members without a name or a text are counted only.
 
-    set        [size, words of 32 bits: the named members; the last word is not 0]
+    set        [size, list of its texts (variants.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in REQUIRED; the one at 0 is empty
 
 Whether a guard passes is asked of every edge of a row; the parameter behind an edge is made only when the edge is
@@ -27,6 +28,7 @@ from .grammar_slots import GUARDS, MISSING_COUNT, MISSING_OF_REQUIRED, MISSING_O
 from .interning import intern_list, list_item, list_length
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, put_i32
+from .variants import FIRST_WORD, SIZE, variant
 
 GUARD_FIELDS = 5
 COUNT = 0  # kinds of guards, as in grammar/rules.py
@@ -34,18 +36,6 @@ ADD = 1
 CHECK = 2
 ANOTHER = -1  # the member without a name
 NO_BOUND = 2**31 - 1
-NO_SET = 0
-SIZE = 0
-FIRST_WORD = 1  # of a set
-
-
-@kernel
-def init_sets(grammar):
-    """Make the empty set."""
-    never_inline()
-    address = ensure(grammar, SET_IN_PROGRESS, 4)
-    put_i32(address, 0, 0)
-    intern_list(grammar, SETS, address, 0, 1)
 
 
 @kernel
@@ -59,15 +49,19 @@ def passes(grammar, guard, parameter):
     high = get_i32(guards, at + 2)
     if get_i32(guards, at) == COUNT:
         return low <= parameter and parameter <= high
-    return _passes_set(grammar, get_i32(guards, at), low, high, get_i32(guards, at + 3), parameter)
+    return _passes_set(
+        grammar, get_i32(guards, at), low, high, get_i32(guards, at + 3), get_i32(guards, at + 4), parameter
+    )
 
 
 @kernel
-def _passes_set(grammar, kind, low, high, required, number):
+def _passes_set(grammar, kind, low, high, required, last, number):
     never_inline()
     size = list_item(grammar, SETS, number, SIZE)
     if kind == CHECK:
-        return low <= size and size <= high and _n_missing(grammar, number, required) == 0
+        if size < low or size > high or _n_missing(grammar, number, required) != 0:
+            return False
+        return last == 0 or variant(grammar, last - 1, number) >= 0
     member = low
     if member != ANOTHER and _word(grammar, number, member >> 5) >> (member & 31) & 1 != 0:
         return False

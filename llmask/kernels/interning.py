@@ -70,13 +70,8 @@ def list_item(table, family, number, position):
 
 
 @kernel
-def intern_list(table, family, address, first, n):
-    """Id of the list int32 `address[first : first + n]`; a new one is copied into the pool.
-
-    Ids count up from 0, so the caller knows a new list by `id == count before the call`.
-    """
-    never_inline()
-    hashed = hash_i32(address, first, n)
+def find_list(table, family, address, first, n, hashed):
+    """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
     records = block(table, family + RECORDS)
     pool = block(table, family + POOL)
     number = first_in_chain(table, family + HEADS, family + COUNT, hashed)
@@ -92,6 +87,21 @@ def intern_list(table, family, address, first, n):
             if same:
                 return number
         number = next_in_chain(records + _RECORD_NEXT, _RECORD_BYTES, number)
+    return MISSING
+
+
+@kernel
+def intern_list(table, family, address, first, n):
+    """Id of the list int32 `address[first : first + n]`; a new one is copied into the pool.
+
+    Ids count up from 0, so the caller knows a new list by `id == count before the call`.
+    """
+    never_inline()
+    hashed = hash_i32(address, first, n)
+    number = find_list(table, family, address, first, n, hashed)
+    if number >= 0:
+        return number
+    records = block(table, family + RECORDS)
     number = table[family + COUNT]
     offset = 0
     if number > 0:
@@ -128,6 +138,12 @@ def map_get(table, slot, key):
             return get_i32(entries, 6 * entry + 2)
         entry = next_in_chain(entries + _ENTRY_NEXT, _ENTRY_BYTES, entry)
     return MISSING
+
+
+@kernel
+def map_key(table, slot, entry):
+    """Key of an entry, for maps whose values are numbers of entries."""
+    return get_i64(block(table, slot), 3 * entry)
 
 
 @kernel

@@ -11,13 +11,17 @@ Cost: linear in the edges; nullable rules in rounds, as many as nullable rules n
 from __future__ import annotations
 
 from .derivatives import is_empty
-from .earley_items import CALL, PRODUCTIVE, RULE_NULLABLE, SCAN
+from .earley_items import CALL, CALL_NEW, SCAN, SKIP
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
     GUARDS,
     IGNORED,
     IGNORED_AT_ENDS,
+    IS_JSON,
+    N_EDGES,
+    N_GUARDS,
+    N_REQUIRED,
     N_RTN_STATES,
     N_RULES,
     REQUIRED,
@@ -27,55 +31,64 @@ from .grammar_slots import (
     STATE_FINALS,
     STATE_RULES,
 )
-from .guards import GUARD_FIELDS, behind, init_sets, passes
+from .guards import GUARD_FIELDS, behind, passes
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_of, single_set
-from .memory import block, ensure, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, get_i32, put_i32
 from .node_table import EPSILON, NULLABLE, has_flag, push, scratch
 from .regex_nodes import make_not
 from .set_operations import make_and
 from .store_slots import SCRATCH, SCRATCH_TOP
+from .variants import PRODUCTIVE, RULE_NULLABLE, is_productive
 
 NOTHING_DERIVED = -3
 EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
 
 
 @kernel
-def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
-    """Fill a grammar's tables. `data`: n_rules, n_states, n_edges, n_finals, n_guards, n_required, then the columns.
+def load_rules(store, grammar, data):
+    """Load the rules of a grammar, or those that were written behind the ones loaded already.
+
+    `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, then of the new part n_rules, n_states,
+    n_edges, n_finals, n_guards, n_required, and its columns. New edges lead from new states only. The counts in the
+    table are written last: after a limit the same part can be loaded again.
 
     Returns 0, or NOTHING_DERIVED when the start rule derives no string.
     """
     never_inline()
-    n_rules = data[0]
-    n_states = data[1]
-    n_edges = data[2]
-    n_finals = data[3]
-    n_guards = data[4]
-    rule_starts = 6
+    first_rule = grammar[N_RULES]
+    first_state = grammar[N_RTN_STATES]
+    n_rules = data[4]
+    n_states = data[5]
+    n_edges = data[6]
+    n_finals = data[7]
+    n_guards = data[8]
+    n_required = data[9]
+    rule_starts = 10
     state_rules = rule_starts + n_rules
     edges = state_rules + n_states
     finals = edges + EDGE * n_edges
     guards = finals + 2 * n_finals
     required = guards + GUARD_FIELDS * n_guards
-    grammar[START_RULE] = start_rule
-    grammar[IGNORED] = 0
-    grammar[IGNORED_AT_ENDS] = ignored_at_ends
-    if ignored >= 0:
-        grammar[IGNORED] = single_set(store, lexeme_of(store, ignored))
-    grammar[N_RULES] = n_rules
-    grammar[N_RTN_STATES] = n_states
-    _copy(grammar, RULE_STARTS, data, rule_starts, n_rules)
-    _copy(grammar, STATE_RULES, data, state_rules, n_states)
-    _copy(grammar, GUARDS, data, guards, GUARD_FIELDS * n_guards)
-    _copy(grammar, REQUIRED, data, required, data[5])
-    init_sets(grammar)
-    state_finals = ensure(grammar, STATE_FINALS, n_states * 4)
+    if first_rule == 0:
+        grammar[START_RULE] = data[0]
+        grammar[IGNORED] = 0
+        if data[1] >= 0:
+            grammar[IGNORED] = single_set(store, lexeme_of(store, data[1]))
+        grammar[IGNORED_AT_ENDS] = data[2]
+        grammar[IS_JSON] = data[3]
+    _copy(grammar, RULE_STARTS, first_rule, data, rule_starts, n_rules)
+    _copy(grammar, STATE_RULES, first_state, data, state_rules, n_states)
+    _copy(grammar, GUARDS, GUARD_FIELDS * grammar[N_GUARDS], data, guards, GUARD_FIELDS * n_guards)
+    _copy(grammar, REQUIRED, grammar[N_REQUIRED], data, required, n_required)
+    state_finals = ensure(grammar, STATE_FINALS, (first_state + n_states) * 4)
     for i in range(n_finals):
         put_i32(state_finals, data[finals + 2 * i], data[finals + 2 * i + 1] + 1)
-    rule_flags = ensure(grammar, RULE_FLAGS, n_rules * 4)
-    live = store[SCRATCH_TOP]  # one item a state: whether a final state can be reached
-    for state in range(n_states):
+    rule_flags = ensure(grammar, RULE_FLAGS, (first_rule + n_rules) * 4)
+    for rule in range(first_rule, first_rule + n_rules):
+        put_i32(rule_flags, rule, 0)
+    live = store[SCRATCH_TOP]  # one item a new state: whether a final state can be reached
+    for state in range(first_state, first_state + n_states):
         push(store, 1 if get_i32(state_finals, state) != 0 else 0)
     usable = store[SCRATCH_TOP]  # one item an edge: the lexeme, the rule, or -1 for an edge over nothing
     for i in range(n_edges):
@@ -83,21 +96,32 @@ def load_rules(store, grammar, start_rule, ignored, ignored_at_ends, data):
         if data[edges + EDGE * i + 1] == SCAN:
             symbol = -1 if _matches_nothing(store, symbol) else lexeme_of(store, symbol)
         push(store, symbol)
-    _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags)
-    if get_i32(rule_flags, start_rule) & PRODUCTIVE == 0:
+    _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, usable)
+    if first_rule == 0 and not is_productive(grammar, grammar[START_RULE]):
         return NOTHING_DERIVED
-    _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, rule_flags)
+    n_grouped = _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable)
     store[SCRATCH_TOP] = live
-    _find_nullable(store, grammar, n_rules, rule_flags)
+    _find_nullable(store, grammar, n_rules)
+    if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
+        grammar[N_RULES] = first_rule + n_rules
+        grammar[N_RTN_STATES] = first_state + n_states
+        grammar[N_EDGES] += n_grouped
+        grammar[N_GUARDS] += n_guards
+        grammar[N_REQUIRED] += n_required
     return 0
 
 
 @kernel
-def _copy(grammar, slot, data, first, n):
+def _is_call(kind):
+    return kind != SCAN and kind != SKIP
+
+
+@kernel
+def _copy(grammar, slot, place, data, first, n):
     never_inline()
-    address = ensure(grammar, slot, (n + 1) * 4)
+    address = ensure(grammar, slot, (place + n + 1) * 4)
     for i in range(n):
-        put_i32(address, i, data[first + i])
+        put_i32(address, place + i, data[first + i])
 
 
 @kernel
@@ -115,7 +139,7 @@ def _matches_nothing(store, node):
 
 
 @kernel
-def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
+def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, usable):
     """States that reach a final state and rules that derive something, each followed up once when it is found.
 
     (Rounds over all edges until nothing changed took 2 s for an object with 20,000 required properties.)
@@ -123,11 +147,13 @@ def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
     never_inline()
     rule_starts = block(grammar, RULE_STARTS)
     state_rules = block(grammar, STATE_RULES)
-    n_states = grammar[N_RTN_STATES]
-    # lists of edges + 1, by the state they lead to and by the rule they call
+    rule_flags = block(grammar, RULE_FLAGS)
+    first_state = grammar[N_RTN_STATES]
+    first_rule = grammar[N_RULES]
+    # lists of edges + 1, by the state they lead to and by the rule they call; new states and rules from 0
     into = store[SCRATCH_TOP]
     calling = into + n_states
-    next_into = calling + grammar[N_RULES]
+    next_into = calling + n_rules
     next_calling = next_into + n_edges
     bottom = next_calling + n_edges
     items = ensure(store, SCRATCH, (bottom + n_states) * 4)
@@ -138,11 +164,12 @@ def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
         symbol = get_i32(items, usable + i)
         if data[at + 1] == SCAN and symbol < 0:
             continue
-        put_i32(items, next_into + i, get_i32(items, into + data[at + 3]))
-        put_i32(items, into + data[at + 3], i + 1)
-        if data[at + 1] == CALL:
-            put_i32(items, next_calling + i, get_i32(items, calling + symbol))
-            put_i32(items, calling + symbol, i + 1)
+        target = data[at + 3] - first_state
+        put_i32(items, next_into + i, get_i32(items, into + target))
+        put_i32(items, into + target, i + 1)
+        if _is_call(data[at + 1]) and symbol >= first_rule:
+            put_i32(items, next_calling + i, get_i32(items, calling + symbol - first_rule))
+            put_i32(items, calling + symbol - first_rule, i + 1)
     top = bottom
     for state in range(n_states):
         if get_i32(items, live + state) != 0:
@@ -154,47 +181,54 @@ def _find_live(store, grammar, data, edges, n_edges, live, usable, rule_flags):
         edge = get_i32(items, into + state) - 1
         while edge >= 0:
             at = edges + EDGE * edge
-            is_closed = data[at + 1] == CALL and get_i32(rule_flags, get_i32(items, usable + edge)) & PRODUCTIVE == 0
-            if not is_closed and get_i32(items, live + data[at]) == 0:
-                put_i32(items, live + data[at], 1)
-                put_i32(items, top, data[at])
+            from_state = data[at] - first_state
+            is_closed = _is_call(data[at + 1]) and not is_productive(grammar, get_i32(items, usable + edge))
+            if not is_closed and get_i32(items, live + from_state) == 0:
+                put_i32(items, live + from_state, 1)
+                put_i32(items, top, from_state)
                 top += 1
             edge = get_i32(items, next_into + edge) - 1
-        rule = get_i32(state_rules, state)
-        if get_i32(rule_starts, rule) != state:
+        rule = get_i32(state_rules, first_state + state)
+        if get_i32(rule_starts, rule) != first_state + state:
             continue
         put_i32(rule_flags, rule, PRODUCTIVE)
-        edge = get_i32(items, calling + rule) - 1
+        edge = get_i32(items, calling + rule - first_rule) - 1
         while edge >= 0:
             at = edges + EDGE * edge
-            if get_i32(items, live + data[at + 3]) != 0 and get_i32(items, live + data[at]) == 0:
-                put_i32(items, live + data[at], 1)
-                put_i32(items, top, data[at])
+            from_state = data[at] - first_state
+            if get_i32(items, live + data[at + 3] - first_state) != 0 and get_i32(items, live + from_state) == 0:
+                put_i32(items, live + from_state, 1)
+                put_i32(items, top, from_state)
                 top += 1
             edge = get_i32(items, next_calling + edge) - 1
 
 
 @kernel
-def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, rule_flags):
-    """Counting sort of the useful edges by their state."""
+def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
+    """Counting sort of the useful edges by their state; returns how many they are."""
     never_inline()
-    first = ensure(grammar, EDGE_FIRST, (n_states + 2) * 4)
+    first_state = grammar[N_RTN_STATES]
+    first = ensure(grammar, EDGE_FIRST, (first_state + n_states + 2) * 4)
+    put_i32(first, first_state, grammar[N_EDGES])
+    put_i32(first, first_state + 1, grammar[N_EDGES])
+    for state in range(first_state, first_state + n_states):
+        put_i32(first, state + 2, 0)
     for i in range(n_edges):
         at = edges + EDGE * i
         kind = data[at + 1]
         symbol = scratch(store, usable + i)
-        useful = scratch(store, live + data[at + 3]) != 0
+        useful = scratch(store, live + data[at + 3] - first_state) != 0
         if kind == SCAN and symbol < 0:
             useful = False
-        if kind == CALL and get_i32(rule_flags, symbol) & PRODUCTIVE == 0:
+        if _is_call(kind) and not is_productive(grammar, symbol):
             useful = False
         if useful:
             put_i32(first, data[at] + 2, get_i32(first, data[at] + 2) + 1)
         else:
             put_i32(block(store, SCRATCH), usable + i, -2)
-    for state in range(n_states):
+    for state in range(first_state, first_state + n_states):
         put_i32(first, state + 2, get_i32(first, state + 2) + get_i32(first, state + 1))
-    grouped = ensure(grammar, EDGES, (n_edges + 1) * 16)
+    grouped = ensure(grammar, EDGES, (grammar[N_EDGES] + n_edges + 1) * 16)
     for i in range(n_edges):
         symbol = scratch(store, usable + i)
         if symbol == -2:
@@ -206,20 +240,23 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable, r
         put_i32(grouped, 4 * place + 1, symbol)
         put_i32(grouped, 4 * place + 2, data[at + 3])
         put_i32(grouped, 4 * place + 3, data[at + 4])
+    return get_i32(first, first_state + n_states) - grammar[N_EDGES]
 
 
 @kernel
-def _find_nullable(store, grammar, n_rules, rule_flags):
-    """Fixed point: rules that derive the empty string, their parameters followed exactly from 0."""
+def _find_nullable(store, grammar, n_rules):
+    """Fixed point: new rules that derive the empty string, their parameters followed exactly from 0."""
     never_inline()
     edge_first = block(grammar, EDGE_FIRST)
     edges = block(grammar, EDGES)
     finals = block(grammar, STATE_FINALS)
+    rule_flags = block(grammar, RULE_FLAGS)
+    first_rule = grammar[N_RULES]
     bottom = store[SCRATCH_TOP]
     changed = True
     while changed:
         changed = False
-        for rule in range(n_rules):
+        for rule in range(first_rule, first_rule + n_rules):
             if get_i32(rule_flags, rule) & (RULE_NULLABLE | PRODUCTIVE) != PRODUCTIVE:
                 continue
             push(store, get_i32(block(grammar, RULE_STARTS), rule))
@@ -236,7 +273,7 @@ def _find_nullable(store, grammar, n_rules, rule_flags):
                     break
                 for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
                     kind = get_i32(edges, 4 * edge)
-                    if kind == SCAN:
+                    if kind == SCAN or kind >= CALL_NEW:
                         continue
                     if kind == CALL and get_i32(rule_flags, get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:
                         continue

@@ -22,8 +22,8 @@ import sys
 
 from numba import types
 
-from .crossing import FILL_SHAPE, fill
 from .jit import kernel, never_inline
+from .masks import FILL_SHAPE, fill
 from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
 from .store_slots import N_WORDS
 

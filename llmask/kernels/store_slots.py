@@ -101,6 +101,8 @@ LIMIT_WALKED = 4
 LIMIT_EMPTINESS = 5
 LIMIT_ROWS = 6
 LIMIT_ITEMS = 7
+LIMIT_UNIQUE = 8
+NEEDS_VARIANT = 9  # no limit: see variants.py
 
 # what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)

@@ -46,7 +46,7 @@ class Builder:
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
     ) -> int:
-        """Run one writing operation of `kernels.engine.build` under the lock.
+        """Run one writing operation of `kernels.engine.build` under the lock; what it returned, or VARIANT_NEEDED.
 
         Raises
         ------
@@ -61,6 +61,8 @@ class Builder:
                 table = self.table if grammar is None else grammar
                 code = self.table.take_exceeded() or table.take_exceeded()
                 table.take_exceeded()
+                if code == store_slots.NEEDS_VARIANT:
+                    return engine.VARIANT_NEEDED
                 raise self._limit_error(code, grammar)
         return result
 
@@ -76,6 +78,7 @@ class Builder:
             store_slots.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
             store_slots.LIMIT_ROWS: ("max_rows", "this grammar needs"),
             store_slots.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
+            store_slots.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs"),
         }[code]
         unit = {
             "max_store_bytes": "bytes",
@@ -86,6 +89,7 @@ class Builder:
             "max_emptiness_steps": "derivatives",
             "max_rows": "rows",
             "max_items": "items",
+            "max_unique_values": "values that differ",
         }[name]
         return LimitExceeded(
             f"{what} more than {getattr(self.limits, name)} {unit} (limits.{name})",

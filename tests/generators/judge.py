@@ -26,6 +26,8 @@ from jsonschema import FormatChecker, ValidationError
 from jsonschema.validators import extend, validator_for
 
 SPACES = "\\t\\n\\x0b\\x0c\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+VALUES = frozenset(("enum", "const", "default", "examples"))
+MAPS = frozenset(("properties", "$defs", "definitions", "dependentSchemas", "dependencies"))
 HUGE = 10**8  # stands for exponents that Decimal cannot hold
 IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}")
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -104,15 +106,17 @@ def python_pattern(pattern: str) -> str:
 
 
 def _rewritten(schema: Any) -> Any:
-    """The schema with Python's patterns. Keys named like keywords that are data keep their place, and their values."""
+    """The schema with Python's patterns; values, and names of members that look like keywords, stay as they are."""
     if isinstance(schema, list):
         return [_rewritten(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
     out = {}
     for key, value in schema.items():
-        if key in ("enum", "const", "default", "examples"):
+        if key in VALUES:
             out[key] = value
+        elif key in MAPS and isinstance(value, dict):
+            out[key] = {name: _rewritten(member) for name, member in value.items()}
         elif key == "pattern" and isinstance(value, str):
             out[key] = _checked(python_pattern(value))
         elif key == "patternProperties" and isinstance(value, dict):
@@ -175,7 +179,10 @@ def _unique_items(validator: Any, is_asked: Any, value: Any, _schema: Any) -> It
 
 @cache
 def _exact_kind(kind: Any) -> Any:
-    checker = kind.TYPE_CHECKER.redefine("integer", _is_integer)
+    if kind in (jsonschema.Draft3Validator, jsonschema.Draft4Validator):
+        checker = kind.TYPE_CHECKER  # 1.0 is no integer there
+    else:
+        checker = kind.TYPE_CHECKER.redefine("integer", _is_integer)
     return extend(kind, {"multipleOf": _multiple_of, "uniqueItems": _unique_items}, type_checker=checker)
 
 

@@ -39,8 +39,8 @@ VOCABULARY = (
     "else", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties", "$ref", "$defs", "$anchor", "$dynamicRef",
     "format",
 )  # fmt: skip
-MAPS = frozenset(("properties", "patternProperties", "dependentSchemas", "$defs"))
-VALUES = frozenset(("enum", "const", "required", "dependentRequired", "type"))
+MAPS = frozenset(("properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"))
+VALUES = frozenset(("enum", "const", "required", "dependentRequired", "type", "default", "examples"))
 
 
 def random_schema(rng: random.Random, depth: int = 3) -> Schema:
@@ -59,7 +59,7 @@ def keywords_of(schema: Schema) -> Counter[str]:
         elif isinstance(here, dict):
             found.update(list(here))
             for key, value in here.items():
-                if key in MAPS:
+                if key in MAPS and isinstance(value, dict):
                     open_schemas += value.values()
                 elif key not in VALUES:
                     open_schemas.append(value)

@@ -42,8 +42,17 @@ def test_formats_may_be_annotations() -> None:
     assert Judge({"format": "date"}, formats=False).is_valid('"x"')
 
 
+def test_members_named_like_keywords_are_no_keywords() -> None:
+    judge = Judge({"properties": {"patternProperties": {"type": "string", "pattern": "a$"}, "enum": {"pattern": "b$"}}})
+    assert judge.is_valid('{"patternProperties": "a", "enum": "b"}')
+    assert not judge.is_valid('{"patternProperties": 1}')
+    assert not judge.is_valid('{"patternProperties": "a\\n"}')
+    assert not judge.is_valid('{"enum": "b\\n"}')
+
+
 def test_the_declared_draft_counts() -> None:
     assert Judge({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}).is_valid("2")
+    assert not Judge({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}).is_valid("1.0")
 
 
 def test_what_cannot_be_judged_says_so() -> None:

@@ -31,6 +31,7 @@ IMPORT_ORDER = (
 FRAMEWORKS = {
     "torch", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf",
     "pydantic",
+    "referencing", "jsonschema_specifications",
 }  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def test_the_search_closes_what_is_open(subject: Subject) -> None:
         assert matcher.text() == text
 
 
-def test_a_preference_that_nests_for_ever_is_left_by_a_search_in_breadth(subject: Subject) -> None:
+def test_a_preference_that_nests_for_ever_is_bounded(subject: Subject) -> None:
     # "a" comes before "b" in the order of preference, and opens one more level each time.
     level = {"type": "object", "additionalProperties": False, "minProperties": 1, "maxProperties": 1}
     schema = {"$ref": "#/$defs/n", "$defs": {"n": {
@@ -62,9 +62,11 @@ def test_a_preference_that_nests_for_ever_is_left_by_a_search_in_breadth(subject
         ]
     }}}  # fmt: skip
     matcher = subject.grammar(schema).matcher()
-    found = Completion(subject.tokenizer).ending(matcher, depth_first_steps=60)
-    assert found.search == "breadth first"
-    assert found.ending == b'{"b":null}'
+    completion = Completion(subject.tokenizer)
+    for deeper, search in (((), "breadth first"), ((0,), "breadth first"), ((0, 1), "depth first")):
+        found = completion.ending(matcher, deeper)
+        assert (found.search, found.ending) == (search, b'{"b":null}')
+    assert completion.ending(matcher).ending == b'{"a":{"a":{"a":{"b":null}}}}'
 
 
 def test_an_empty_mask_and_a_prefix_without_an_end_are_dead_ends(subject: Subject) -> None:

@@ -3,8 +3,14 @@
 Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of
 items (state, parameter, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
 lexemes that are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy
-lexing). Rules and states from which nothing can be derived are left out first, guards not looked at. Source: J.
-Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted rules.
+lexing). Rules and states from which nothing can be derived are left out first, guards not looked at.
+
+A new value (`Rules.call_new`) is a run of the rule's variant without the texts in the set; of an open rule it is a run
+of the rule itself that ends only with a text that is not in the set. The variant is written by a function given to the
+twin, into the twin's own rules, and everything that was known of the rules is found anew.
+
+Source: J. Earley, "An Efficient Context-Free Parsing Algorithm", CACM 13 (1970), with automata in place of dotted
+rules.
 
 In: rules, nodes, bytes. Out: yes or no, or the bytes that may follow. Cost: no care is taken; it is an oracle.
 """
@@ -13,8 +19,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, Rules
-from tests.reference.guards import Parameter, parameter_behind
+from llmask.grammar.rules import CALL_NEW, CALL_OPEN, EDGE_FIELDS, SCAN, SKIP, RuleId, Rules
+from tests.reference.guards import Parameter, members_of, parameter_behind
 
 Item = tuple[int, Parameter, int]
 
@@ -25,11 +31,17 @@ class Place(NamedTuple):
     rows           the Earley sets so far, the last one is the current one
     lexemes        what is left of each lexeme in hand, by the lexeme's node; empty before its first byte
     after_ignored  whether the lexeme before was the ignored one
+    text           the bytes of all lexemes before, ignored ones left out
+    lengths        how long it was at each row
+    lexeme         the bytes of the lexemes in hand
     """
 
     rows: tuple[frozenset[Item], ...]
     lexemes: tuple[tuple[int, int], ...] = ()
     after_ignored: bool = False
+    text: bytes = b""
+    lengths: tuple[int, ...] = (0,)
+    lexeme: bytes = b""
 
 
 class EarleyTwin:
@@ -39,19 +51,27 @@ class EarleyTwin:
     ----------
     rules : the grammar.
     nodes : the regular expressions that its lexemes name; compiled or twin.
+    make_variant : see `llmask.compiled.MakeVariant`; writes into `rules`.
     """
 
-    def __init__(self, rules: Rules, nodes: Any) -> None:
+    def __init__(self, rules: Rules, nodes: Any, make_variant: Any = None) -> None:
         self.rules = rules
         self.nodes = nodes
+        self.make_variant = make_variant
+        self.variants: dict[tuple[int, frozenset[bytes]], int | None] = {}
+        self._find_useful()
+
+    def _find_useful(self) -> None:
+        """Edges and final states, those from which nothing can be derived left out."""
+        rules, nodes = self.rules, self.nodes
         self.edges: dict[int, list[tuple[int, int, int, int]]] = {}
         self.finals: dict[int, list[int]] = {}
         for at in range(0, len(rules.finals), 2):
             self.finals.setdefault(rules.finals[at], []).append(rules.finals[at + 1])
         edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
-        productive = self._productive_states(edges)
+        productive = self.productive = self._productive_states(edges)
         for state, kind, symbol, next_state, guard in edges:
-            is_useful = kind != CALL or rules.rule_starts[symbol] in productive
+            is_useful = kind in (SCAN, SKIP) or rules.rule_starts[symbol] in productive
             is_useful &= kind != SCAN or not nodes.is_empty(symbol)
             if is_useful and next_state in productive:
                 self.edges.setdefault(state, []).append((kind, symbol, next_state, guard))
@@ -64,7 +84,7 @@ class EarleyTwin:
         while size != len(productive):
             size = len(productive)
             for state, kind, symbol, next_state, _ in edges:
-                derives = kind != CALL or self.rules.rule_starts[symbol] in productive
+                derives = kind in (SCAN, SKIP) or self.rules.rule_starts[symbol] in productive
                 derives &= kind != SCAN or not self.nodes.is_empty(symbol)
                 if derives and next_state in productive:
                     productive.add(state)
@@ -72,11 +92,31 @@ class EarleyTwin:
 
     # --- Earley sets
 
-    def _pass(self, guard: int, parameter: Parameter) -> Parameter | None:
+    def _pass(self, guard: int, parameter: Parameter, text: bytes | None = None) -> Parameter | None:
         """The parameter behind the guard, or None where it does not let through."""
-        return parameter_behind(self.rules, guard, parameter)
+        return parameter_behind(self.rules, guard, parameter, text, self._has_another)
 
-    def _closed(self, rows: tuple[frozenset[Item], ...], kernel: set[Item]) -> frozenset[Item]:
+    def _variant(self, rule: int, texts: frozenset[bytes]) -> int | None:
+        """The rule that derives what `rule` does without some texts, None where that is nothing."""
+        key = (rule, texts)
+        if not texts:
+            self.variants[key] = rule
+        elif key not in self.variants:
+            self.variants[key] = self.make_variant(RuleId(rule), sorted(texts))
+            self._find_useful()
+        found = self.variants[key]
+        return found if found is not None and self.rules.rule_starts[found] in self.productive else None
+
+    def _has_another(self, rule: int, texts: frozenset[bytes]) -> bool:
+        return self._variant(rule, texts) is not None
+
+    def _called(self, kind: int, rule: int, parameter: Parameter) -> int | None:
+        """The rule that an edge calls in a run with this parameter."""
+        return self._variant(rule, members_of(parameter).texts) if kind == CALL_NEW else rule
+
+    def _closed(
+        self, rows: tuple[frozenset[Item], ...], kernel: set[Item], lengths: tuple[int, ...], text: bytes
+    ) -> frozenset[Item]:
         here = len(rows)
         items = set(kernel)
         size = -1
@@ -87,27 +127,40 @@ class EarleyTwin:
                     after = self._pass(guard, parameter)
                     if after is None or kind == SCAN:
                         continue
-                    if kind == CALL:
-                        items.add((self.rules.rule_starts[symbol], 0, here))
-                    else:
+                    if kind == SKIP:
                         items.add((next_state, after, origin))
+                        continue
+                    called = self._called(kind, symbol, parameter)
+                    if called is not None:
+                        items.add((self.rules.rule_starts[called], 0, here))
                 if any(self._pass(guard, parameter) is not None for guard in self.finals.get(state, ())):
                     rule = self.rules.state_rules[state]
                     for other, other_parameter, other_origin in list(items if origin == here else rows[origin]):
                         for kind, symbol, next_state, guard in self.edges.get(other, ()):
-                            after = self._pass(guard, other_parameter)
-                            if kind == CALL and symbol == rule and after is not None:
-                                items.add((next_state, after, other_origin))
+                            if kind in (SCAN, SKIP) or self._pass(guard, other_parameter) is None:
+                                continue
+                            if self._called(kind, symbol, other_parameter) != rule:
+                                continue
+                            value = None
+                            if kind in (CALL_NEW, CALL_OPEN):
+                                value = text[lengths[origin] :]
+                                if not value or value in members_of(other_parameter).texts:
+                                    continue
+                            after = self._pass(guard, other_parameter, value)
+                            assert after is not None
+                            items.add((next_state, after, other_origin))
         return frozenset(items)
 
-    def _scanned(self, rows: tuple[frozenset[Item], ...], lexemes: set[int]) -> tuple[frozenset[Item], ...]:
+    def _scanned(self, place: Place, lexemes: set[int], text: bytes) -> Place:
+        """The place behind lexemes; `text` as it is then."""
         kernel = set()
-        for state, parameter, origin in rows[-1]:
+        for state, parameter, origin in place.rows[-1]:
             for kind, symbol, next_state, guard in self.edges.get(state, ()):
                 after = self._pass(guard, parameter)
                 if kind == SCAN and symbol in lexemes and after is not None:
                     kernel.add((next_state, after, origin))
-        return (*rows, self._closed(rows, kernel))
+        lengths = (*place.lengths, len(text))
+        return Place((*place.rows, self._closed(place.rows, kernel, lengths, text)), text=text, lengths=lengths)
 
     def _expected(self, row: frozenset[Item]) -> set[int]:
         return {
@@ -131,7 +184,7 @@ class EarleyTwin:
         """Places before the first byte."""
         if self.is_empty:
             return []
-        return [Place((self._closed((), {(self.rules.rule_starts[self.rules.start], 0, 0)}),))]
+        return [Place((self._closed((), {(self.rules.rule_starts[self.rules.start], 0, 0)}, (0,), b""),))]
 
     def _first_byte(self, place: Place, byte: int) -> tuple[tuple[int, int], ...]:
         """The lexemes of the current row that begin with `byte`."""
@@ -151,9 +204,9 @@ class EarleyTwin:
         whole = {lexeme for lexeme, rest in place.lexemes if self.nodes.is_nullable(rest)}
         ended = []
         if self.rules.ignored in whole:
-            ended.append(Place(place.rows, (), True))
+            ended.append(place._replace(lexemes=(), after_ignored=True, lexeme=b""))
         if whole - {self.rules.ignored}:
-            ended.append(Place(self._scanned(place.rows, whole - {self.rules.ignored})))
+            ended.append(self._scanned(place, whole - {self.rules.ignored}, place.text + place.lexeme))
         return ended
 
     def step(self, places: list[Place], byte: int) -> list[Place]:
@@ -162,13 +215,22 @@ class EarleyTwin:
         for place in places:
             longer = self._alive(place.lexemes, byte)
             if longer:
-                following.append(place._replace(lexemes=longer))
+                following.append(place._replace(lexemes=longer, lexeme=place.lexeme + bytes([byte])))
                 continue
             for fresh in self._ended(place) if place.lexemes else [place]:
                 lexemes = self._first_byte(fresh, byte)
                 if lexemes:
-                    following.append(fresh._replace(lexemes=lexemes))
-        return following
+                    following.append(fresh._replace(lexemes=lexemes, lexeme=bytes([byte])))
+        return [place for place in following if not self._is_refused(place)]
+
+    def _is_refused(self, place: Place) -> bool:
+        """Whether the lexeme in hand must end here, with a value that is in its set."""
+        if not any(CALL_OPEN in (edge[0] for edge in edges) for edges in self.edges.values()):
+            return False
+        if any(self._alive(place.lexemes, byte) for byte in range(256)):
+            return False
+        rows = [end.rows[-1] for end in self._ended(place)]
+        return not any(self._expected(row) or self._is_document(row) for row in rows)
 
     def read(self, data: bytes) -> list[Place]:
         """Places after `data`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
+from llmask.frontends.json_schema.keywords import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
 from llmask.frontends.json_schema.pointers import ROOT, Path
 from llmask.frontends.json_schema.references import References
 
@@ -33,18 +33,14 @@ class Evaluated:
 
 
 class SchemaValidator:
-    """Judge of instances; `references` may be watched by a test."""
+    """Judge of instances; a schema that declares no draft is read as 2020-12."""
 
-    def __init__(self, schema: Any, registry: Any = None, draft: int = ANY_DRAFT) -> None:
-        self.schema = schema
+    def __init__(self, schema: Any, registry: Any = None) -> None:
         self.references = References(schema, registry)
-        self.default_draft = draft
+        self.schema = self.references.root
 
     def is_valid(self, instance: Any) -> bool:
         return self._evaluate(self.schema, ROOT, instance, 0) is not None
-
-    def _draft(self, schema: dict[str, Any], path: Path) -> int:
-        return self.references.draft_at(schema, path) or self.default_draft or DRAFT_2020
 
     def _evaluate(self, schema: Any, path: Path, instance: Any, depth: int) -> Evaluated | None:
         """What was looked at, or None where the instance is not valid."""
@@ -67,7 +63,7 @@ class SchemaValidator:
                 done.add(found)
             return found is not None
 
-        draft = self._draft(schema, path)
+        draft = self.references.draft_at(schema, path) or DRAFT_2020
         if "$ref" in schema:
             if not at_place(*self.references.resolve(schema["$ref"], path)):
                 return None
@@ -98,10 +94,11 @@ class SchemaValidator:
     def _combine(self, schema: dict[str, Any], here: Callable[..., bool], draft: int) -> bool:
         if not all(here(below, "allOf", index) for index, below in enumerate(schema.get("allOf", []))):
             return False
-        if "anyOf" in schema and not any([here(below, "anyOf", at) for at, below in enumerate(schema["anyOf"])]):
-            return False
-        if "oneOf" in schema and sum([here(below, "oneOf", at) for at, below in enumerate(schema["oneOf"])]) != 1:
-            return False
+        for keyword, most in (("anyOf", None), ("oneOf", 1)):
+            if keyword in schema:  # every branch counts for what was looked at
+                n_valid = sum([here(below, keyword, index) for index, below in enumerate(schema[keyword])])
+                if n_valid == 0 or n_valid > (most or n_valid):
+                    return False
         if "not" in schema and here(schema["not"], "not"):
             return False
         if "if" in schema and draft not in (DRAFT_4, DRAFT_6):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
+import inspect
 import json
 import weakref
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.frontends.json_schema import SchemaOptions
 from tests.reference.definition import read_mask
 
 
@@ -82,6 +85,11 @@ def test_schemas_that_python_finds_equal_are_told_apart(compiler: Any) -> None:
     assert is_document(compiler.json_schema({"const": 1}), "1")
     assert is_document(compiler.json_schema(True), "3")
     assert is_document(compiler.json_schema({"enum": [False, 0]}), "false")
+
+
+def test_every_option_of_a_schema_can_be_given() -> None:
+    given = set(inspect.signature(llmask.Compiler.json_schema).parameters) - {"self", "schema"}
+    assert given == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits"}
 
 
 def test_a_schema_that_python_nearly_finds_equal_is_no_hit(compiler: Any) -> None:

@@ -49,6 +49,19 @@ def names_in_any_order(compiler: Any) -> Any:
     return CompiledGrammar(store, rules)
 
 
+def words_that_differ(compiler: Any) -> Any:
+    """Runs of `a`, no two the same."""
+    store, rules = compiler.store(), Rules()
+    word, rules.start = rules.rule("word"), rules.rule("words")
+    end, start = rules.state(word), rules.start_state(rules.start)
+    letters = store.nodes.repeat(store.nodes.literal(b"a"), 1, None)
+    rules.scan(rules.start_state(word), store.nodes.concat([letters, store.nodes.literal(b".")]), end)
+    rules.final(end)
+    rules.call_new(start, word, start, is_open=True)
+    rules.final(start)
+    return CompiledGrammar(store, rules)
+
+
 # field, its value, how a grammar is made, the bytes to feed with a mask before each step, the whole message
 Case = tuple[str, int, Callable[[Any], Any], bytes, str]
 CASES: list[Case] = [
@@ -119,6 +132,13 @@ CASES: list[Case] = [
         lambda compiler: compiler.json_schema({"anyOf": [nested(n) for n in range(1, 30)]}),
         b"[[[[[[",
         "one row of the parser needs more than 30 items (limits.max_items)" + SIMPLER,
+    ),
+    (
+        "max_unique_values",
+        3,
+        words_that_differ,
+        b"a.aa.aaa.aaaa.",
+        "an array or object needs more than 3 values that differ (limits.max_unique_values)" + SIMPLER,
     ),
     (
         "max_nodes_walked",

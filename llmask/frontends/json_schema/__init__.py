@@ -4,7 +4,8 @@
     options        what the caller chooses, what he gets           spacing           white space and indentation
     keywords       every keyword and its draft                     strings, formats, names   strings and keys
     pointers       places, for messages                            numbers           ranges and divisors
-    references     $ref, $id, $anchor                              values            const, enum
+    references     $ref, $dynamicRef, $recursiveRef                values            const, enum
+    documents      $id, $anchor, $schema; uris, vocabularies       dynamic_scopes    what a dynamic anchor means where
     conjunction    schemas that hold together                      instances         values against schemas
     types, counts  which types, how many members
     alternatives   oneOf                                           unsupported       what is refused
@@ -85,6 +86,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         rules,
         list(warnings.values()),
         lambda: ledger_of(schema, draft, formats, warnings, references, options),
+        translation.make_variant if rules.needs_variants else None,
     )
 
 

@@ -86,7 +86,7 @@ def _type_is_void(translation: Translation, kind: str, parts: list[Part], depth:
     if kind == "string":
         case = Conjunction()
         case.parts = parts
-        return strings_of(translation, case) == nodes.EMPTY
+        return strings_of(translation, case, is_most=True) == nodes.EMPTY
     if kind in ("number", "integer"):
         wanted = range_of(translation, parts, kind)
         return wanted is not None and number_node(nodes, wanted) == nodes.EMPTY

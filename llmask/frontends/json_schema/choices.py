@@ -67,6 +67,7 @@ def settle_strings(translation: Translation, conjunction: Conjunction) -> Conjun
     """The same of a place that holds strings only, decided by their languages: exact, and dearer than marks."""
     nodes = translation.nodes
     here = string_node(translation, conjunction.parts)
+    most = string_node(translation, conjunction.parts, is_most=True)
     kept = []
     for choice in conjunction.choices:
         left: dict[int, SchemaAt] = {}
@@ -75,7 +76,7 @@ def settle_strings(translation: Translation, conjunction: Conjunction) -> Conjun
             language = name_language(translation, [member])
             if not _is_empty(translation, [here, language]):
                 left.setdefault(language, member)
-            is_implied = is_implied or _is_empty(translation, [here, nodes.complement(language)])
+            is_implied = is_implied or _is_empty(translation, [most, nodes.complement(language)])
         if choice.keyword != "anyOf":
             kept.append(choice)
         elif not is_implied:

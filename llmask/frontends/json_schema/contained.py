@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import negated
-from llmask.grammar.rules import RuleId, StateId
+from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.arrays import ArrayLayout, Counted
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_STATES = 20_000  # of one array
+WAY_WORK = 10  # an item in one way, counted in subschemas visited
 MAX_KINDS = 6  # each doubles the ways to read an item
 
 Counts = tuple[int, ...]
@@ -43,10 +44,12 @@ def emit_counted_array(
     """
     if layout.high is not None and layout.low > layout.high:
         return translation.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
-    return _Counting(translation, layout, path, rule, depth).write(start, end)
+    return CountingWriter(translation, layout, path, rule, depth).write(start, end)
 
 
-class _Counting:
+class CountingWriter:
+    """Writer of one array's states; how an item is written may be another class's business."""
+
     def __init__(self, translation: Translation, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
         self.translation = translation
         self.layout = layout
@@ -55,7 +58,7 @@ class _Counting:
         self.depth = depth
         self.kinds = layout.counted
         # positions from here on are alike: nothing but their counts tells them apart
-        alike = max([layout.n_prefix, layout.low, *(kind.first for kind in self.kinds)])
+        alike = max([1, layout.n_prefix, layout.low, *(kind.first for kind in self.kinds)])
         self.last = alike if layout.high is None else layout.high
         self.caps = [kind.least if kind.greatest is None else kind.greatest for kind in self.kinds]
         n_states = self.last + 1
@@ -73,36 +76,40 @@ class _Counting:
         layout, lexemes = self.layout, self.translation.punctuation
         rules = self.translation.rules
         first = (0, (0,) * len(self.kinds))
-        before = {first: rules.state(self.rule)}  # (items read, counts) -> state before the next item
-        rules.scan(start, lexemes.open_array, before[first])
         if self._may_end(first):
             opened = rules.state(self.rule)
             rules.scan(start, lexemes.open_array, opened)
             rules.scan(opened, lexemes.close_array, end)
+        after: dict[tuple[int, Counts], StateId] = {}  # (items read, counts) -> state behind the last of them
         waiting = [first]
-        after: dict[tuple[int, Counts], StateId] = {}
         while waiting:
             here = waiting.pop()
             n_read, counts = here
             if layout.high is not None and n_read >= layout.high:
                 continue
-            self.translation.count_work()
-            reached: dict[Counts, list[list[SchemaAt]]] = {}
             for target, schemas in self._ways(n_read, counts):
-                reached.setdefault(target, []).append(schemas)
-            for target, ways in reached.items():
                 there = (min(n_read + 1, self.last), target)
                 if there not in after:
                     after[there] = rules.state(self.rule)
-                    if there not in before:
-                        before[there] = rules.state(self.rule)
-                        waiting.append(there)
+                    waiting.append(there)
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
-                    rules.scan(after[there], lexemes.comma, before[there])
-                for schemas in ways:
-                    place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
-                    self.translation.place(place, self.rule, before[here], after[there], self.depth)
+                place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
+                self.translation.count_work(WAY_WORK)
+                item = rules.state(self.rule)
+                if n_read:
+                    rules.scan(after[here], lexemes.comma, item, self.guard_of(place))
+                else:
+                    rules.scan(start, lexemes.open_array, item)
+                self.write_item(item, place, after[there])
+
+    def write_item(self, here: StateId, schemas: list[SchemaAt], there: StateId) -> None:
+        """Write one item."""
+        self.translation.place(schemas, self.rule, here, there, self.depth)
+
+    def guard_of(self, schemas: list[SchemaAt]) -> GuardId:
+        """Guard of the comma before an item."""
+        return NO_GUARD
 
     def _may_end(self, here: tuple[int, Counts]) -> bool:
         n_read, counts = here

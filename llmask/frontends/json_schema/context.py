@@ -18,7 +18,7 @@ from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_o
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
 from llmask.frontends.json_schema.strings import literal_string
-from llmask.grammar.rules import Rules, StateId
+from llmask.grammar.rules import RuleId, Rules, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -43,18 +43,19 @@ class Context:
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         self.nodes = nodes
         self.options = options
-        self.schema = schema
         self.references = References(schema, options.registry)
+        self.schema = self.references.root
         self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
-        self.counted: dict[StateId, Hashable] = {}  # values on which guards rely, and their places
-        self.punctuation = punctuation_of(nodes)
-        self.lexeme_of_type = lexemes_of_types(nodes)
+        self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
+        self.punctuation = punctuation_of(nodes, options.numbers)
+        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self.variants: dict[RuleId, Callable[[list[bytes]], RuleId | None]] = {}  # rule -> writes it without some texts
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
@@ -124,7 +125,7 @@ class Context:
 
     def identity(self, schema: Any, path: Path) -> Hashable:
         """What tells a schema at its place from others."""
-        return self.references.identity(schema, path)
+        return self.references.identity(schema, path) if self.references.is_scoped else id(schema)
 
     def place_key(self, schemas: list[SchemaAt]) -> Hashable:
         """What tells a place from others, whatever the order of its schemas."""
@@ -151,12 +152,12 @@ class Context:
         """Schemas that all references of a schema name."""
         return [self.target(keyword, schema, path) for keyword in REFERENCES if keyword in shape.in_place]
 
-    def note_counted(self, state: StateId, schemas: list[SchemaAt]) -> None:
-        """Note that a guard relies on `schemas`, whose place begins in `state`, to allow something."""
+    def note_counted(self, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
+        """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
         if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
             return
         if schemas:
-            self.counted[state] = self.place_key(schemas)
+            self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""

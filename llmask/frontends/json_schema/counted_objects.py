@@ -1,23 +1,19 @@
-"""Objects that count their keys or must have certain ones, in the order of the schema.
+"""Objects that count their keys, in the order of the schema.
 
-Keys are counted by a guard (`maxProperties`, `minProperties`); a key that is declared stands once, a free key might be
-repeated, so counting free keys for `minProperties` is left to `any_order.py`, which remembers them. Which *witnesses*
-were read among the free keys is part of the state: each of them doubles the states there.
+Keys are counted by a guard (`maxProperties`, `minProperties`). A key that is declared stands once; a free key might be
+repeated, so objects in which that matters are written in `set_objects.py`.
 
-    choose[i] -key i-> . -":"-> . -value-> after[i+1]
-    free[seen] -key-> . -":"-> . -value, and what it witnesses-> after[seen and witnessed]
+    choose[i] -key i, counted-> . -":"-> . -value-> after[i+1]     after -"}"-> end  if the count is large enough
 
-In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property and witness.
+In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.frontends.json_schema.object_layout import Cell, Entry
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.unsupported import refuse
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -40,36 +36,20 @@ class CountedObject(NamedTuple):
         """Set of all witnesses."""
         return (1 << len(self.witnesses)) - 1
 
+    def n_unseen(self, seen: int) -> int:
+        """How many witnesses are left: keys that must still come, where their number is limited."""
+        return (self.all_seen & ~seen).bit_count()
+
     @property
     def repeats_matter(self) -> bool:
         """Whether the repetition of a free key could make an invalid object look valid."""
         return bool(self.cells) and (self.low > 1 or bool(self.witnesses))
 
 
-def subsets(bits: int) -> Iterator[int]:
-    """Every subset of a set of bits, the empty one first."""
-    subset = 0
-    while True:
-        yield subset
-        if subset == bits:
-            return
-        subset = (subset - bits) & bits
-
-
-def witnessed(wanted: CountedObject, schemas: list[SchemaAt], seen: int) -> list[SchemaAt]:
-    """What a value must fulfil that also is each witness in `seen`."""
-    added = [member for at, member in enumerate(wanted.witnesses) if seen >> at & 1 and member[0] is not True]
-    return [*schemas, *added] if added else schemas
-
-
 def emit_counted(
     translation: Translation, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over every object as wanted."""
-    if wanted.repeats_matter:
-        keyword = "minProperties" if wanted.low > 1 else "not"
-        refuse(translation, keyword, wanted.path, f'"{keyword}" is not supported where keys are free to repeat')
-        wanted = wanted._replace(low=min(wanted.low, 1))
     if wanted.low > 1 or wanted.high is not None:
         counted = translation.rules.rule(pointer(wanted.path))
         translation.rules.call(start, counted, end)
@@ -102,9 +82,8 @@ class _Chain:
         rules, lexemes = translation.rules, translation.punctuation
         scan, state = rules.scan, rules.state
         needed = sum(entry.is_required for entry in wanted.entries)  # required keys from here on
-        unseen = 1 if wanted.witnesses else 0
         choose = state(rule)
-        if needed or unseen or wanted.low:
+        if needed or wanted.low:
             scan(start, lexemes.open_object, choose)
         else:
             opened = state(rule)
@@ -117,39 +96,23 @@ class _Chain:
             n_left -= 1
             needed -= entry.is_required
             key = translation.key_node(entry.name, entry.schemas)
-            add = self.guard(0, 0 if entry.is_required else 1 + needed + unseen, 1)
             after = state(rule)
+            add = self.guard(0, 0 if entry.is_required else 1 + needed, 1)
             self._write_value(choose, key, add, entry.schemas, after)
             if n_left or wanted.cells:
                 following = state(rule)
                 if not entry.is_required:
                     rules.skip(choose, following, NO_GUARD if wanted.cells else self.guard(wanted.low - n_left))
-                more = NO_GUARD if needed or unseen else self.guard(room_for=1)
-                scan(after, lexemes.comma, following, more)
+                scan(after, lexemes.comma, following, NO_GUARD if needed else self.guard(room_for=1))
                 choose = following
-            if not needed and not unseen:
+            if not needed:
                 scan(after, lexemes.close_object, end, may_end)
         if wanted.cells:
-            self._write_free(choose, end, may_end)
-
-    def _write_free(self, choose: StateId, end: StateId, may_end: GuardId) -> None:
-        wanted, rules = self.wanted, self.translation.rules
-        lexemes = self.translation.punctuation
-        before, after = {0: choose}, {}  # by the witnesses seen
-        for seen in range(wanted.all_seen + 1):
-            after[seen] = rules.state(self.rule)
-            if seen:
-                before[seen] = rules.state(self.rule)
-            is_last = seen == wanted.all_seen
-            rules.scan(after[seen], lexemes.comma, before[seen], self.guard(room_for=1) if is_last else NO_GUARD)
-            if is_last:
-                rules.scan(after[seen], lexemes.close_object, end, may_end)
-        for seen, here in before.items():
+            after = state(rule)
             for cell in wanted.cells:
-                for added in subsets(cell.witnesses & ~seen):
-                    there = seen | added
-                    add = self.guard(room_for=1 + (there != wanted.all_seen), add=1)
-                    self._write_value(here, cell.keys, add, witnessed(wanted, cell.schemas, added), after[there])
+                self._write_value(choose, cell.keys, self.guard(room_for=1, add=1), cell.schemas, after)
+            scan(after, lexemes.comma, choose, self.guard(room_for=1))
+            scan(after, lexemes.close_object, end, may_end)
 
     def _write_value(self, here: StateId, key: int, add: GuardId, schemas: list[SchemaAt], after: StateId) -> None:
         """A key and its value."""
@@ -159,4 +122,4 @@ class _Chain:
         rules.scan(named, self.translation.punctuation.colon, value)
         self.translation.place(schemas, self.rule, value, after, self.depth)
         if self.wanted.low > 1:
-            self.translation.note_counted(value, schemas)
+            self.translation.note_counted(value, after, schemas)

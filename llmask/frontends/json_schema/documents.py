@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.errors import GrammarError, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.keywords import (
     ANY_DRAFT,
     DRAFT_4,
@@ -24,21 +24,20 @@ from llmask.frontends.json_schema.keywords import (
     DRAFT_2020,
     draft_of,
 )
-from llmask.frontends.json_schema.pointers import ROOT, Path, keys_of
+from llmask.frontends.json_schema.pointers import ROOT, Path, keys_of, pointer
 from llmask.frontends.json_schema.uris import join
+from llmask.frontends.json_schema.vocabularies import (
+    SCHEMAS_IN_LIST,
+    SCHEMAS_IN_MAP,
+    SCHEMAS_IN_VALUE,
+    left_out,
+    without,
+)
 
 RECURSIVE = ""  # what `$recursiveAnchor` binds; no anchor has an empty name
+MAX_META_SCHEMAS = 8  # on the way from a schema to a draft that is known
+MAX_URI_CHARACTERS = 2**25  # of all resources: identifiers that nest add up to long ones
 REF_ALONE = (DRAFT_4, DRAFT_6, DRAFT_7)  # beside `$ref` these drafts ignore everything
-
-# Where schemas stand, in whichever draft: what one of them does not know does no harm, as its references lead nowhere.
-SCHEMAS_IN_VALUE = frozenset((
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-))  # fmt: skip
-SCHEMAS_IN_LIST = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
-SCHEMAS_IN_MAP = frozenset((
-    "$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties",
-))  # fmt: skip
 
 
 class Resource:
@@ -95,9 +94,13 @@ class Documents:
         self.of_uri: dict[str, Resource] = {}
         self.of_schema: dict[int, Resource] = {}
         self.of_root: dict[int, Resource] = {}
+        self._n_characters = 0
+        self._copied: list[Any] = []  # documents that must live on, as they are known by identity
         self.has_dynamic = False
         self.has_drafts = False
-        self.draft = self._draft(root, ANY_DRAFT)
+        self.draft, keywords = self._dialect(root, ANY_DRAFT)
+        if keywords:
+            root = self._without(root, keywords)
         # an identifier that a `$ref` of draft 7 hides is taken as the base all the same: the choice is the program's
         named = root.get(_id_key(self.draft)) if type(root) is dict else None
         self.root = self._add(root, named if type(named) is str else "", self.draft, "")
@@ -120,15 +123,22 @@ class Documents:
         resource = self.of_root.get(id(found.contents))
         if resource is None:
             contents = found.contents
-            draft = self._draft(contents, _registered_draft(found) or self.draft)
+            draft, keywords = self._dialect(contents, _registered_draft(found) or self.draft)
+            if keywords:
+                contents = self._without(contents, keywords)
             base = uri
             named = identifier(contents, draft)
             # what a registry found inside a document has its final URI already, `named` may be relative to the document
             if named is not None and not uri.endswith("/" + named.lstrip("./")):
                 base = named
             resource = self._add(contents, base, draft, uri)
+            self.of_root[id(found.contents)] = resource
         self.of_uri[uri] = resource
         return resource
+
+    def _without(self, contents: Any, keywords: frozenset[str]) -> Any:
+        self._copied.append(contents)
+        return without(contents, keywords)
 
     def _add(self, contents: Any, named: str, draft: int, document: str) -> Resource:
         """Make a document known and walk over it."""
@@ -142,6 +152,13 @@ class Documents:
         return resource
 
     def _note(self, resource: Resource) -> None:
+        self._n_characters += len(resource.uri)
+        if self._n_characters > MAX_URI_CHARACTERS:
+            raise LimitExceeded(
+                f"the identifiers of the schema are longer than {MAX_URI_CHARACTERS} characters together",
+                pointer(resource.at),
+                "Use absolute identifiers where schemas with identifiers nest.",
+            )
         self.of_uri.setdefault(resource.uri, resource)
         self.of_root[id(resource.contents)] = resource
         self.has_dynamic = self.has_dynamic or bool(resource.dynamic)
@@ -193,7 +210,13 @@ class Documents:
             place = resource.at
             for key in reversed(keys_of(at)[0]):
                 place = (place, key)
-            draft = self._draft(here, resource.draft) if "$schema" in here else resource.draft
+            draft, keywords = self._dialect(here, resource.draft)
+            if keywords:
+                raise UnsupportedSchema(
+                    f"{here['$schema']} leaves out vocabularies, which a meta-schema may do for whole documents only",
+                    pointer(place, "$schema"),
+                    "Move the schema to a document of its own and register that with registry=.",
+                )
             resource = Resource(here, uri, draft, resource.document, place)
             self._note(resource)
             at = ROOT
@@ -213,18 +236,20 @@ class Documents:
             resource.dynamic.add(name)
             self.has_dynamic = True
 
-    def _draft(self, contents: Any, otherwise: int) -> int:
-        """The draft that `$schema` declares, through meta-schemas of the caller where it names one."""
-        declared, seen = draft_of(contents), set()
+    def _dialect(self, contents: Any, otherwise: int) -> tuple[int, frozenset[str]]:
+        """The draft that `$schema` declares, through meta-schemas of the caller, and the keywords these leave out."""
+        declared, keywords, n_seen = draft_of(contents), frozenset[str](), 0
         while not declared and self.registry is not None and type(contents) is dict:
             uri = contents.get("$schema")
-            if type(uri) is not str or uri in seen:
+            if type(uri) is not str or n_seen >= MAX_META_SCHEMAS:
                 break
-            seen.add(uri)
             found = self._retrieved(uri.rstrip("#"))
             contents = None if found is None else found.contents
+            if n_seen == 0 and type(contents) is dict and "$vocabulary" in contents:
+                keywords = left_out(contents["$vocabulary"], uri)
+            n_seen += 1
             declared = draft_of(contents)
-        return declared or otherwise
+        return declared or otherwise, keywords
 
     def _retrieved(self, uri: str) -> Any:
         """What the caller's registry, or else the published meta-schemas, have there: a `referencing.Resource`."""

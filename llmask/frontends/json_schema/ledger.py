@@ -15,11 +15,12 @@ keyword.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_7, DRAFT_2019, Shape
+from llmask.frontends.json_schema.keywords import Shape
 from llmask.frontends.json_schema.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
 
@@ -38,13 +39,8 @@ APPLY_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "depende
 DEFINITIONS = ("$defs", "definitions")
 # Where one of these is not enforced, its schemas still are, as those of `anyOf`.
 STILL_UNIONS = ("oneOf",)
-# What means something only beside another keyword, and since which draft.
-COMPANIONS = {
-    "then": ("if", DRAFT_7),
-    "else": ("if", DRAFT_7),
-    "minContains": ("contains", DRAFT_2019),
-    "maxContains": ("contains", DRAFT_2019),
-}
+# What means something only beside another keyword.
+COMPANIONS = {"then": "if", "else": "if", "minContains": "contains", "maxContains": "contains"}
 NAMES = ("$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
 DESCRIPTIONS = (
     *("title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "$comment"),
@@ -98,13 +94,18 @@ class _Ledger:
         self._describing: set[int] = set()  # ids of the schemas that describe documents
 
     def entries_of(self, schema: Any) -> list[LedgerEntry]:
-        reached = self._reach(schema)
+        read = schema if self._references is None else self._references.root
         entries: list[LedgerEntry] = []
-        listed: set[int] = set()
-        for place in [(schema, ROOT), *reached]:  # references may lead to places that are no schemas by themselves
-            if id(place[0]) not in listed:
-                self._list(*place, entries, listed)
-        return entries
+        listed: set[str] = set()  # pointers, as one object may stand in several places
+        for place in [(read, ROOT), *self._reach(read)]:  # references may lead to what is no schema by itself
+            self._list(*place, entries, listed)
+        if read is schema:
+            return entries
+        fates = {entry[:2]: entry for entry in entries}
+        whole: list[LedgerEntry] = []
+        self._list(schema, ROOT, whole, set())
+        left_out = f"{ANNOTATION}: the meta-schema leaves its vocabulary out"
+        return [fates.pop((at, keyword), (at, keyword, left_out)) for at, keyword, _ in whole] + [*fates.values()]
 
     def _reach(self, schema: Any) -> list[SchemaAt]:
         """The schemas that describe documents."""
@@ -117,7 +118,7 @@ class _Ledger:
                 continue
             self._describing.add(id(here))
             reached.append((here, path))
-            used = self._used(here)
+            used = self._used(here, path)
             for keyword, value in here.items():
                 if keyword in used and keyword not in DEFINITIONS and self._applies(keyword, path):
                     waiting += self._schemas_in(keyword, value, path)
@@ -134,22 +135,19 @@ class _Ledger:
         except LlmaskError:  # a schema with such a reference is refused where it describes documents
             return []
 
-    def _used(self, here: dict[str, Any]) -> set[str]:
+    def _used(self, here: dict[str, Any], path: Path) -> set[str]:
         """Keywords of a schema that its draft gives a meaning."""
-        used = {check[0] for check in Shape(tuple(here), self._draft).checks}
-        used |= {
-            keyword
-            for keyword, (partner, since) in COMPANIONS.items()
-            if partner in used and keyword in here and (self._draft == ANY_DRAFT or self._draft >= since)
-        }
+        draft = self._draft if self._references is None else self._references.draft_at(here, path)
+        used = {check[0] for check in Shape(tuple(here), draft).checks}
         if type(here.get("items")) is not list:
             used.discard("additionalItems")
-        return used - {keyword for keyword, (partner, _) in COMPANIONS.items() if partner not in used}
+        return used - {keyword for keyword, partner in COMPANIONS.items() if partner not in used}
 
     def _warning(self, keyword: str, path: Path) -> str | None:
         """Why a keyword is not enforced, or None."""
-        partner = COMPANIONS[keyword][0] if keyword in COMPANIONS else keyword
-        for asked in (keyword, partner):
+        if not self._warnings:
+            return None
+        for asked in (keyword, COMPANIONS.get(keyword, keyword)):
             warning = self._warnings.get(pointer(path, asked))
             if warning is not None:
                 return warning.partition("is not enforced: ")[2]
@@ -171,19 +169,20 @@ class _Ledger:
 
     # --- listing
 
-    def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[int]) -> None:
-        waiting: list[tuple[Any, Path, str]] = [(schema, at, "")]
+    def _list(self, schema: Any, at: Path, entries: list[LedgerEntry], listed: set[str]) -> None:
+        limits = self._options.limits
+        waiting: list[tuple[Any, Path, str, int]] = [(schema, at, "", 0)]
         while waiting:
-            here, path, outside = waiting.pop()
-            if type(here) is not dict:
+            here, path, outside, depth = waiting.pop()
+            if type(here) is not dict or pointer(path) in listed:
                 continue
-            listed.add(id(here))
-            used = self._used(here)
+            listed.add(pointer(path))
+            used = self._used(here, path)
             if id(here) in self._describing:
                 outside = ""
             elif not outside:
                 outside = f"{ANNOTATION}: nothing refers to it"
-            below: list[tuple[Any, Path, str]] = []
+            below: list[tuple[Any, Path, str, int]] = []
             for keyword, value in here.items():
                 fate = self._fate(keyword, value, here, path, used)
                 if outside and not fate.startswith(ANNOTATION):
@@ -194,12 +193,14 @@ class _Ledger:
                 inherited = outside
                 if fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
                     inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
-                below += [(member, place, inherited) for member, place in self._schemas_in(keyword, value, path)]
-            if len(entries) > self._options.limits.max_schema_keywords:
+                found = self._schemas_in(keyword, value, path)
+                below += [(member, place, inherited, depth + 1) for member, place in found]
+            if len(entries) > limits.max_schema_keywords or depth > limits.max_schema_depth:
                 raise LimitExceeded(
-                    "the ledger of the schema has more entries than limits.max_schema_keywords",
-                    pointer(path),
-                    "Schemas that stand in many places are listed in each; refer to them by $ref.",
+                    "the ledger of the schema has more entries than limits.max_schema_keywords, or is nested deeper "
+                    "than limits.max_schema_depth",
+                    pointer(at),
+                    "Schemas that stand in many places, or in themselves, are listed in each; refer to them by $ref.",
                 )
             waiting.extend(reversed(below))
 
@@ -212,8 +213,8 @@ class _Ledger:
         if keyword in DESCRIPTIONS:
             return ANNOTATION
         if keyword not in used:
-            if keyword in COMPANIONS and COMPANIONS[keyword][0] not in here:
-                return f'{ANNOTATION}: there is no "{COMPANIONS[keyword][0]}" beside it'
+            if keyword in COMPANIONS and COMPANIONS[keyword] not in here:
+                return f'{ANNOTATION}: there is no "{COMPANIONS[keyword]}" beside it'
             if keyword == "additionalItems" and "$ref" not in used:
                 return f'{ANNOTATION}: "items" is no list'
             if "$ref" in used:
@@ -251,22 +252,35 @@ class _Ledger:
 
 def _form_of_values(values: list[Any], options: SchemaOptions) -> str:
     forms = []
-    if options.literals == "json" and any(type(value) in (str, list, dict) for value in values):
+    if options.literals == "json" and any(_holds(value, _is_text) for value in values):
         forms.append("strings are spelled as json.dumps(ensure_ascii=False) does")
-    if any(type(value) in (list, dict) and _has_many_keys(value) for value in values):
+    if options.property_order == "schema" and any(_holds(value, _is_large_object) for value in values):
         forms.append("keys of objects are written in this order")
-    if any(type(value) not in (str, bool, type(None)) for value in values):
-        forms.append("numbers are spelled as json.dumps does, whole ones also without a fraction")
+    if any(_holds(value, _is_number) for value in values):
+        forms.append("numbers are written without exponent")
     return "; ".join(forms)
 
 
-def _has_many_keys(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
+    return type(value) is str or (type(value) is dict and bool(value))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float, Decimal)
+
+
+def _is_large_object(value: Any) -> bool:
+    return type(value) is dict and len(value) > 1
+
+
+def _holds(value: Any, is_wanted: Callable[[Any], bool]) -> bool:
+    """Whether a value, or one within it, is as wanted."""
     waiting = [value]
     while waiting:
         here = waiting.pop()
+        if is_wanted(here):
+            return True
         if type(here) is dict:
-            if len(here) > 1:
-                return True
             waiting += here.values()
         elif type(here) is list:
             waiting += here

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from llmask.frontends.json_schema.number_machines import MAY, NEVER
 from llmask.frontends.json_schema.numbers import NumberRange, number_node
 from llmask.frontends.json_schema.strings import free_string
 
@@ -31,11 +32,13 @@ class Punctuation(NamedTuple):
     integer: int
 
 
-def punctuation_of(nodes: RegexNodes) -> Punctuation:
-    """The store's `Punctuation`, made once."""
-    found = nodes.memo.get(__name__)
+def punctuation_of(nodes: RegexNodes, numbers: str = "json") -> Punctuation:
+    """The store's `Punctuation`, made once for each form of numbers (`SchemaOptions.numbers`)."""
+    key = (__name__, numbers)
+    found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[__name__] = Punctuation(
+        is_plain = numbers == "plain"
+        found = nodes.memo[key] = Punctuation(
             open_object=nodes.literal(b"{"),
             close_object=nodes.literal(b"}"),
             open_array=nodes.literal(b"["),
@@ -44,8 +47,8 @@ def punctuation_of(nodes: RegexNodes) -> Punctuation:
             colon=nodes.literal(b":"),
             boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
             null=nodes.literal(b"null"),
-            number=number_node(nodes, NumberRange()),
-            integer=number_node(nodes, NumberRange(is_integer=True)),
+            number=number_node(nodes, NumberRange(exponent=not is_plain)),
+            integer=number_node(nodes, NumberRange(is_integer=True, fraction=NEVER if is_plain else MAY)),
         )
     return cast(Punctuation, found)
 
@@ -59,12 +62,13 @@ def white_space(nodes: RegexNodes, most: int) -> int:
     return int(found)
 
 
-def lexemes_of_types(nodes: RegexNodes) -> dict[str, int]:
-    """Lexeme of each scalar type, made once."""
-    found = nodes.memo.get((__name__, "types"))
+def lexemes_of_types(nodes: RegexNodes, numbers: str = "json") -> dict[str, int]:
+    """Lexeme of each scalar type, made once for each form of numbers."""
+    key = (__name__, "types", numbers)
+    found = nodes.memo.get(key)
     if found is None:
-        lexemes = punctuation_of(nodes)
-        found = nodes.memo[(__name__, "types")] = {
+        lexemes = punctuation_of(nodes, numbers)
+        found = nodes.memo[key] = {
             "string": free_string(nodes),
             "number": lexemes.number,
             "integer": lexemes.integer,

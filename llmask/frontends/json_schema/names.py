@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 
-def name_language(translation: Translation, schemas: list[SchemaAt]) -> int:
-    """Node of every spelling of every string that fulfils `schemas`."""
-    return strings_of(translation, conjunction_of(translation, schemas))
+def name_language(translation: Translation, schemas: list[SchemaAt], is_most: bool = False) -> int:
+    """Node of every spelling of every string that fulfils `schemas`; with `is_most` of others, too (`string_node`)."""
+    return strings_of(translation, conjunction_of(translation, schemas), is_most)
 
 
-def strings_of(translation: Translation, conjunction: Conjunction) -> int:
-    """Node of every spelling of every string that fulfils all parts and choices."""
+def strings_of(translation: Translation, conjunction: Conjunction, is_most: bool = False) -> int:
+    """Node of every spelling of every string that fulfils all parts and choices; `is_most` as in `string_node`."""
     nodes = translation.nodes
     parts = conjunction.parts
     if conjunction.false_at is not None or "string" not in types_of(parts):
         return nodes.EMPTY
     translation.count_work()
-    members = [string_node(translation, parts)]
+    members = [string_node(translation, parts, is_most)]
     for schema, _, shape in parts:
         if "enum" in schema:
             texts = [value for value in schema["enum"] if type(value) is str]
@@ -40,17 +40,21 @@ def strings_of(translation: Translation, conjunction: Conjunction) -> int:
             constant = schema["const"]
             members.append(any_spelling(nodes, constant) if type(constant) is str else nodes.EMPTY)
     for keyword, _, schemas, _ in conjunction.choices:
-        languages = [name_language(translation, [schema]) for schema in schemas]
-        members.append(nodes.union(languages) if keyword == "anyOf" else exactly_one(translation, languages))
+        languages = [name_language(translation, [schema], is_most) for schema in schemas]
+        if keyword == "anyOf":
+            members.append(nodes.union(languages))
+        else:
+            others = [name_language(translation, [schema], not is_most) for schema in schemas]
+            members.append(exactly_one(translation, languages, others))
     node = nodes.intersect(members)
     return nodes.EMPTY if nodes.is_empty(node) else node
 
 
-def exactly_one(translation: Translation, languages: list[int]) -> int:
-    """Node of the strings that belong to one of `languages` and to no other."""
+def exactly_one(translation: Translation, languages: list[int], refused: list[int]) -> int:
+    """Node of the strings that belong to one of `languages` and to none of `refused` at another place."""
     nodes = translation.nodes
     alone = []
     for at, language in enumerate(languages):
-        others = nodes.union([*languages[:at], *languages[at + 1 :]])
+        others = nodes.union([*refused[:at], *refused[at + 1 :]])
         alone.append(nodes.intersect([language, nodes.complement(others)]))
     return nodes.union(alone)

@@ -26,13 +26,14 @@ from llmask.frontends.json_schema.strings import (
     pattern_string,
     spellings_of,
 )
+from llmask.frontends.json_schema.synthetic import KeySet, all_of
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part, SchemaAt
-    from llmask.frontends.json_schema.synthetic import KeySet
     from llmask.frontends.json_schema.translation import Translation
 
-MAX_CELLS = 512  # sets of free keys that the same patterns match
+MAX_CELLS = 128  # sets of free keys that the same patterns match
+CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
 MAX_WITNESSES = 6  # each doubles the states of the object
 MAX_ASSIGNMENTS = 1000  # of witnesses to keys
 
@@ -68,15 +69,15 @@ def keys_node(translation: Translation, keys: KeySet) -> int:
     """Node of every spelling of every key of a set."""
     nodes = translation.nodes
 
-    def found_by(pattern: str) -> int:
-        return pattern_string(translation, pattern, keys.path, "patternProperties")
+    def found_by(pattern: str, is_negated: bool = False) -> int:
+        return pattern_string(translation, pattern, keys.path, "patternProperties", is_negated)
 
     members = [other_strings(nodes, keys.without) if keys.without else free_string(nodes)]
     if keys.pattern is not None:
         members.append(found_by(keys.pattern))
     if keys.refused_by is not None:
-        members.append(nodes.complement(name_language(translation, [keys.refused_by])))
-    members += [nodes.complement(found_by(pattern)) for pattern in keys.without_patterns]
+        members.append(nodes.complement(name_language(translation, [keys.refused_by], is_most=True)))
+    members += [found_by(pattern, is_negated=True) for pattern in keys.without_patterns]
     return nodes.intersect(members) if len(members) > 1 else members[0]
 
 
@@ -103,6 +104,7 @@ def layout_of(translation: Translation, parts: list[Part]) -> Layout:
     for schema, _, _ in subjects:
         for name in schema.get("required", ()):
             names[name] = True
+    translation.count_work(len(names) * len(subjects) // 4)
     wanted: list[tuple[int, SchemaAt]] = []
     for schema, path, _ in subjects:
         if SOME_KEY in schema:
@@ -156,17 +158,31 @@ def with_witnesses(translation: Translation, layout: Layout, path: Path) -> list
                 entry = kept[n]
                 added = [] if members[at][0] is True else [members[at]]
                 kept[n] = entry._replace(schemas=[*entry.schemas, *added], is_required=True)
-        if len(free) > 1 and high is not None:
-            raise LimitExceeded(
-                "maxProperties stands beside more than one negated keyword about free keys",
-                pointer(path),
-                "Leave maxProperties out.",
-            )
-        renumbered = [
-            cell._replace(witnesses=sum((cell.witnesses >> at & 1) << new for new, at in enumerate(free)))
-            for cell in cells
-        ]
-        found.append(Layout(kept, renumbered, low, high, [members[at] for at in free]))
+        # where room is limited, it is told which of them are one and the same key
+        groupings = _partitions(free) if high is not None else [[[at] for at in free]]
+        for groups in groupings:
+            together = [all_of(translation, [members[at] for at in group], path) for group in groups]
+            renumbered = [
+                cell._replace(
+                    witnesses=sum(
+                        all(cell.witnesses >> at & 1 for at in group) << new for new, group in enumerate(groups)
+                    )
+                )
+                for cell in cells
+            ]
+            found.append(Layout(kept, renumbered, low, high, together))
+    return found
+
+
+def _partitions(members: list[int]) -> list[list[list[int]]]:
+    """Every way to divide members into groups."""
+    found: list[list[list[int]]] = [[]]
+    for member in members:
+        more = []
+        for groups in found:
+            more.append([*groups, [member]])
+            more += [[*groups[:at], [*group, member], *groups[at + 1 :]] for at, group in enumerate(groups)]
+        found = more
     return found
 
 
@@ -294,7 +310,7 @@ def _divided(translation: Translation, groups: list[_Group], node: int, path: An
     nodes = translation.nodes
     found = []
     for group in groups:
-        translation.count_work()
+        translation.count_work(CELL_WORK)
         inside, outside = [*group.inside, node], [*group.outside, node]
         if not nodes.is_empty(_keys(translation, inside, group.outside)):
             found.append((group._replace(inside=inside), True))

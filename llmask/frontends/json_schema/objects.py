@@ -14,7 +14,7 @@ holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
     fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
 
 Objects that count their keys, or must have certain ones, are written in `counted_objects.py`; those whose keys come in
-any order in `any_order.py`.
+any order, or must not be repeated, in `set_objects.py`.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
@@ -24,10 +24,11 @@ from __future__ import annotations
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from llmask.frontends.json_schema.any_order import emit_any_order
 from llmask.frontends.json_schema.counted_objects import CountedObject, emit_counted
+from llmask.frontends.json_schema.finite import texts_of
 from llmask.frontends.json_schema.object_layout import Cell, Entry, Layout, layout_of, with_witnesses
 from llmask.frontends.json_schema.pointers import ROOT, Path
+from llmask.frontends.json_schema.set_objects import emit_set_object
 from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 
+FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted
 MANY = 32  # optional properties in a row that are cut into fans
 
 
@@ -44,11 +46,25 @@ def emit_object(
     """Edges from `start` to `end` over every object that fulfils `parts`."""
     path = parts[0][1] if parts else ROOT
     layout = layout_of(translation, parts)
+    if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses):
+        layout = with_few_keys_declared(translation, layout)
     if not layout.witnesses:
         return _emit_layout(translation, layout, path, rule, start, end, depth)
     for one in with_witnesses(translation, layout, path):
         _emit_layout(translation, one, path, rule, start, end, depth)
     return None
+
+
+def with_few_keys_declared(translation: Translation, layout: Layout) -> Layout:
+    """The same with free keys of which there are few as declared ones, so that the others do not run out."""
+    entries, cells = list(layout.entries), []
+    for cell in layout.cells:
+        names = texts_of(translation.nodes, cell.keys, FEW_KEYS)
+        if names is None:
+            cells.append(cell)
+        else:
+            entries += [Entry(name, cell.schemas, False, cell.witnesses) for name in sorted(names)]
+    return layout._replace(entries=entries, cells=cells)
 
 
 def _emit_layout(
@@ -62,7 +78,7 @@ def _emit_layout(
             return translation.nothing("a required property allows no value", path)
         entries = kept
         cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
-    n_required = 1 if witnesses else 0  # one free key may be all of them
+    n_required = len(witnesses) if high is not None else 1 if witnesses else 0  # one free key may be all of them
     for entry in entries:
         n_required += entry.is_required
     if high is not None:
@@ -80,9 +96,10 @@ def _emit_layout(
     elif not cells and len(entries) < low:
         return translation.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path)
     is_any_order = translation.options.property_order == "any" and len(entries) + (len(cells) > 0) > 1
-    if is_any_order or high is not None or low > 1 or witnesses:
+    is_tracked = translation.options.unique_keys and bool(cells)
+    if is_any_order or high is not None or low > 1 or witnesses or is_tracked:
         counted = CountedObject(entries, cells, low, high, witnesses, path)
-        emit = emit_any_order if is_any_order else emit_counted
+        emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
         return emit(translation, counted, rule, start, end, depth)
     return _emit_plain(translation, entries, cells, n_required, low, rule, start, end, depth)
 

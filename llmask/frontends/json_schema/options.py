@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
-from llmask.grammar.rules import Rules
+from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
     "property_order": ("schema", "any"),
+    "numbers": ("json", "plain"),
     "literals": ("json", "any"),
-    "unique_keys": (False,),
+    "unique_keys": (False, True),
 }
 WHITE_SPACE = " \t\n\r"
 MAX_INDENT = 64  # blanks of one level
@@ -42,7 +43,7 @@ class SchemaOptions:
     whitespace : "flexible", JSON's white space between any two lexemes; "compact", none at all; or a pattern (Python's
         syntax) that all white space between two lexemes matches. Where it does not match the empty text, white space
         stands between any two lexemes.
-    max_whitespace : bytes in one run of white space.
+    max_whitespace : bytes in one run of white space; `indent` writes as many as it needs.
     indent : None, or the document is written exactly as `json.dumps(indent=indent)` does: a line a member, indented
         by that many blanks, or copies of that text, a level. Depth is followed exactly in what stands in the schema,
         and in what it refers to down to a depth of `spacing.MAX_DEPTH`; below that, lines may be indented by any
@@ -52,7 +53,10 @@ class SchemaOptions:
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones. "any":
         every order, each declared key once.
-    unique_keys : False: a key without a schema of its own may be written twice, as JSON allows.
+    unique_keys : False: a key without a schema of its own may be written twice, as JSON allows, where that cannot make
+        the object invalid.
+    numbers : "json": every writing, but without exponent where a keyword constrains the number; 1.0 is the integer 1.
+        "plain": never an exponent, integers never with a fraction, listed numbers in their shortest spelling.
     escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
         character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of
         `"/\bfnrtu`). A character that must be escaped and that none of the letters spells is written as in "minimal".
@@ -70,6 +74,7 @@ class SchemaOptions:
     unsupported: str = "error"
     property_order: str = "schema"
     unique_keys: bool = False
+    numbers: str = "json"
     escapes: str | Iterable[str] = "all"
     literals: str = "json"
     registry: Any = None
@@ -124,7 +129,7 @@ class SchemaOptions:
         # 1 equals True and 1.0, so types that are checked above need no place here; an indent is an int or a str
         return (
             *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
-            *(self.property_order, self.unique_keys, self.style, registry),
+            *(self.property_order, self.unique_keys, self.numbers, self.style, registry),
         )
 
 
@@ -186,11 +191,13 @@ class SchemaGrammar:
     ----------
     rules : what the parser reads.
     warnings : what is not enforced although the schema says it, one sentence each with its JSON pointer.
+    make_variant : writes rules without some values when a sequence needs them; None where none does.
     """
 
     rules: Rules
     warnings: list[str]
     make_ledger: Callable[[], list[LedgerEntry]]
+    make_variant: MakeVariant | None = None
 
     @cached_property
     def ledger(self) -> list[LedgerEntry]:

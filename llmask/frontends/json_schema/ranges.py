@@ -29,6 +29,7 @@ def fraction_of(parts: list[Part], kind: str) -> str | None:
 
 def range_of(translation: Translation, parts: list[Part], kind: str) -> NumberRange | None:
     """What a number ("integer" or "number" as `kind`) must fulfil; None when any number of the kind does."""
+    is_plain = translation.options.numbers == "plain"
     fraction = fraction_of(parts, kind)
     if fraction == MAY and not any(shape.has_number or shape.has_except for _, _, shape in parts):
         return None
@@ -37,4 +38,6 @@ def range_of(translation: Translation, parts: list[Part], kind: str) -> NumberRa
     excluded = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if is_number(value)]
     if fraction is None or any(NO_INTEGER in schema and shape.draft != DRAFT_4 for schema, _, shape in parts):
         divisors.append(1)
-    return number_range(subjects, kind == "integer", divisors, excluded, fraction or MAY)
+    if is_plain and kind == "integer":
+        fraction = NEVER
+    return number_range(subjects, kind == "integer", divisors, excluded, fraction or MAY, not is_plain)

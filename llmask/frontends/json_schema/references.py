@@ -41,6 +41,7 @@ class References:
 
     Attributes
     ----------
+    root : the schema, without what its meta-schema leaves out.
     draft : the draft of the schema, of `keywords`.
     is_scoped : what a schema means may depend on the way to it, so `id()` does not tell places apart.
     """
@@ -57,7 +58,8 @@ class References:
         if registry is not None:
             check_registry(registry)
             if self.draft == ANY_DRAFT and type(root) is dict and "$schema" in root:
-                self.draft = self._read().draft  # its `$schema` may name a meta-schema of the caller
+                documents = self._read()  # its `$schema` may name a meta-schema of the caller
+                self.draft, self.root = documents.draft, documents.root.contents
 
     # --- places
 
@@ -68,10 +70,14 @@ class References:
         return id(schema), self.scope_of(path).number
 
     def draft_at(self, schema: dict[str, Any], path: Path) -> int:
-        """The draft that a schema is read by; whoever goes down asks at every level."""
+        """The draft that a schema is read by.
+
+        Whoever goes down asks for each schema on the way: one with a URI of its own is noticed here, before anything
+        below it is compared with what stands elsewhere.
+        """
         documents = self._documents
         if documents is None:
-            if not path or "$schema" not in schema:
+            if not path or not _is_base(schema.get(self._id_key)):
                 return self.draft
             documents = self._read()
         return self.scope_of(path).resource.draft if documents.has_drafts else self.draft

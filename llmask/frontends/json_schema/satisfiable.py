@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
+from llmask.grammar.rules import CALLS, EDGE_FIELDS, Rules
 
 
 def productive_states(rules: Rules) -> set[int]:
@@ -22,7 +22,7 @@ def productive_states(rules: Rules) -> set[int]:
     first = np.searchsorted(edges[:, 3], np.arange(n_states + 1)).tolist()
     sources = edges[:, 0].tolist()
     rule_starts = np.frombuffer(rules.rule_starts, np.int32)
-    is_call = edges[:, 1] == CALL
+    is_call = np.isin(edges[:, 1], CALLS)
     # start state of the rule that an edge calls, -1 for other edges
     starts = np.where(is_call, rule_starts[np.where(is_call, edges[:, 2], 0)], -1).tolist()
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is productive already

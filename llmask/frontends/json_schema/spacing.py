@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.errors import GrammarError, LlmaskError
+from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexemes import punctuation_of, white_space
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, Rules, StateId
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.options import SchemaOptions
 
 MAX_DEPTH = 32
-MAX_EDGES = 500_000
+MAX_EDGES = 100_000
 # What stood before a state: anything else; an opening bracket without, or with, white space after it.
 BETWEEN, EMPTY, FULL = 0, 1, 2
 
@@ -48,6 +48,12 @@ def with_spacing(rules: Rules, nodes: RegexNodes, options: SchemaOptions) -> Rul
         When the pattern for white space is malformed, matches something else, or only runs that are too long.
     """
     rules.ignored = None
+    if rules.calls_new and (options.indent is not None or options.whitespace not in ("flexible", "compact")):
+        raise UnsupportedSchema(
+            "keys or items that must differ from each other are not supported with indentation or a pattern of white"
+            " space",
+            help='Use whitespace="flexible" or "compact".',
+        )
     if options.indent is not None:
         unit = b" " * options.indent if type(options.indent) is int else str(options.indent).encode()
         return _Spaced(rules, nodes, Indentation(nodes, unit)).rules

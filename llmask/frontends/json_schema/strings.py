@@ -20,7 +20,7 @@ from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
-from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.formats import AT_MOST, FORMATS
 from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
@@ -123,8 +123,8 @@ def _letters(nodes: RegexNodes, text: Iterable[str]) -> list[int]:
     return [known[letter] for letter in text]
 
 
-def pattern_string(translation: Translation, pattern: str, where: Path, keyword: str) -> int:
-    """Node of every JSON string whose text `pattern` is found in.
+def pattern_string(translation: Translation, pattern: str, where: Path, keyword: str, is_negated: bool = False) -> int:
+    """Node of every JSON string whose text `pattern` is found in, or with `is_negated` of every other.
 
     Raises
     ------
@@ -132,11 +132,11 @@ def pattern_string(translation: Translation, pattern: str, where: Path, keyword:
         When the pattern is malformed or cannot be supported, with the place of the keyword.
     """
     nodes = translation.nodes
-    key = (__name__, "pattern", pattern)
+    key = (__name__, "pattern", pattern, is_negated)
     found = nodes.memo.get(key)
     if found is None:
         try:
-            body = compile_pattern(nodes, pattern, dialect="ecma", json_string=True)
+            body = compile_pattern(nodes, pattern, dialect="ecma", json_string=True, is_negated=is_negated)
         except LlmaskError as error:
             at = pointer(where, keyword) + (f", {error.where}" if error.where else "")
             raise type(error)(f'"{keyword}": {error.message}', at, error.help) from None
@@ -149,8 +149,11 @@ def matches_pattern(translation: Translation, pattern: int, text: str) -> bool:
     return translation.nodes.matches(pattern, QUOTE + spell_json(translation.nodes, text) + QUOTE)
 
 
-def string_node(translation: Translation, parts: list[Part]) -> int:
-    """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none."""
+def string_node(translation: Translation, parts: list[Part], is_most: bool = False) -> int:
+    """Node of every string that fulfils all of `parts`; `nodes.EMPTY` when there is none.
+
+    Some formats are no regular languages: a node holds part of their texts, and with `is_most` all of them and others.
+    """
     nodes = translation.nodes
     asked = tuple(
         (
@@ -167,10 +170,10 @@ def string_node(translation: Translation, parts: list[Part]) -> int:
     )
     if not asked:
         return free_string(nodes)
-    key = (__name__, asked, translation.format_key)
+    key = (__name__, asked, translation.format_key, is_most)
     found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[key] = _string_node(translation, parts)
+        found = nodes.memo[key] = _string_node(translation, parts, is_most)
     return int(found)
 
 
@@ -179,7 +182,7 @@ def texts_except(schema: dict[Any, Any]) -> list[str]:
     return [value for value in schema[EXCEPT] if type(value) is str]
 
 
-def _string_node(translation: Translation, parts: list[Part]) -> int:
+def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> int:
     nodes = translation.nodes
     low, high = count_range(parts, "minLength", "maxLength")
     required: set[int] = set()
@@ -193,12 +196,12 @@ def _string_node(translation: Translation, parts: list[Part]) -> int:
         if "pattern" in schema:
             required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
         if NO_PATTERN in schema:
-            required.add(nodes.complement(pattern_string(translation, schema[NO_PATTERN], path, "pattern")))
+            required.add(pattern_string(translation, schema[NO_PATTERN], path, "pattern", is_negated=True))
         name = format_of(translation, schema, path)
         if name is not None:
-            required.add(_format_node(translation, name, path))
+            required.add(_format_node(translation, name, path, is_most))
         if NO_FORMAT in schema:
-            required.add(nodes.complement(_format_node(translation, schema[NO_FORMAT], path)))
+            required.add(_format_node(translation, schema[NO_FORMAT], path, not is_most, is_negated=True))
     if high is not None and low > high:
         return nodes.EMPTY
     if low > 0 or high is not None:
@@ -209,8 +212,11 @@ def _string_node(translation: Translation, parts: list[Part]) -> int:
     return nodes.EMPTY if nodes.is_empty(node) else node
 
 
-def _format_node(translation: Translation, name: str, path: Path) -> int:
-    return pattern_string(translation, translation.format_patterns[name], path, "format")
+def _format_node(translation: Translation, name: str, path: Path, is_most: bool, is_negated: bool = False) -> int:
+    pattern = translation.format_patterns[name]
+    if is_most and name not in translation.options.formats:
+        pattern = AT_MOST.get(name, pattern)
+    return pattern_string(translation, pattern, path, "format", is_negated)
 
 
 def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> str | None:

@@ -13,7 +13,7 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ from llmask.frontends.json_schema.satisfiable import productive_states
 from llmask.frontends.json_schema.strings import string_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.unique_arrays import emit_unique_array
+from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.unsupported import refuse
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
@@ -63,6 +65,7 @@ class Translation(Context):
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         super().__init__(nodes, schema, options)
         self._rule_of: dict[Any, RuleId] = {}
+        self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
@@ -85,6 +88,8 @@ class Translation(Context):
                 self.rules = Rules()
                 self.counted.clear()
                 self._rule_of.clear()
+                self._own_rules.clear()
+                self.variants.clear()
                 self._any = None
         except LimitExceeded as error:
             if error.where is not None:
@@ -95,12 +100,40 @@ class Translation(Context):
         """Pairs of positions of schemas that their marks do not show to exclude each other."""
         return list(pairs_left(self, schemas))
 
+    def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
+        """A rule that is no place of the schema, made once for `key`."""
+        found = self._own_rules.get(key)
+        if found is None:
+            found = self._own_rules[key] = make()
+        return found
+
+    def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
+
+        Raises
+        ------
+        LimitExceeded
+            When it takes more than the limits allow.
+        """
+        key = ("variant", rule, frozenset(texts))
+        if key not in self._synthetic:
+            made = self.variants[rule](texts)
+            self._drain()
+            self._synthetic[key] = made
+        found: RuleId | None = self._synthetic[key]
+        return found
+
     def _write_all(self) -> None:
         rules = self.rules
+        rules.values_are_json = True
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed([(self.schema, ROOT)])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        self._drain()
+
+    def _drain(self) -> None:
+        """Write the places that wait."""
         waiting = self._waiting
         while waiting:
             place = waiting.pop()
@@ -112,7 +145,11 @@ class Translation(Context):
         if not self.counted:
             return set()
         productive = productive_states(self.rules)
-        return {place for state, place in self.counted.items() if state not in productive} - self.void
+        return {
+            place
+            for start, (end, place) in self.counted.items()
+            if start not in productive and end in productive and place not in self.void
+        }
 
     # --- places
 
@@ -208,14 +245,15 @@ class Translation(Context):
             rules = self.rules
             rule = self._any = rules.rule("any value")
             start = rules.start_state(rule)
-            template: RuleTemplate | None = self.nodes.memo.get((__name__, "any"))
+            key = (__name__, "any", self.options.numbers)
+            template: RuleTemplate | None = self.nodes.memo.get(key)
             if template is None:
                 n_edges = len(rules.edges)
                 end = rules.state(rule)
                 rules.final(end)
                 for kind in ALL_TYPES:
                     self._write_type(kind, [], rule, start, end, 0)
-                self.nodes.memo[(__name__, "any")] = RuleTemplate(rules, rule, n_edges)
+                self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
             else:
                 template.write(rules, rule)
         return self._any
@@ -268,7 +306,7 @@ class Translation(Context):
             else:
                 self._waiting.append((schemas, rule, start, end, depth + 1, False))
         if spellings:
-            self.rules.scan(start, listed_node(self.nodes, spellings), end)
+            self.rules.scan(start, listed_node(self, spellings), end)
         return None
 
     def _lists_values(self, conjunction: Conjunction) -> bool:
@@ -300,7 +338,6 @@ class Translation(Context):
         return None
 
     def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
-        lexemes = self.punctuation
         if kind == "object":
             return emit_object(self, parts, rule, start, end, depth)
         if kind == "array":
@@ -314,7 +351,7 @@ class Translation(Context):
             if wanted is not None:
                 node = number_node(self.nodes, wanted)
             else:
-                node = lexemes.integer if kind == "integer" else lexemes.number
+                node = self.lexeme_of_type[kind]
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
@@ -332,8 +369,10 @@ class Translation(Context):
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
+        if layout.is_unique and layout.counted:
+            return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
-            refuse(self, "uniqueItems", path, '"uniqueItems" is not supported; the mask would be too permissive')
+            return emit_unique_array(self, layout, path, rule, start, end)
         if layout.is_not_unique:
             refuse(self, "not", path, 'the negation of "uniqueItems" is not supported')
         emit = emit_counted_array if layout.counted else emit_array

@@ -100,17 +100,19 @@ def emit_listed(
         else:
             spellings.append(_spelling(value, path))
     if spellings:
-        translation.rules.scan(start, listed_node(translation.nodes, spellings, fraction), end)
+        translation.rules.scan(start, listed_node(translation, spellings, fraction), end)
     return None
 
 
-def listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY) -> int:
+def listed_node(translation: Translation, spellings: list[bytes], fraction: str = MAY) -> int:
     """Node of the scalars of a place; `fraction` as in `listed_numbers_node`.
 
     The mask after the quote of 50,000 words allows 17,500 tokens and takes 22 ms; the first masks of long lists are
     made here, so that no step of a document waits for them.
     """
-    node = _listed_node(nodes, spellings, fraction)
+    nodes = translation.nodes
+    is_plain = translation.options.numbers == "plain"
+    node = literals_of(nodes, spellings) if is_plain else _listed_node(nodes, spellings, fraction)
     key = (__name__, node)
     if len(spellings) >= LONG and key not in nodes.memo:
         nodes.memo[key] = True

@@ -32,6 +32,7 @@ def compile_pattern(
     dialect: Literal["python", "ecma"] = "python",
     json_string: bool = False,
     max_length: int = MAX_PATTERN_LENGTH,
+    is_negated: bool = False,
 ) -> int:
     r"""Node of the texts that a pattern matches.
 
@@ -42,6 +43,8 @@ def compile_pattern(
     dialect : "python": the texts that `re.fullmatch` matches; "ecma": those in which ECMA-262 (flag u) finds one.
     json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
     max_length : characters allowed in a pattern.
+    is_negated : the node is of all other texts. Their complement within all text says the same, but is found to be
+        empty beside others only after a search of all states, where this is empty once the pattern was found.
 
     Raises
     ------
@@ -56,17 +59,19 @@ def compile_pattern(
     >>> nodes.matches(node, b"2024-05")
     True
     """
-    key = (__name__, pattern, dialect, json_string)
+    key = (__name__, pattern, dialect, json_string, is_negated)
     found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length)
+        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length, is_negated)
     return int(found)
 
 
-def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int) -> int:
+def _compile(
+    nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int, is_negated: bool
+) -> int:
     from llmask.frontends.regex.alphabet import Spelling
     from llmask.frontends.regex.ecma_syntax import EcmaParser
-    from llmask.frontends.regex.ends import search, whole_match
+    from llmask.frontends.regex.ends import absent, search, whole_match
     from llmask.frontends.regex.meaning import tree_node
     from llmask.frontends.regex.python_syntax import PythonParser
 
@@ -79,9 +84,10 @@ def _compile(nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, m
                 f"the pattern has {len(pattern)} characters, more than {max_length}",
                 help="Shorten it, or raise the limit.",
             )
-        if dialect == "python":
-            return tree_node(nodes, spelling, whole_match(PythonParser(pattern).parse()))
-        return tree_node(nodes, spelling, search(EcmaParser(pattern).parse()))
+        tree = (
+            whole_match(PythonParser(pattern).parse()) if dialect == "python" else search(EcmaParser(pattern).parse())
+        )
+        return tree_node(nodes, spelling, absent(tree) if is_negated else tree)
     except RecursionError:
         raise LimitExceeded(
             "the pattern nests deeper than what is left of Python's stack",

@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 
 from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
+from llmask.derivatives.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
+from llmask.derivatives.unicode_scripts import script
 from llmask.frontends.regex.characters import DIGITS
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Boundary, Edge, Tree
@@ -25,6 +26,8 @@ BRACED = re.compile(r"\{([0-9a-fA-F]+)\}")
 LOW_HALF = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 PROPERTY = re.compile(r"\{(?:(\w+)=)?(\w+)\}")
 GENERAL_CATEGORY = ("gc", "General_Category", None)
+SCRIPT = ("sc", "Script")
+SCRIPT_EXTENSIONS = ("scx", "Script_Extensions")
 
 
 class EcmaParser(PythonParser):
@@ -47,6 +50,9 @@ class EcmaParser(PythonParser):
             self._group_name(start, start + 3)
         else:
             super()._open_special_group(start)
+
+    def _is_name(self, text: str) -> bool:
+        return text.replace("$", "_").isidentifier()
 
     def _class_ends(self, start: int, first: int) -> bool:
         return super()._class_ends(start, -1)
@@ -116,13 +122,15 @@ class EcmaParser(PythonParser):
         key, value = found.groups()
         self.index = found.end()
         members = unicode_classes.category(value) if key in GENERAL_CATEGORY else None
-        if members is None and key is None:
-            members = {"Any": TEXT, "ASCII": unicode_classes.ASCII}.get(value)
+        if key in SCRIPT or key in SCRIPT_EXTENSIONS:
+            members = script(value, key in SCRIPT_EXTENSIONS)
+        elif members is None and key is None:
+            members = unicode_classes.binary_property(value)
         if members is None:
             self._refuse(
                 f"the Unicode property {found[0][1:-1]} is not supported",
                 start,
-                "Use a general category such as Lu, or ranges of code points.",
+                "Use a general category such as Lu, a common script such as Script=Greek, or ranges of code points.",
             )
         return members
 

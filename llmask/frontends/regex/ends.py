@@ -6,13 +6,15 @@ patterns without anything that looks around.
 
     search:  ^a$|^b|c|d    becomes    a | b ANY | ANY (c|d) ANY
 
+A negated pattern is a look-ahead that must fail, and any text.
+
 In: a tree. Out: a tree that must match whole texts. Cost: a look at the ends of every alternative.
 """
 
 from __future__ import annotations
 
 from llmask.derivatives.code_points import TEXT
-from llmask.frontends.regex.tree import Alternatives, Chars, Edge, Repeated, Sequence, Tree
+from llmask.frontends.regex.tree import Alternatives, Chars, Edge, Look, Repeated, Sequence, Tree
 
 ANY_TEXT = Repeated(Chars(TEXT), 0, None)
 
@@ -34,6 +36,19 @@ def search(pattern: Alternatives) -> Tree:
         behind = () if at_end else (ANY_TEXT,)
         options.append(Sequence((*before, Alternatives(tuple(members)), *behind)))
     return Alternatives(tuple(options))
+
+
+def absent(pattern: Tree) -> Tree:
+    """Every text of which `pattern`, made by one of the functions above, is not the whole.
+
+    Any text at the pattern's end is taken off: (?!a$) for a, (?!a) for a ANY. So a node of it is empty as soon as `a`
+    was read, where the complement of `a ANY` lives on, with nothing that it could ever match in a text.
+    """
+    options = []
+    for option in pattern.options if isinstance(pattern, Alternatives) else (Sequence((pattern,)),):
+        is_open = bool(option.parts) and option.parts[-1] is ANY_TEXT
+        options.append(Sequence(option.parts[:-1] if is_open else (*option.parts, Edge(True))))
+    return Sequence((Look(Alternatives(tuple(options)), False, True), ANY_TEXT))
 
 
 def _without_ends(option: Sequence, terminators_allowed: bool = True) -> tuple[Sequence, bool, bool]:

@@ -59,6 +59,7 @@ class Meaning:
         self.equations = Equations(nodes, self.any_text)
         self.n_steps = 0
         self._looks_memo: dict[int, bool] = {}
+        self._made: list[Tree] = []
         self._looks_ahead: dict[int, list[Tail]] = {}
         self._nodes: dict[int, int] = {}
         self._words: dict[tuple[int, frozenset[int]], int] = {}
@@ -248,11 +249,39 @@ class Meaning:
         assert isinstance(tree, Look)
         bodies = self._looks_ahead.get(id(tree))
         if bodies is None:
-            bodies = self.tails_before(tree.inner, [self.nodes.ALL for _ in self.states])
+            bodies = self._before_anything(tree.inner)
             self._looks_ahead[id(tree)] = bodies
         body = bodies[state]
         assert isinstance(body, int)
         return self.nodes.complement(body) if tree.is_negated else body
+
+    def _before_anything(self, tree: Tree) -> list[Tail]:
+        """Tails before `tree` with any bytes behind it, unions outside and (a|ab) ALL, a{2,9} ALL cut short.
+
+        Only so are they ALL as soon as nothing else is asked, and their complement empty.
+        """
+        anything: list[Tail] = [self.nodes.ALL for _ in self.states]
+        if isinstance(tree, Sequence):
+            n_parts, tails = len(tree.parts), anything
+            while n_parts and tails == anything:
+                n_parts -= 1
+                tails = self._before_anything(tree.parts[n_parts])
+            return self.tails_before(self._kept(Sequence(tree.parts[:n_parts])), tails) if n_parts else tails
+        if isinstance(tree, Alternatives):
+            columns = [self._before_anything(option) for option in tree.options]
+            return [self.equations.union([column[state] for column in columns]) for state in self.states]
+        if isinstance(tree, Repeated):
+            if tree.min == 0:
+                return anything
+            tails = self._before_anything(tree.base)
+            n_more = tree.min - 1
+            return self.tails_before(self._kept(Repeated(tree.base, n_more, n_more)), tails) if n_more else tails
+        return self.tails_before(tree, anything)
+
+    def _kept(self, tree: Tree) -> Tree:
+        """A tree made here; what is remembered of trees goes by their `id`, so they live as long."""
+        self._made.append(tree)
+        return tree
 
     def _starts(self, members: CodePointSet) -> int:
         return self.nodes.concat([self.spelling.char(self.nodes, members), self.nodes.ALL])

@@ -239,12 +239,15 @@ class PythonParser(CharacterParser):
 
     def _group_name(self, start: int, name_start: int) -> None:
         end = self.data.find(">", name_start)
-        if end < 0 or not self.data[name_start:end].isidentifier():
+        if end < 0 or not self._is_name(self.data[name_start:end]):
             self._refuse("this group's name is no identifier", start, "Write (?P<name>...).")
         if self.data[name_start:end] in self.names:
             self._refuse("this group's name is already taken", start, "Rename one of the groups, or write (?:...).")
         self.names.add(self.data[name_start:end])
         self.index = end + 1
+
+    def _is_name(self, text: str) -> bool:
+        return text.isidentifier()
 
     def _checked_flags(self, letters: str) -> frozenset[str]:
         if "L" in letters:

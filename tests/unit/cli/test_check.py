@@ -144,7 +144,9 @@ def test_a_bad_schema_is_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "the option indent" in capsys.readouterr().err
     assert main(["check", str(tmp_path / "absent.json")]) == 2
     assert "No such file" in capsys.readouterr().err
-    assert main(["check", "true", "--instance", str(tmp_path / "absent.json")]) == 2
+    for option in ("--instance", "--registry", "--tokenizer"):
+        assert main(["check", "true", option, str(tmp_path / "absent")]) == 2
+        assert "No such file" in capsys.readouterr().err
 
 
 def test_warnings_are_printed(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from llmask import Compiler
 from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, schema_options
-from llmask.errors import GrammarError, UnsatisfiableSchema
+from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema
 
 
 def parse(*arguments: str) -> argparse.Namespace:
@@ -53,7 +54,7 @@ def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path:
         ("--max-whitespace", "1"): b'{ "z":"1"}',
         ("--indent", "2"): b'{\n  "z": "1"\n}',
         ("--indent", "\\t"): b'{\n\t"z": "1"\n}',
-        ("--property-order", "schema"): b'{"z":"1"}',
+        ("--property-order", "any"): b'{"d":"2024-01-31","z":"1"}',
         ("--format", "annotate"): b'{"d":"x"}',
         ("--format-pattern", "zip=^[0-9]$", "--format-pattern", "date=^=$"): b'{"z":"1","d":"="}',
         ("--escapes", "u"): b'{"z":"\\u0022"}',
@@ -64,8 +65,29 @@ def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path:
         matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), *arguments)).matcher()
         matcher.accept_bytes(text)
         assert matcher.is_accepting()
-    with pytest.raises(GrammarError, match="property_order"):
-        compile_grammar(byte_tokenizer, parse("--schema", str(path), "--property-order", "none"))
+
+
+def test_references_may_name_registered_files(byte_tokenizer: Any, tmp_path: Path) -> None:
+    schema, named, unnamed = tmp_path / "s.json", tmp_path / "named.json", tmp_path / "unnamed.json"
+    named.write_text('{"$id": "https://example.org/named", "const": 1}')
+    unnamed.write_text('{"$schema": "http://json-schema.org/draft-07/schema#", "const": 2}')
+    schema.write_text(
+        json.dumps({"enum": [1, 2, 3], "anyOf": [{"$ref": "https://example.org/named"}, {"$ref": f"{unnamed}"}]})
+    )
+    registered = ("--registry", str(named), "--registry", str(unnamed))
+    for text, is_allowed in ((b"1", True), (b"2", True), (b"3", False)):
+        matcher = compile_grammar(byte_tokenizer, parse("--schema", str(schema), *registered)).matcher()
+        if is_allowed:
+            matcher.accept_bytes(text)
+        else:
+            with pytest.raises(TokenRejected):
+                matcher.accept_bytes(text)
+    with pytest.raises(GrammarError):
+        compile_grammar(byte_tokenizer, parse("--schema", str(schema)))
+    named.write_text("{")
+    with pytest.raises(GrammarError, match="the document is not JSON") as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(schema), *registered))
+    assert str(named) in str(caught.value.where)
 
 
 @pytest.mark.parametrize("given", ["zip", "=a"])
@@ -77,8 +99,8 @@ def test_a_format_needs_a_name_and_a_pattern(given: str, capsys: pytest.CaptureF
 
 def test_the_options_are_those_of_the_compiler() -> None:
     parameters = set(inspect.signature(Compiler.json_schema).parameters)
-    # what no text on a command line can be, or is fixed so far
-    assert parameters - set(schema_options(parse("--regex", "a"))) == {"self", "schema", "registry", "unique_keys"}
+    # `unique_keys` has one value so far
+    assert parameters - set(schema_options(parse("--regex", "a"))) == {"self", "schema", "unique_keys"}
 
 
 def test_an_error_in_a_schema_names_the_file_and_the_place(byte_tokenizer: Any, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ In: nothing. Out: the pattern, made when it is first asked for. Cost: text only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
@@ -29,6 +28,9 @@ BLOCKS = (
     0x440, 0x460, 0x530, 0x5D0, 0x5E0, 0x600, 0x640, 0x660, 0x900, 0xE00, 0x2000, 0x3000, 0x3040, 0x3090, 0x30A0,
     0x30F0, 0x3400, 0x4E00, 0x9000, 0xAC00, 0xD000, 0xE000, 0x10000, 0x20000,
 )  # fmt: skip
+# First digits of hexadecimal escapes that tell the order of two; U+D800 to U+DFFF are halves of surrogate pairs.
+HEX_STEPS = (("0", "123456789ABCDEF"), ("123", "456789ABCDEF"), ("4567", "89ABCDEF"), ("89AB", "CDEF"), ("CD", "EF"))
+NO_SURROGATES = str.maketrans("", "", "Dd")
 SCRIPTS = "Arabic|Cyrillic|Devanagari|Greek|Han|Hangul|Hebrew|Hiragana|Katakana|Latin|Thai"
 
 
@@ -96,19 +98,11 @@ def _ranges() -> list[str]:
              ("A-Z", r"\[_`a-~"), ("_`", "a-~"), ("a-z", "{-~")]  # fmt: skip
     found += [rf"[{low}]-[{high}\x80-\u{{10FFFF}}]" for low, high in steps]
     found += [rf"[\u{{{low:X}}}-\u{{{end - 1:X}}}]-[\u{{{end:X}}}-\u{{10FFFF}}]" for low, end in pairwise(BLOCKS)]
-    for before, behind in ((r"\\x", HEX), (r"\\u", f"{HEX}{{3}}"), (r"\\u0", f"{HEX}{{2}}"), (r"\\u00", HEX)):
-        for digit in range(15):
-            low, high = _hexadecimal([digit]), _hexadecimal(range(digit + 1, 16))
-            end = f"{before}[{high}]{behind}"
-            if before == r"\\u":  # no halves of surrogate pairs
-                if digit == 0xD:
-                    continue
-                high = _hexadecimal([value for value in range(digit + 1, 16) if value != 0xD])
-                end = rf"\\u(?:[{high}]{HEX}|[Dd][0-7]){HEX}{{2}}" if digit < 0xD else rf"\\u[{high}]{behind}"
-            found.append(f"{before}[{low}]{behind}-{end}")
+    for low, high in HEX_STEPS:
+        low, high = low + low.lower(), high + high.lower()
+        found += [rf"\\x[{low}]{HEX}-\\x[{high}]{HEX}", rf"\\u00[{low}]{HEX}-\\u00[{high}]{HEX}"]
+        found.append(rf"\\u0[{low}]{HEX}{{2}}-\\u0[{high}]{HEX}{{2}}")
+        low, high = low.translate(NO_SURROGATES), high.translate(NO_SURROGATES)
+        if low:
+            found.append(rf"\\u[{low}]{HEX}{{3}}-\\u(?:[{high}]{HEX}|[Dd][0-7]){HEX}{{2}}")
     return found
-
-
-def _hexadecimal(values: Iterable[int]) -> str:
-    """Digits of either case, inside of a class."""
-    return "".join(f"{value:X}{value:x}" if value > 9 else str(value) for value in values)

@@ -34,13 +34,11 @@ def _resource(beyond_ascii: str, in_query: str) -> tuple[str, str]:
     ip_literal = rf"\[(?:{IPV6}|[Vv][0-9A-Fa-f]+\.[0-9A-Za-z._~\-{sub_delims}:]+)\]"
     authority = f"(?:{userinfo}@)?(?:{ip_literal}|{reg_name})(?::[0-9]*)?"
     network_or_absolute = f"//{authority}{segments}|/(?:{pchar}+{segments})?"
-    query = f"(?:[{unreserved}{sub_delims}:@/?{in_query}]|{_ESCAPED})*"
-    fragment = f"(?:[{unreserved}{sub_delims}:@/?]|{_ESCAPED})*"
-    tail = rf"(?:\?{query})?(?:#{fragment})?"
+    tail = rf"(?:\?(?:{pchar}|[/?{in_query}])*)?(?:#(?:{pchar}|[/?])*)?"
     no_colon = f"(?:[{unreserved}{sub_delims}@]|{_ESCAPED})+"
-    whole = f"[A-Za-z][0-9A-Za-z+.-]*:(?:{network_or_absolute}|{pchar}+{segments}|){tail}"
-    relative = f"(?:{network_or_absolute}|{no_colon}{segments}|){tail}"
-    return whole, f"(?:{whole}|{relative})"
+    absolute = f"[A-Za-z][0-9A-Za-z+.-]*:(?:{network_or_absolute}|{pchar}+{segments}|)"
+    relative = f"{network_or_absolute}|{no_colon}{segments}|"
+    return absolute + tail, f"(?:{absolute}|{relative}){tail}"
 
 
 URI, URI_REFERENCE = _resource("", "")

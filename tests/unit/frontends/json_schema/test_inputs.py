@@ -318,11 +318,27 @@ def test_equal_schemas_share_their_key() -> None:
     assert key_of(one) == key_of({name: [{"type": "null"}, dict(shared)], "other": name})
 
 
+def test_large_schemas_have_keys() -> None:
+    def large() -> Any:
+        shared = {"type": "null"}
+        return {"properties": {f"{at}": {"anyOf": [shared, {"type": "string"}]} for at in range(30_000)}}
+
+    assert key_of(large()) == key_of(large())
+    other = large()
+    other["properties"]["29999"]["anyOf"][1]["type"] = "null"
+    assert key_of(large()) != key_of(other)
+
+
 def test_what_cannot_be_compared_has_a_key_of_its_own() -> None:
     deep: Any = {}
     for _ in range(100_000):
         deep = {"items": deep}
-    for schema in ({"a": object()}, {"a": Color.RED}, deep, {"a": (Decimal(1),)}):
+    cyclic: dict[str, Any] = {"type": "object"}
+    cyclic["properties"] = {"a": cyclic, "b": [cyclic]}
+    doubling: Any = {}
+    for _ in range(60):
+        doubling = {"anyOf": [doubling, doubling]}
+    for schema in ({"a": object()}, {"a": Color.RED}, deep, cyclic, doubling, {"a": (Decimal(1),)}):
         assert key_of(schema) != key_of(schema)
     while deep:  # one level at a time: freeing all at once would recurse
         deep = deep.pop("items", None)

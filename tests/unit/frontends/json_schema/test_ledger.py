@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from typing import Any
 
 import pytest
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.options import SchemaOptions
 from llmask.limits import Limits
+from tests.generators.schemas import keywords_of, random_schema
 
 NO_EXPONENT = "enforced: numbers are written without exponent"
 ORDER = "enforced: properties are written in this order"
@@ -76,7 +81,7 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
             "#/additionalProperties",
             "enum",
             "enforced: strings are spelled as json.dumps(ensure_ascii=False) does; keys of objects are written in this "
-            "order; numbers are spelled as json.dumps does, whole ones also without a fraction",
+            "order; numbers are written without exponent",
         ),
         ("#/$defs/used", "type", "enforced"),
         ("#/$defs/unused", "not", UNUSED),
@@ -162,6 +167,9 @@ class Pointers:
         _, one, other = reference.split("/")
         return self.root[one][other], ((), one, other)
 
+    def draft_at(self, schema: Any, path: Any) -> int:
+        return 0
+
 
 def test_dynamic_anchors_reach_all_of_their_name() -> None:
     schema = {
@@ -185,9 +193,7 @@ def test_the_form_depends_on_the_options(judge: Any) -> None:
     schema = {"properties": {"a": {"const": "x"}, "b": {}}, "required": ["c"]}
     any_spelling = dict(entry[1:] for entry in judge.translate(schema, literals="any").ledger)
     assert any_spelling["const"] == "enforced"
-    # any other order than that of the schema
-    options = SchemaOptions()
-    object.__setattr__(options, "property_order", "any")
+    options = SchemaOptions(property_order="any")
     assert [fate for _, _, fate in ledger_of(schema, 0, (), {}, None, options)][:2] == ["enforced", "enforced"]
 
 
@@ -221,8 +227,70 @@ def test_keywords_of_other_drafts(judge: Any) -> None:
     assert judge.translate(schema).ledger[1:4] == [
         ("#", "id", NAMES),
         ("#", "const", other),
-        ("#", "minContains", 'annotation: there is no "contains" beside it'),
+        ("#", "minContains", other),
     ]
+
+
+def test_each_document_is_listed_once_and_by_its_own_draft(judge: Any) -> None:
+    schema = {
+        "$id": "https://example.org/root",
+        "allOf": [{"$ref": "inner#/$defs/deep"}, {"$ref": "inner"}],
+        "$defs": {
+            "inner": {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "$id": "https://example.org/inner",
+                "type": ["string", "null"],
+                "properties": {"a": {"$ref": "#", "title": "t", "type": "null"}},
+                "$defs": {"deep": {"minLength": 1}},
+            }
+        },
+    }
+    ledger = judge.translate(schema).ledger
+    assert len(set(ledger)) == len(ledger)
+    assert ("#/$defs/inner/$defs/deep", "minLength", "enforced") in ledger
+    beside = 'annotation: the draft ignores what stands beside "$ref"'
+    assert ("#/$defs/inner/properties/a", "type", beside) in ledger
+
+
+def test_what_a_meta_schema_leaves_out_is_an_annotation(judge: Any) -> None:
+    core, applicator = (f"https://json-schema.org/draft/2020-12/vocab/{name}" for name in ("core", "applicator"))
+    meta_schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$vocabulary": {core: True, applicator: True},
+    }
+    registry = Registry().with_resource("urn:meta", DRAFT202012.create_resource(meta_schema))
+    schema = {"$schema": "urn:meta", "title": "t", "minimum": 3, "properties": {"a": {"type": "null", "not": False}}}
+    left_out = "annotation: the meta-schema leaves its vocabulary out"
+    assert judge.translate(schema, registry=registry).ledger == [
+        ("#", "$schema", NAMES),
+        ("#", "title", "annotation"),
+        ("#", "minimum", left_out),
+        ("#", "properties", "enforced"),
+        ("#/properties/a", "type", left_out),
+        ("#/properties/a", "not", "enforced"),
+    ]
+
+
+def test_other_documents_are_listed_by_their_uri(judge: Any) -> None:
+    other = {"$defs": {"a": {"type": "null"}, "b": {"minimum": 1}}, "allOf": [{"$ref": "#/$defs/b"}]}
+    registry = Registry().with_resource("urn:other", DRAFT202012.create_resource(other))
+    schema = {"properties": {"a": {"$ref": "urn:other#/$defs/a"}}}
+    assert judge.translate(schema, registry=registry).ledger == [
+        ("#", "properties", "enforced"),
+        ("#/properties/a", "$ref", "enforced"),
+        ("urn:other#/$defs/a", "type", "enforced"),
+    ]
+
+
+def test_no_keyword_of_random_schemas_is_left_out(judge: Any, rng: random.Random, scaled: Any) -> None:
+    n_keywords = 0
+    for _ in range(scaled(40)):
+        schema = random_schema(rng)
+        listed = Counter(keyword for _, keyword, _ in ledger_of(schema, 0, (), {}))
+        written = keywords_of(schema)
+        assert {keyword: listed[keyword] for keyword in written} == dict(written), schema
+        n_keywords += len(written)
+    assert n_keywords > 100
 
 
 def test_booleans_and_recursion_end(judge: Any) -> None:
@@ -237,3 +305,10 @@ def test_a_schema_that_unfolds_without_end_meets_a_limit() -> None:
         schema = {"items": schema, "contains": schema}
     with pytest.raises(LimitExceeded, match="max_schema_keywords"):
         ledger_of(schema, 0, (), {}, None, SchemaOptions(limits=Limits(max_schema_keywords=1000)))
+
+
+def test_a_schema_that_contains_itself_meets_a_limit() -> None:
+    schema: dict[str, Any] = {"type": "array"}
+    schema["items"] = schema
+    with pytest.raises(LimitExceeded, match="max_schema_depth"):
+        ledger_of(schema, 0, (), {})

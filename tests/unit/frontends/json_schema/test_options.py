@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ({"whitespace": 3}, 'the option whitespace must be "flexible", "compact" or a pattern, not 3'),
         ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
         ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
-        ({"property_order": "none"}, "the option property_order must be \"schema\", not 'none'"),
+        ({"property_order": "none"}, 'the option property_order must be "schema" or "any", not \'none\''),
         ({"unique_keys": True}, "the option unique_keys must be False, not True"),
         ({"unique_keys": 0}, "the option unique_keys must be False, not 0"),
         ({"literals": "some"}, 'the option literals must be "json" or "any", not \'some\''),
@@ -100,12 +101,16 @@ def test_keys_are_equal_exactly_when_the_choices_are() -> None:
         {"formats": {"a": "b"}},
         {"formats": {"a": "c"}},
         {"unsupported": "ignore"},
+        {"property_order": "any"},
         {"escapes": "minimal"},
         {"escapes": "u"},
         {"literals": "any"},
         {"registry": registry},
         {"registry": []},
     ]
+    named = {name for choice in choices for name in choice}
+    # limits belong to the compiler, and unique_keys has one choice only
+    assert named == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits", "unique_keys"}
     assert len({SchemaOptions(**choice).key for choice in choices}) == len(choices)
     for choice in choices:
         assert SchemaOptions(**choice).key == SchemaOptions(**choice).key

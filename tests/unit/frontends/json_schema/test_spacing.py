@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -74,17 +75,53 @@ def test_indented_and_compact_documents_are_the_same(
     unit = indent.encode() if isinstance(indent, str) else b" " * indent
     compact, lines = judge.grammar(schema, whitespace="compact"), judge.grammar(schema, indent=indent)
     n_nested = 0
-    for _ in range(scaled(40)):
-        document = judge.walk(lines, rng)
+    for document in documents(judge, lines, rng, scaled(40)):
         bare = b"".join(LEXEME.findall(document))
         assert indented(bare, unit) == document
         assert judge.accepts_text(compact, bare), bare
-        document = judge.walk(compact, rng)
+    for document in documents(judge, compact, rng, scaled(40)):
         n_nested += document.count(b"{") + document.count(b"[")
         assert judge.accepts_text(lines, indented(document, unit)), document
         moved = indented(document, unit).replace(b"\n", b"\n ", 1)
         assert judge.accepts_text(lines, moved) == (b"\n" not in moved)
     assert n_nested > 10
+
+
+COUNTED = {
+    "type": "object",
+    "properties": {"a": {"$ref": "#"}, "b": {"contains": {"type": "object"}, "type": "array", "maxItems": 3}, "c": {}},
+    "minProperties": 1,
+    "maxProperties": 2,
+    "dependentRequired": {"b": ["c"]},
+    "patternProperties": {"^x": {"enum": [[], {}, {"a": [1]}]}},
+    "unevaluatedProperties": False,
+}
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_guards_of_counted_objects_and_of_any_order_are_kept(
+    judge: Any, order: str, rng: random.Random, scaled: Any
+) -> None:
+    compact = judge.grammar(COUNTED, whitespace="compact", property_order=order)
+    lines = judge.grammar(COUNTED, indent=1, property_order=order)
+    for document in documents(judge, lines, rng, scaled(60)):
+        bare = b"".join(LEXEME.findall(document))
+        assert indented(bare, b" ") == document
+        assert judge.accepts_text(compact, bare), bare
+    for document in documents(judge, compact, rng, scaled(60)):
+        assert judge.accepts_text(lines, indented(document, b" ")), document
+    for text in ('{"a": {"c": 1}, "c": 1, "x": []}', "{}", '{"b": [1]}', '{"b": [{}]}', '{"c": 1, "c": 1}'):
+        for grammar, written in ((compact, b"".join(LEXEME.findall(text.encode()))), (lines, text.encode())):
+            layout = written if grammar is compact else indented(b"".join(LEXEME.findall(written)), b" ")
+            assert not judge.accepts_text(grammar, layout), layout
+
+
+def documents(judge: Any, grammar: Any, rng: random.Random, n: int) -> Iterator[bytes]:
+    """Random documents; walks that became too long are left out."""
+    for _ in range(n):
+        document = judge.walk(grammar, rng)
+        if document:
+            yield document
 
 
 def nested(depth: int) -> Any:
@@ -153,11 +190,11 @@ def test_white_space_of_a_pattern(judge: Any, pattern: str, accepted: list[str],
 
 def test_demanded_white_space_stands_between_any_two_lexemes(judge: Any, rng: random.Random, scaled: Any) -> None:
     grammar, compact = judge.grammar(RECURSIVE, whitespace="\t"), judge.grammar(RECURSIVE, whitespace="compact")
-    for _ in range(scaled(40)):
-        document = judge.walk(grammar, rng)
+    for document in documents(judge, grammar, rng, scaled(40)):
         assert document == b"\t".join(LEXEME.findall(document))
         assert judge.accepts_text(compact, b"".join(LEXEME.findall(document)))
-        assert judge.accepts_text(grammar, b"\t".join(LEXEME.findall(judge.walk(compact, rng))))
+    for document in documents(judge, compact, rng, scaled(40)):
+        assert judge.accepts_text(grammar, b"\t".join(LEXEME.findall(document)))
 
 
 @pytest.mark.parametrize(

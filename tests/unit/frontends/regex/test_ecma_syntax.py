@@ -43,6 +43,11 @@ CASES = [
     (r"^\f\n\r\t\v\/\-\.\"\'\ \@$", ["\f\n\r\t\v/-.\"' @"], []),
     (r"^\p{L}\p{Lu}\p{gc=Nd}\P{L}\p{Uppercase_Letter}$", ["éÉ٣-A"], ["-É٣-A"]),
     (r"^[\p{ASCII}\p{Any}]$", ["a", "é"], []),
+    (r"^\p{Script=Greek}\p{sc=Cyrl}\P{scx=Latin}$", ["λжλ"], ["λλλ", "λжa"]),
+    (r"^\p{scx=Hira}\p{Script_Extensions=Kana}$", ["ーー"], ["アア"]),
+    (r"^\p{Script=Hiragana}$", ["あ"], ["ー", "ア"]),
+    (r"^\p{Lowercase}\p{Upper}\p{White_Space}\p{AHex}\P{Assigned}$", ["éÉ\x85f\U000e0fff"], ["ÉÉ\x85f\U000e0fff"]),
+    (r"^(?<$a>a)(?<b$>b)$", ["ab"], ["a"]),
     ("^[]$", [], ["", "a", "]"]),
     ("^[^]$", ["a", "\n"], ["", "aa"]),
     ("^[[]]$", ["[]"], ["[", "]"]),
@@ -86,6 +91,7 @@ def test_search_finds_what_re_finds(nodes: Any, rng: random.Random, scaled: Call
 
 REFERENCE = "a backreference depends on what a group matched, which no regular language can"
 WRITE_OUT = "Write the group's alternatives out, each with its repetition."
+PROPERTIES = "Use a general category such as Lu, a common script such as Script=Greek, or ranges of code points."
 REFUSED = [
     ("a{,3}", "the repetition has no lower bound", 2, "Write {0,3}."),
     ("a++", "a quantifier cannot follow a quantifier", 2, "Remove the plus."),
@@ -100,16 +106,16 @@ REFUSED = [
     (r"\u{110000}", "this escape needs 4 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\pL", r"the escape \p needs a property", 1, r"Example: \p{L}."),
     (
-        r"\p{Script=Greek}",
-        "the Unicode property Script=Greek is not supported",
+        r"\p{Script=Common}",
+        "the Unicode property Script=Common is not supported",
         1,
-        "Use a general category such as Lu, or ranges of code points.",
+        PROPERTIES,
     ),
     (
         r"\p{Alphabetic}",
         "the Unicode property Alphabetic is not supported",
         1,
-        "Use a general category such as Lu, or ranges of code points.",
+        PROPERTIES,
     ),
     ("(?<1a>b)", "this group's name is no identifier", 1, "Write (?P<name>...)."),
 ]

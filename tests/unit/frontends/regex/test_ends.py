@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+from typing import Any
+
+from llmask.errors import GrammarError
+from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.ecma_syntax import EcmaParser
 from llmask.frontends.regex.ends import ANY_TEXT, search, whole_match
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Alternatives, Edge, Sequence, Tree
+from tests.reference.json_spellings import spell
+from tests.unit.frontends.regex.test_meaning import WORDS, random_pattern
 
 
 def edges(tree: Tree) -> int:
@@ -45,3 +53,33 @@ def test_anchors_of_lines_say_nothing_about_the_text() -> None:
     assert shape("(?m)^a$") == [(True, True)]
     assert edges(search(EcmaParser("(?m)^a$").parse())) == 2
     assert edges(whole_match(PythonParser("(?m)^a$").parse())) == 0
+
+
+def test_a_negated_pattern_is_of_all_other_texts(nodes: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    patterns = ["a", "^a", "a$", "^a$", "^a$|b", "", "^", "$", "(?!)", "^(?=a)[^]*"]
+    patterns += [random_pattern(rng, 3) for _ in range(scaled(80))]
+    for pattern in patterns:
+        for dialect in ("ecma", "python"):
+            try:
+                node = compile_pattern(nodes, pattern, dialect, json_string=True)
+            except GrammarError:  # Python's syntax has more than ECMA's, and less
+                continue
+            negated = compile_pattern(nodes, pattern, dialect, json_string=True, is_negated=True)
+            for word in rng.sample(WORDS, 25):
+                text = spell(rng, word)
+                assert nodes.matches(node, text) != nodes.matches(negated, text), (pattern, dialect, word)
+
+
+def test_a_negated_search_is_empty_once_the_pattern_was_found(nodes: Any) -> None:
+    node = compile_pattern(nodes, "^a|bc", "ecma", json_string=True, is_negated=True)
+    assert nodes.derivative(node, ord("a")) == nodes.EMPTY
+    for byte in b"xbc":
+        assert node != nodes.EMPTY
+        node = nodes.derivative(node, byte)
+    assert node == nodes.EMPTY
+
+
+def test_of_a_negated_pattern_only_text_is_left(nodes: Any) -> None:
+    node = compile_pattern(nodes, "^a$", "ecma", is_negated=True)
+    assert [text for text in (b"\xff", b"\xc3", b"\xed\xa0\x80") if nodes.matches(node, text)] == []
+    assert all(nodes.matches(node, text.encode()) for text in ("", "b", "aa", "é"))

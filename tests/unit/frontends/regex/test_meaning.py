@@ -157,3 +157,21 @@ def test_a_pattern_is_compiled_once(nodes: Any) -> None:
 def test_characters_side_by_side_are_one_literal(nodes: Any) -> None:
     parts = [nodes.literal(text.encode()) for text in ("aé", "bc", "d")]
     assert compile_pattern(nodes, "aé(bc)d") == nodes.concat(parts)
+
+
+def test_a_look_around_that_is_decided_leaves_no_trace(nodes: Any) -> None:
+    """`not(ab TEXT)` lived on after "ab": x & not(TEXT) is empty, but only a search of all states could tell."""
+    after = {}
+    for pattern, text in [
+        ("^(?!ab)[a-z]+$", b"ab"),
+        ("^(?!ab)[a-z]+$", b"ac"),
+        ("^(?=ab)[a-z]+$", b"ab"),
+        ("^[a-z]+$", b"a"),
+    ]:
+        node = compile_pattern(nodes, pattern, "ecma", json_string=True)
+        for byte in text:
+            node = nodes.derivative(node, byte)
+        after[pattern, text] = node
+    broken, *decided = after.values()
+    assert broken == nodes.EMPTY
+    assert len(set(decided)) == 1

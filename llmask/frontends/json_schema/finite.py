@@ -1,0 +1,206 @@
+"""Places with few values: all of them, listed.
+
+Where values must differ from each other, a place that has few of them runs out, so that has to be known beforehand.
+What is not found out is taken to have many: a place with a choice of many alternatives, or values nested deep.
+
+In: schemas that hold at one place, a greatest number of values. Out: the values, or None.
+Cost: microseconds for types and ranges; about 0.3 ms for each state of a pattern that is looked at, once each.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.derivatives.utf8 import utf8_char
+from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.choices import settle
+from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
+from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling, fulfils_all
+from llmask.frontends.json_schema.number_machines import MAX_DIGITS
+from llmask.frontends.json_schema.object_layout import layout_of
+from llmask.frontends.json_schema.ranges import range_of
+from llmask.frontends.json_schema.strings import free_string, string_node
+from llmask.frontends.json_schema.types import types_of
+from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.frontends.json_schema.numbers import NumberRange
+    from llmask.frontends.json_schema.translation import Translation
+
+MAX_ALTERNATIVES = 64
+MAX_DEPTH = 3
+MAX_MULTIPLES = 4  # more of them than values: some may be excluded
+MAX_LEVELS = 200  # bytes of a string
+
+
+def finite_values(translation: Translation, schemas: list[SchemaAt], most: int, depth: int = 0) -> list[Any] | None:
+    """Every value that fulfils `schemas`, each once; None when there are more than `most`, or it is not found out."""
+    if depth > MAX_DEPTH:
+        return None
+    conjunction = conjunction_of(translation, schemas)
+    found = _values_of(translation, conjunction, most, depth)
+    if found is None:
+        return None
+    path = schemas[0][1] if schemas else ()
+    distinct = {equality_key(value, path): value for value in found}
+    kept = [value for value in distinct.values() if fulfils_all(translation, value, conjunction)]
+    return kept if len(kept) <= most else None
+
+
+def _values_of(translation: Translation, conjunction: Conjunction, most: int, depth: int) -> list[Any] | None:
+    """Values among which are all that fulfil a conjunction."""
+    conjunction = settle(translation, conjunction)
+    if conjunction.false_at is not None:
+        return []
+    if not conjunction.choices:
+        return _values_of_parts(translation, conjunction.parts, most, depth)
+    found: list[Any] = []
+    schemas = conjunction.choices[0].schemas
+    if len(schemas) > MAX_ALTERNATIVES:
+        return None
+    for member in schemas:
+        values = _values_of(translation, with_alternative(translation, conjunction, 0, [member]), most, depth)
+        if values is None or len(found) > most:
+            return None
+        found += values
+    return found
+
+
+def _values_of_parts(translation: Translation, parts: list[Part], most: int, depth: int) -> list[Any] | None:
+    for part in parts:
+        listed = allowed_values(part)
+        if listed is not None:
+            return fulfilling(translation, listed, parts)
+    found: list[Any] = []
+    for kind in types_of(parts):
+        if kind == "null":
+            values: list[Any] | None = [None]
+        elif kind == "boolean":
+            values = [False, True]
+        elif kind == "string":
+            values = texts_of(translation.nodes, string_node(translation, parts), most)
+        elif kind == "array":
+            values = _arrays(translation, ArrayLayout(translation, parts), most, depth)
+        elif kind == "object":
+            values = _objects(translation, parts, most, depth)
+        else:
+            values = _numbers(range_of(translation, parts, kind), kind == "integer", most)
+        if values is None or len(found) > most:
+            return None
+        found += values
+    return found
+
+
+def _numbers(wanted: NumberRange | None, is_integer: bool, most: int) -> list[Any] | None:
+    if wanted is None or wanted.low is None or wanted.high is None:
+        return None
+    if wanted.low >= wanted.high:
+        return [wanted.low] if wanted.low == wanted.high and wanted.holds(wanted.low) else []
+    if wanted.divisor is None and not is_integer and not wanted.is_integer:
+        return None
+    step = Fraction(1) if wanted.divisor is None else wanted.divisor
+    first, last = ceil(Fraction(wanted.low) / step), floor(Fraction(wanted.high) / step)
+    if last - first > MAX_MULTIPLES * most:
+        return None
+    with localcontext() as context:
+        context.prec = MAX_DIGITS
+        multiples = [step * n for n in range(first, last + 1)]
+        values = [Decimal(value.numerator) / Decimal(value.denominator) for value in multiples]
+    return [value for value in values if wanted.holds(value)]
+
+
+def _arrays(translation: Translation, layout: ArrayLayout, most: int, depth: int) -> list[Any] | None:
+    found: list[Any] = []
+    rows: list[list[Any]] = [[]]
+    index = 0
+    while True:
+        if index >= layout.low:
+            found += rows
+        if layout.high is not None and index >= layout.high:
+            return found
+        values = finite_values(translation, layout.schemas_at(min(index, layout.n_prefix)), most, depth + 1)
+        if values is None or len(found) + len(rows) * len(values) > most:
+            return None
+        rows = [[*row, value] for row in rows for value in values]
+        if not rows:
+            return found
+        index += 1
+
+
+def _objects(translation: Translation, parts: list[Part], most: int, depth: int) -> list[Any] | None:
+    layout = layout_of(translation, parts)
+    for cell in layout.cells:
+        if finite_values(translation, cell.schemas, 0, depth + 1) != []:
+            return None
+    ways: list[list[Any]] = []
+    n = 1
+    for entry in layout.entries:
+        values = finite_values(translation, entry.schemas, most, depth + 1)
+        if values is None:
+            return None
+        ways.append([(entry.name, value) for value in values] + ([] if entry.is_required else [None]))
+        n *= len(ways[-1])
+        if n > most:
+            return None
+    return [dict(member for member in members if member is not None) for members in product(*ways)]
+
+
+def texts_of(nodes: RegexNodes, node: int, most: int) -> list[str] | None:
+    """Every string that a node made for JSON strings matches; None when there are more than `most`.
+
+    Level by level through the derivatives: what can still become a string becomes different ones from different
+    beginnings, so a level with more than `most` beginnings decides.
+    """
+    if node == free_string(nodes):
+        return None
+    key = (__name__, node, most)
+    if key not in nodes.memo:
+        nodes.memo[key] = _texts_of(nodes, node, most)
+    found: list[str] | None = nodes.memo[key]
+    return found
+
+
+def _texts_of(nodes: RegexNodes, node: int, most: int) -> list[str] | None:
+    level = [(nodes.intersect([node, _plain_strings(nodes)]), b"")]
+    known: dict[int, list[tuple[int, int]]] = {}
+    found: list[str] = []
+    for _ in range(MAX_LEVELS):
+        following: list[tuple[int, bytes]] = []
+        for here, read in level:
+            if here not in known:
+                known[here] = _steps(nodes, here)
+            for byte, target in known[here]:
+                following.append((target, read + bytes([byte])))
+            if len(found) + len(following) > most:
+                return None
+        found += [json.loads(read) for target, read in following if nodes.is_nullable(target)]
+        level = [(target, read) for target, read in following if target != nodes.EPSILON]
+        if not level:
+            return found if len(found) <= most else None
+    return None
+
+
+def _steps(nodes: RegexNodes, node: int) -> list[tuple[int, int]]:
+    steps = ((byte, nodes.derivative(node, byte)) for byte in range(256))
+    return [(byte, target) for byte, target in steps if target != nodes.EMPTY and not nodes.is_empty(target)]
+
+
+def _plain_strings(nodes: RegexNodes) -> int:
+    """Node of every JSON string in one spelling: raw where that is allowed."""
+    found = nodes.memo.get((__name__, "plain"))
+    if found is None:
+        short = {character: letter for character, letter in SHORT_ESCAPES.items() if character != "/"}
+        escapes = [nodes.literal(f"\\{letter}".encode()) for letter in short.values()]
+        escaped = TEXT.subtract(RAW).subtract(CodePointSet.of("".join(short)))
+        escapes += [nodes.literal(b"\\u%04x" % code) for low, high in escaped.ranges() for code in range(low, high + 1)]
+        body = nodes.repeat(nodes.union([utf8_char(nodes, RAW), *escapes]), 0)
+        quote = nodes.literal(b'"')
+        found = nodes.memo[(__name__, "plain")] = nodes.concat([quote, body, quote])
+    return int(found)

@@ -1,0 +1,201 @@
+"""Objects that carry the set of the keys read so far: those whose keys come in any order, or must not be repeated.
+
+A run through the rule carries the set (`Rules.add_guard`, `Rules.call_new`): a declared key stands once, required ones
+are there when the object ends, and there is always room left for those that are still missing. Free keys are members
+without a name where their number counts, and are remembered where a repetition could make an invalid object look valid.
+Which *witnesses* were read among the free keys is part of the state: each of them doubles the states there.
+
+    any order   "{" -> free[0];  free[seen] -key i, not in the set, which gains it-> . -":"-> . -value-> after[seen]
+    in order    "{" -> choose[0];  choose[i] -key i-> . -":"-> . -value-> after i;  then free keys as below
+    free keys   free[seen] -key-> . -":"-> . -value, and what it witnesses-> after[seen and witnessed]
+                after[seen] -","-> free[seen] if another key has room; after[all] -"}"-> end if the required are there
+
+In: a `CountedObject`. Out: states and edges between two given states. Cost: about 5 us a property and witness.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.counted_objects import CountedObject
+from llmask.frontends.json_schema.object_layout import Entry
+from llmask.frontends.json_schema.open_strings import are_open
+from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.strings import spellings_of
+from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import SchemaAt
+    from llmask.frontends.json_schema.translation import Translation
+
+
+def emit_set_object(
+    translation: Translation, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int
+) -> None:
+    """Edges from `start` to `end` over every object as wanted.
+
+    Raises
+    ------
+    LimitExceeded
+        When more than `limits.max_tracked_names` keys have a name.
+    """
+    most = translation.options.limits.max_tracked_names
+    if len(wanted.entries) > most:
+        raise LimitExceeded(
+            f"an object of {len(wanted.entries)} properties in any order: at most {most} are remembered"
+            " (limits.max_tracked_names)",
+            pointer(wanted.path),
+            'Raise the limit, or use property_order="schema".',
+        )
+    rules = translation.rules
+    body = rules.rule(pointer(wanted.path))
+    rules.call(start, body, end)
+    last = rules.state(body)
+    rules.final(last)
+    _SetObject(translation, wanted, body, depth).write(rules.start_state(body), last)
+
+
+def subsets(bits: int) -> Iterator[int]:
+    """Every subset of a set of bits, the empty one first."""
+    subset = 0
+    while True:
+        yield subset
+        if subset == bits:
+            return
+        subset = (subset - bits) & bits
+
+
+def witnessed(wanted: CountedObject, schemas: list[SchemaAt], seen: int) -> list[SchemaAt]:
+    """What a value must fulfil that also is each witness in `seen`."""
+    added = [member for at, member in enumerate(wanted.witnesses) if seen >> at & 1 and member[0] is not True]
+    return [*schemas, *added] if added else schemas
+
+
+class _SetObject:
+    def __init__(self, translation: Translation, wanted: CountedObject, rule: RuleId, depth: int) -> None:
+        self.translation = translation
+        self.wanted = wanted
+        self.rule = rule
+        self.depth = depth
+        rules = translation.rules
+        self.is_any_order = translation.options.property_order == "any"
+        self.is_tracked = wanted.repeats_matter or (bool(wanted.cells) and translation.options.unique_keys)
+        self.high = UNBOUNDED if wanted.high is None else wanted.high
+        self.counts = wanted.low > 1 or wanted.high is not None
+        self.required = [at for at, entry in enumerate(wanted.entries) if entry.is_required]
+        # another key may follow as long as there is one, and room for it
+        most = self.high if wanted.cells else min(self.high, len(wanted.entries))
+        self.goes_on = NO_GUARD if most == UNBOUNDED else rules.check_guard(0, most - 1)
+        low = wanted.low if wanted.low > 1 else 0
+        required = self.required if self.is_any_order else ()
+        self.ends = rules.check_guard(low, UNBOUNDED, required) if low or required else NO_GUARD
+
+    def add(self, member: int, seen: int) -> GuardId:
+        """Guard of a key, after which the witnesses `seen` were read; those unseen keep room."""
+        if not self.counts and (member == ANOTHER or not self.is_any_order):
+            return NO_GUARD
+        if self.high == UNBOUNDED:
+            cap = self.wanted.low if member == ANOTHER else UNBOUNDED
+            return self.translation.rules.add_guard(member, cap=cap)
+        return self.translation.rules.add_guard(member, self.high - self.wanted.n_unseen(seen), self.required)
+
+    def write(self, start: StateId, end: StateId) -> None:
+        wanted, rule = self.wanted, self.rule
+        rules, lexemes = self.translation.rules, self.translation.punctuation
+        choose = rules.state(rule)
+        if self.required or wanted.low or wanted.all_seen:
+            rules.scan(start, lexemes.open_object, choose)
+        else:
+            opened = rules.state(rule)
+            rules.scan(start, lexemes.open_object, opened)
+            rules.skip(opened, choose)
+            rules.scan(opened, lexemes.close_object, end)
+        if not self.is_any_order:
+            choose = self._write_in_order(choose, end)
+        self._write_free(choose, end)
+
+    def _write_in_order(self, choose: StateId, end: StateId) -> StateId:
+        """Write the declared keys in order; gives the state before the free ones."""
+        wanted, rule = self.wanted, self.rule
+        rules, lexemes = self.translation.rules, self.translation.punctuation
+        needed = len(self.required)
+        for at, entry in enumerate(wanted.entries):
+            needed -= entry.is_required
+            after, following = rules.state(rule), rules.state(rule)
+            self._write_entry(at, entry, choose, after, 0)
+            if not entry.is_required:
+                rules.skip(choose, following)
+            is_next_sure = needed > 0 or wanted.all_seen > 0
+            rules.scan(after, lexemes.comma, following, NO_GUARD if is_next_sure else self.goes_on)
+            if not is_next_sure:
+                rules.scan(after, lexemes.close_object, end, self.ends)
+            choose = following
+        return choose
+
+    def _write_free(self, first: StateId, end: StateId) -> None:
+        wanted, rule = self.wanted, self.rule
+        rules, lexemes = self.translation.rules, self.translation.punctuation
+        choose = [first, *(rules.state(rule) for _ in range(wanted.all_seen))]  # by the witnesses seen
+        after = [rules.state(rule) for _ in choose]
+        for seen, here in enumerate(choose):
+            if self.is_any_order:
+                for at, entry in enumerate(wanted.entries):
+                    self._write_entry(at, entry, here, after[seen], seen)
+            for cell in wanted.cells:
+                for added in subsets(cell.witnesses & ~seen):
+                    there = seen | added
+                    named = rules.state(rule)
+                    if self.is_tracked:
+                        add = self.add(ANOTHER, there) if self.high < UNBOUNDED else NO_GUARD
+                        keys = self._keys_rule(cell.keys)
+                        rules.call_new(here, keys, named, add, is_open=are_open(self.translation.nodes, cell.keys))
+                    else:
+                        rules.scan(here, cell.keys, named, self.add(ANOTHER, there))
+                    self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
+            rules.scan(after[seen], lexemes.comma, here, self.goes_on)
+        rules.scan(after[-1], lexemes.close_object, end, self.ends)
+
+    def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, seen: int) -> None:
+        named = self.translation.rules.state(self.rule)
+        key = self.translation.key_node(entry.name, entry.schemas)
+        self.translation.rules.scan(here, key, named, self.add(at, seen))
+        self._write_value(named, entry.schemas, after)
+
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> None:
+        rules = self.translation.rules
+        value = rules.state(self.rule)
+        rules.scan(named, self.translation.punctuation.colon, value)
+        self.translation.place(schemas, self.rule, value, after, self.depth)
+        self.translation.note_counted(value, after, schemas)
+
+    def _keys_rule(self, keys: int) -> RuleId:
+        """Rule of the keys of a node, of which variants can be made."""
+        translation = self.translation
+
+        def make() -> RuleId:
+            rule = _rule_over(translation, keys)
+
+            def variant(texts: list[bytes]) -> RuleId | None:
+                nodes = translation.nodes
+                read = spellings_of(nodes, [json.loads(text) for text in texts])
+                left = nodes.intersect([keys, nodes.complement(read)])
+                return None if nodes.is_empty(left) else _rule_over(translation, left)
+
+            translation.variants[rule] = variant
+            return rule
+
+        found: RuleId = translation.own_rule(("keys", keys), make)
+        return found
+
+
+def _rule_over(translation: Translation, node: int) -> RuleId:
+    """A rule of one lexeme."""
+    rules = translation.rules
+    rule = rules.rule("keys")
+    last = rules.state(rule)
+    rules.final(last)
+    rules.scan(rules.start_state(rule), node, last)
+    return rule

@@ -1,0 +1,198 @@
+"""`uniqueItems`: items that all differ.
+
+A run through the rule remembers the items that it has read (`Rules.call_new`), and each next one is read by a rule that
+derives none of them: written when a sequence first gets there, by this module, as the item's schema and the negation
+of the `enum` of what was read. JSON equality decides: 1 is 1.0, strings are compared unescaped, objects without order.
+
+An array whose items have few values can run out of them. Where another item is demanded, a value that an item after it
+needs must not be taken: of items that still have to come, those with listed values must find one each (a matching in a
+bipartite graph: P. Hall, "On representatives of subsets", 1935). Where it is not demanded, no comma is offered
+when nothing is left to follow it.
+
+In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array; a rule of an item with
+k items before it about 100 us and 1 us for each of those.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.finite import finite_values
+from llmask.frontends.json_schema.instances import equality_key
+from llmask.frontends.json_schema.open_strings import is_open
+from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.synthetic import negated
+from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.conjunction import SchemaAt
+    from llmask.frontends.json_schema.translation import Translation
+
+MAX_AHEAD = 64  # items that must come and have listed values
+
+
+def emit_unique_array(
+    translation: Translation, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId
+) -> None:
+    """Edges from `start` to `end` over every array of a layout whose items all differ."""
+    _UniqueArray(translation, layout, path).write(start, end)
+
+
+def without_values(translation: Translation, schemas: list[SchemaAt], texts: list[bytes], path: Path) -> RuleId:
+    """Rule of everything that fulfils `schemas` and is not written as one of `texts`, however it is written."""
+    return _rule_without(translation, schemas, _values_of(texts), path)
+
+
+def _rule_without(translation: Translation, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
+    if values:
+        key = ("refused", frozenset(equality_key(value, path) for value in values))
+        listed = translation.synthetic(key, lambda: {"enum": values})
+        schemas = [*schemas, negated(translation, listed, path)]
+    return translation.rule_of(schemas) if schemas else translation.any_rule()
+
+
+def _values_of(texts: list[bytes]) -> list[Any]:
+    return [json.loads(text, parse_float=Decimal) for text in texts]
+
+
+class _UniqueArray:
+    def __init__(self, translation: Translation, layout: ArrayLayout, path: Path) -> None:
+        self.translation = translation
+        self.layout = layout
+        self.path = path
+        self.most = translation.options.limits.max_unique_values
+        self._finite: dict[int, dict[Any, Any] | None] = {}
+        n_prefix = layout.n_prefix
+        high = layout.high
+        rest = self.finite(n_prefix)
+        if rest is not None:
+            # there are no more different items than those of the first positions and those that the others may be
+            high = min(n_prefix + len(rest), UNBOUNDED if high is None else high)
+        self.high = high
+        # the last items that must come: those with listed values must find one each
+        self.ahead = [index for index in range(min(layout.low, n_prefix + MAX_AHEAD)) if self.finite(index) is not None]
+
+    def finite(self, index: int) -> dict[Any, Any] | None:
+        """Values of the item at `index` by what equal ones share, or None for many."""
+        index = min(index, self.layout.n_prefix)
+        if index not in self._finite:
+            values = finite_values(self.translation, self.layout.schemas_at(index), self.most)
+            by_key = None if values is None else {equality_key(value, self.path): value for value in values}
+            self._finite[index] = by_key
+        return self._finite[index]
+
+    def write(self, start: StateId, end: StateId) -> None:
+        translation, layout, path = self.translation, self.layout, self.path
+        rules, lexemes = translation.rules, translation.punctuation
+        low, high = layout.low, self.high
+        if high is not None and low > high:
+            return translation.nothing(f"minItems is {low}, and there are {high} different items at most", path)
+        if not self._can_be_told_apart(0, set()):
+            return translation.nothing("the items that must be there do not have enough different values", path)
+        body = rules.rule(pointer(path))
+        rules.call(start, body, end)
+        start, last = rules.start_state(body), rules.state(body)
+        rules.final(last)
+        n_chain = layout.n_prefix if high is None else min(layout.n_prefix, high)
+        if low == 0:
+            opened = rules.state(body)
+            rules.scan(start, lexemes.open_array, opened)
+            rules.scan(opened, lexemes.close_array, last)
+        if high == 0:
+            return None
+        # the first item stands alone: its rule is called as it is, as nothing was read before it
+        item = rules.state(body)
+        rules.scan(start, lexemes.open_array, item)
+        n_alone = max(n_chain, 1)
+        for index in range(n_alone):
+            after = rules.state(body)
+            self._write_item(index, item, after, self._first_rule() if index == 0 else self._rule_at(index))
+            if index + 1 >= low:
+                rules.scan(after, lexemes.close_array, last)
+            if high is not None and index + 1 >= high:
+                return None
+            item = rules.state(body)
+            rules.scan(after, lexemes.comma, item, self._another(index + 1))
+        after = rules.state(body)
+        self._write_item(n_alone, item, after, self._rule_at(n_alone))
+        rules.scan(after, lexemes.comma, item, self._another(n_alone))
+        rules.scan(after, lexemes.close_array, last, rules.check_guard(low) if low > n_alone + 1 else NO_GUARD)
+        return None
+
+    def _write_item(self, index: int, start: StateId, end: StateId, rule: RuleId) -> None:
+        schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
+        self.translation.rules.call_new(start, rule, end, is_open=is_open(self.translation, schemas))
+
+    def _another(self, index: int) -> GuardId:
+        """Guard of the comma before the item at `index`, or a later one of the same kind."""
+        is_loop = index >= max(self.layout.n_prefix, 1)
+        most = UNBOUNDED if self.high is None or not is_loop else self.high - 1
+        if self.finite(index) is not None:
+            return self.translation.rules.check_guard(0, most, another_of=self._rule_at(index))
+        return NO_GUARD if most == UNBOUNDED else self.translation.rules.check_guard(0, most)
+
+    def _first_rule(self) -> RuleId:
+        """Rule of the first item: without the values that the items after it need."""
+        return self._made(0, [])
+
+    def _rule_at(self, index: int) -> RuleId:
+        """Rule of the item at `index`, of which variants are made; different from the rules of other arrays."""
+        index = min(index, max(self.layout.n_prefix, 1))
+        translation = self.translation
+        key = ("unique", translation.place_key(self.layout.schemas_at(index)), id(self.layout), index)
+
+        def make() -> RuleId:
+            rules = translation.rules
+            rule = rules.rule(pointer(self.path))
+            last = rules.state(rule)
+            rules.final(last)
+            schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
+            rules.call(
+                rules.start_state(rule), translation.rule_of(schemas) if schemas else translation.any_rule(), last
+            )
+            translation.variants[rule] = self._variant
+            return rule
+
+        found: RuleId = translation.own_rule(key, make)
+        return found
+
+    def _variant(self, texts: list[bytes]) -> RuleId:
+        """Rule of an item that comes after those written as `texts`."""
+        return self._made(len(texts), _values_of(texts))
+
+    def _made(self, index: int, values: list[Any]) -> RuleId:
+        translation, path = self.translation, self.path
+        schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
+        used = {equality_key(value, path) for value in values}
+        return _rule_without(translation, schemas, values + self._needed_later(index, used), path)
+
+    def _needed_later(self, index: int, used: set[Any]) -> list[Any]:
+        """Values that the item at `index` must leave to those that have to come after it."""
+        later = [at for at in self.ahead if at > index]
+        candidates: dict[Any, Any] = {}
+        for at in later:
+            candidates |= self.finite(at) or {}
+        return [
+            value
+            for key, value in candidates.items()
+            if key not in used and not self._can_be_told_apart(index + 1, used | {key})
+        ]
+
+    def _can_be_told_apart(self, first: int, used: set[Any]) -> bool:
+        """Whether the items from `first` on that must come and have listed values find one each, none of `used`."""
+        taken_by: dict[Any, int] = {}
+
+        def find(at: int, tried: set[Any]) -> bool:
+            for key in self.finite(at) or {}:
+                if key in used or key in tried:
+                    continue
+                tried.add(key)
+                if key not in taken_by or find(taken_by[key], tried):
+                    taken_by[key] = at
+                    return True
+            return False
+
+        return all(find(at, set()) for at in self.ahead if at >= first)

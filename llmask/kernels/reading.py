@@ -1,0 +1,86 @@
+"""Documents read with what is missing built on the way: tokens, bytes, and which bytes may come next.
+
+In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of configurations.step.
+"""
+
+from __future__ import annotations
+
+from .configurations import C_PLACE, C_STATE, ENDED, REFUSED, configuration_field, configuration_of, pack, step
+from .jit import kernel, never_inline
+from .lexer_states import S_TWIN, state_field
+from .memory import block, ensure, get_i32, get_u8
+from .store_slots import N_EXITS, N_TRIE, N_WORDS, REPORT, TOKEN_DATA, TOKEN_OFFSETS, TRIE, WALKED, WORDS
+from .trie_walk import WORDS_MARGIN, wide_walk
+
+
+@kernel
+def take_bytes(store, grammar, configuration, data):
+    """Configuration after some bytes, or REFUSED with the position in REPORT."""
+    never_inline()
+    if configuration == ENDED:
+        store[REPORT] = 0
+        return REFUSED
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(data.shape[0]):
+        packed = step(store, grammar, place, state, data[i])
+        if packed == REFUSED:
+            store[REPORT] = i
+            return REFUSED
+        place = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return configuration_of(store, grammar, pack(place, state))
+
+
+@kernel
+def take_token(store, grammar, configuration, token):
+    """Configuration after a token, or REFUSED."""
+    never_inline()
+    if configuration == ENDED:
+        return REFUSED
+    offsets = block(store, TOKEN_OFFSETS)
+    first = get_i32(offsets, token)
+    end = get_i32(offsets, token + 1)
+    if first == end:
+        return REFUSED
+    data = block(store, TOKEN_DATA)
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(first, end):
+        packed = step(store, grammar, place, state, get_u8(data, i))
+        if packed == REFUSED:
+            return REFUSED
+        place = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return configuration_of(store, grammar, pack(place, state))
+
+
+@kernel
+def live_bytes(store, grammar, configuration, data):
+    """Flag the bytes that may come next; returns how many."""
+    never_inline()
+    n = 0
+    for byte in range(256):
+        data[byte] = 0
+    if configuration == ENDED:
+        return 0
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for byte in range(256):
+        if step(store, grammar, place, state, byte) != REFUSED:
+            data[byte] = 1
+            n += 1
+    return n
+
+
+@kernel
+def walk_all(store, grammar, configuration):
+    """Walk the whole trie from a configuration's lexer state, slices left aside; returns the nodes visited."""
+    never_inline()
+    state = state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
+    ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN + 8)
+    n_exits = store[N_EXITS]
+    before = store[WALKED]
+    wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+    store[N_EXITS] = n_exits
+    return store[WALKED] - before

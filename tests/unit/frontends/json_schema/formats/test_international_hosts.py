@@ -1,0 +1,107 @@
+"""Host names beyond ASCII: each rule of RFC 5890 to 5893 by example; the package `idna` judges what is written."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmask.derivatives.code_points import CodePointSet
+from llmask.frontends.json_schema.formats.international_hosts import LENGTHS, text_class
+from llmask.frontends.regex import compile_pattern
+from tests.unit.frontends.json_schema.formats.conftest import Check
+
+HOSTS = [
+    "example.com", "A-1", "bücher.example", "例え.テスト", "straße.de", "πι.gr", "ёж.рф", "조선\uff61kr",
+    "x.मराठी\u3002in",
+    "שלום", "שלום.א1", "א-ב", "مثال.إختبار", "l\u00b7l", "α\u0375α", "א\u05f3", "א\u05f4ב", "・ア", "a・亜",
+    "क\u094d\u200d", "क\u094d\u200cक", "بي\u200cب", "ا\u0660", "۰", "q\u0301", "ọ\u0301", "a" * 62 + ".é", "π" * 19,
+    "亜" * 14, "각" * 15,
+]  # fmt: skip
+NO_HOSTS = [
+    "", ".", "é.", ".é", "a..é", "-é", "é-", "éa--b", "xn--é", "É", "éA", "é_", "é é", "é@a", "ｅ", "ﬁ", "\u0301a",
+    "a.\u0301", "e\u0301", "a\u0323\u0301"[::-1], "が\u3099"[:1] + "か\u3099", "\u00b7l", "l\u00b7", "a\u00b7l",
+    "l\u00b7a",
+    "α\u0375a", "α\u0375", "a\u05f3", "\u05f3", "・", "a・b", "ア.・", "क\u200d", "\u200dक", "क\u200cक", "\u200c",
+    "بي\u200c",
+    "ب\u200ca", "٠۰", "ا٠۰", "٠ا", "ש・", "・ש", "ב・ア", "0א", "1.א", "אa", "aא", "א1٠", "א-", "\u0640", "😀",
+    "é" * 20, "亜" * 15, "é.a.b.c.d",
+    "a" * 64 + ".é", "\u2c2f", "\ufeffé", "\u00ad",
+]  # fmt: skip
+
+
+def test_each_rule_has_examples_on_both_sides(examples: Check) -> None:
+    examples("idn-hostname", HOSTS, NO_HOSTS)
+
+
+def test_mailboxes_beyond_ascii(examples: Check) -> None:
+    valid = ["é@a", "é.ü@bücher.de", '"é ü"@a', "a@例え.jp", "\x80@a", "a@[127.0.0.1]", "😀@a"]
+    invalid = ["é", "@é", "é@", ".é@a", "é..a@b", "é@-a", "é ü@a", "é@a\uff20b", "é＠a", '"\\é"@a', "a@é-", "a@\u0301"]
+    examples("idn-email", valid, invalid)
+
+
+def refusal(name: str) -> str | None:
+    """Why the package `idna` refuses a name, label by label; names of ASCII are left to `hosts`."""
+    idna = pytest.importorskip("idna", reason="the package idna is absent")
+    length = -1
+    is_bidi = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in name)
+    for label in re.split("[.\u3002\uff0e\uff61]", name):
+        try:
+            if not label.isascii():
+                idna.check_label(label)
+                length += len(idna.alabel(label)) + 1
+            else:
+                length += len(label) + 1
+            idna.check_bidi(label, check_ltr=is_bidi)
+        except idna.IDNAError as error:
+            return f"{label!r}: {error}"
+    return None if length <= 253 else "the name is too long"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "^[֐-ࣿ0-9.-]+$", "^[ऀ-෿.\u200c\u200d]{4,}$", "^[a-z\u00b7\u0300-Ͽ.]+$", "^[　-俿a-c.]{10,}$",
+     "^[lL.\u00b7\u0375α-ωא-״・ア亜]+$", "^[\U00010000-\U0010ffff]{9,}$"],
+)  # fmt: skip
+def test_what_is_written_under_the_format_is_valid_to_idna(
+    judge: Any, pattern: str, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    grammar = judge.grammar({"type": "string", "format": "idn-hostname", "pattern": pattern})
+    texts = {json.loads(judge.walk(grammar, rng, 300) or b'""') for _ in range(scaled(25))} - {""}
+    assert texts
+    assert [found for text in texts if (found := refusal(text))] == []
+
+
+@pytest.mark.parametrize(("window", "most"), LENGTHS)
+def test_the_longest_labels_fit_into_63_octets_whatever_they_hold(
+    judge: Any, window: str, most: int, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    """Hill climbing from random labels: a search that tries to break the bound."""
+    node = compile_pattern(judge.nodes, f"^[a\\-{window}]$", "ecma")
+    ends = [0x61, 0x80, 0x7FF, 0x900, 0xDFF, 0x3005, 0x9FFF, 0xAC00, 0xD7A3, 0xE000, 0x10FFFF]
+    pool = [chr(c) for end in ends for c in range(max(0x61, end - 40), min(0x10FFFF, end + 40) + 1)]
+    pool = [c for c in pool if not 0xD800 <= ord(c) < 0xE000 and judge.nodes.matches(node, c.encode())]
+    longest = 0
+    for _ in range(scaled(8)):
+        label = rng.choices(pool, k=most)
+        length = 0
+        for _ in range(300):
+            tried = list(label)
+            tried[rng.randrange(most)] = rng.choice(pool)
+            found = len("".join(tried).encode("punycode")) + 4 if not "".join(tried).isascii() else most
+            if found >= length:
+                label, length = tried, found
+        longest = max(longest, length)
+    assert longest <= 62
+
+
+def test_classes_are_spelled_so_that_patterns_read_them(judge: Any) -> None:
+    members = CodePointSet.of("-]^\\\u0301éa").union(CodePointSet.from_ranges([(0x30, 0x39), (0x4E00, 0x9FFF)]))
+    node = compile_pattern(judge.nodes, f"^[{text_class(members)}]$", "ecma")
+    assert [c for c in "-]^\\\u0301éa5亜" if not judge.nodes.matches(node, c.encode())] == []
+    assert [c for c in "[_bà:/" if judge.nodes.matches(node, c.encode())] == []
