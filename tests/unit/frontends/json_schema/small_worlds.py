@@ -36,7 +36,7 @@ NAMES = ("a", "b", "c")
 SCALARS: tuple[Any, ...] = (None, True, False, 0, 1, 1.0, 2, -1, 0.5, "", "a", "b", "ab", "bab")
 MEMBERS: tuple[Any, ...] = (1, "a", None, 0.5)
 # What is refused at the moment, see `unsupported.py`; nothing else may be.
-REFUSED = ("uniqueItems", "free to repeat")
+REFUSED = ('the negation of "uniqueItems"', "items that must differ, of which some")
 
 
 def _values() -> list[Any]:
@@ -48,7 +48,7 @@ def _values() -> list[Any]:
     found += [dict(zip(_keys_2, members, strict=True)) for _keys_2 in _keys(2)
               for members in product((1, "a", None), repeat=2)]  # fmt: skip
     found += [dict(zip(NAMES, members, strict=True)) for members in product((1, "a"), repeat=3)]
-    return [*found, [[]], [[1]], [{}], [{"a": 1}], [{"a": "a"}, 1]]
+    return [*found, [[]], [[1]], [{}], [{"a": 1}], [{"a": "a"}, 1], [1, 1.0], [True, 1], [{}, {}], [[1], [1.0]]]
 
 
 def _keys(n: int) -> list[tuple[str, ...]]:
@@ -246,6 +246,7 @@ def _with_partners(schema: dict[str, Any], draft: int) -> dict[str, Any]:
 def _array_keywords(draft: int, below: st.SearchStrategy[Any]) -> list[tuple[str, st.SearchStrategy[Any]]]:
     some = st.lists(below, min_size=1, max_size=2)
     found = [("minItems", st.integers(0, 2)), ("maxItems", st.integers(0, 2)), ("additionalItems", below)]
+    found.append(("uniqueItems", st.booleans()))
     found.append(("items", below if draft == 2020 else below | some))
     found += [("contains", below)] if draft >= 6 else []
     if draft >= 2019:

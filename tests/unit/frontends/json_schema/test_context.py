@@ -97,9 +97,10 @@ def test_references_are_followed_to_all_their_targets(judge: Any) -> None:
 
 def test_values_that_always_exist_need_not_be_noted(judge: Any) -> None:
     here = context(judge, {"properties": {"a": {"type": "string"}, "b": {"type": "string", "minLength": 2}}})
+    end = StateId(9)
     for at, name in enumerate("ab"):
-        here.note_counted(StateId(at), [(here.schema["properties"][name], (ROOT, "properties", name))])
-    here.note_counted(StateId(2), [])
+        here.note_counted(StateId(at), end, [(here.schema["properties"][name], (ROOT, "properties", name))])
+    here.note_counted(StateId(2), end, [])
     assert list(here.counted) == [1]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from llmask.frontends.json_schema.counted_objects import CountedObject, subsets
+from llmask.frontends.json_schema.counted_objects import CountedObject
 from llmask.frontends.json_schema.object_layout import Cell, Entry
 from llmask.frontends.json_schema.pointers import ROOT
 from tests.unit.frontends.json_schema.small_worlds import (
@@ -25,9 +25,24 @@ TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
     ("at most", {"maxProperties": 1}, [{}, {"x": 1}], [{"x": 1, "y": 1}]),
     ("none", {"maxProperties": 0}, [{}], [{"x": 1}]),
     ("one at least", {"minProperties": 1}, [{"x": 1}, {"x": 1, "y": 1}], [{}]),
-    ("two of three names", {**NAMED, "minProperties": 2}, [{"a": 1, "c": 1}, {"b": 1, "c": 1}], [{}, {"b": 1}, {"b": 1, "x": 1}]),
-    ("exactly two", {**NAMED, "minProperties": 2, "maxProperties": 2}, [{"a": 1, "b": 1}], [{"a": 1}, {"a": 1, "b": 1, "c": 1}]),
-    ("room for what is required", {**NAMED, "required": ["c"], "maxProperties": 2}, [{"c": 1}, {"a": 1, "c": 1}], [{}, {"a": 1, "b": 1}]),
+    (
+        "two of three names",
+        {**NAMED, "minProperties": 2},
+        [{"a": 1, "c": 1}, {"b": 1, "c": 1}],
+        [{}, {"b": 1}, {"b": 1, "x": 1}],
+    ),
+    (
+        "exactly two",
+        {**NAMED, "minProperties": 2, "maxProperties": 2},
+        [{"a": 1, "b": 1}],
+        [{"a": 1}, {"a": 1, "b": 1, "c": 1}],
+    ),
+    (
+        "room for what is required",
+        {**NAMED, "required": ["c"], "maxProperties": 2},
+        [{"c": 1}, {"a": 1, "c": 1}],
+        [{}, {"a": 1, "b": 1}],
+    ),
     (
         "required names and free keys",
         {"required": ["b"], "properties": {"a": True}, "maxProperties": 2},
@@ -70,12 +85,6 @@ TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
 def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
     judge.agrees(schema, valid, invalid)
     judge.agrees(schema, valid, invalid, property_order="any")
-
-
-def test_every_subset_comes_once_the_empty_one_first() -> None:
-    assert list(subsets(0)) == [0]
-    assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
-    assert sorted(subsets(0b111)) == list(range(8))
 
 
 def test_repetition_matters_only_where_free_keys_are_counted_or_witnesses() -> None:

@@ -56,5 +56,6 @@ def test_the_schema_of_a_value_allows_nothing_else(judge: Any, value: Any) -> No
     others = [*(other for other in VALUES if other != value), [1], [1, "a", 1], {"a": [1]}, None, 1]
     judge.agrees({"const": value}, [value], others)
     judge.agrees({"const": value}, [value], others, property_order="any")
+    judge.agrees({"not": {"const": value}}, others, [value])
     translation = Translation(judge.nodes, True, SchemaOptions())
     assert schema_of_value(translation, value, ROOT) is schema_of_value(translation, value, ROOT)

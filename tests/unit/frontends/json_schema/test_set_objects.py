@@ -1,4 +1,4 @@
-"""Objects whose keys come in any order: each declared key once, required ones there."""
+"""Objects that carry the set of their keys: in any order, each declared key once; repetitions where they matter."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from llmask.errors import LimitExceeded, LlmaskError, UnsatisfiableSchema
+from llmask.frontends.json_schema.set_objects import subsets
 from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import TEXTS, cases, dead_end, rooted, tagged
 
@@ -87,6 +88,44 @@ def test_many_names_meet_a_limit(judge: Any) -> None:
         "an object of 5 properties in any order: at most 4 are remembered (limits.max_tracked_names)\n  at #\n"
         '  Raise the limit, or use property_order="schema".'
     )
+
+
+REPEATED: list[tuple[Any, list[str], list[str]]] = [
+    ({"minProperties": 2}, ['{"x":1,"y":1}', '{"x":1,"x":1,"y":1}'][:1], ['{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":1}']),
+    (
+        {"not": {"patternProperties": {"^x": {"type": "null"}}}, "type": "object"},
+        ['{"x":1}', '{"x":null,"xy":1}', '{"y":1,"x":1}'],
+        ['{"x":1,"x":null}', r'{"x":1,"y":2,"\u0078":null}', '{"y":1}', "{}"],
+    ),
+    (
+        {"not": {"additionalProperties": {"type": "null"}}, "properties": {"a": True}, "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"b":null,"c":1}'],
+        ['{"b":1,"b":null}', "{}", '{"b":null}'],
+    ),
+    (
+        {"not": {"propertyNames": {"maxLength": 1}}, "maxProperties": 2, "minProperties": 2},
+        ['{"a":1,"bc":1}', '{"bc":1,"a":1}', '{"bc":1,"de":1}'],
+        ['{"bc":1,"bc":1}', '{"a":1,"b":1}', '{"bc":1}'],
+    ),
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("schema", "valid", "invalid"), REPEATED, ids=[str(row[0]) for row in REPEATED])
+def test_a_repeated_key_does_not_make_an_object_valid(
+    judge: Any, order: str, schema: Any, valid: list[str], invalid: list[str]
+) -> None:
+    """The last of equal keys counts to most readers: what an earlier one had does not count."""
+    grammar = judge.grammar(schema, property_order=order)
+    assert [text for text in valid if not judge.accepts_text(grammar, text)] == []
+    assert [text for text in invalid if judge.accepts_text(grammar, text)] == []
+    assert dead_end(judge, schema, property_order=order) is None
+
+
+def test_every_subset_comes_once_the_empty_one_first() -> None:
+    assert list(subsets(0)) == [0]
+    assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
+    assert sorted(subsets(0b111)) == list(range(8))
 
 
 def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
