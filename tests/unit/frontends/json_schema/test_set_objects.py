@@ -91,7 +91,11 @@ def test_many_names_meet_a_limit(judge: Any) -> None:
 
 
 REPEATED: list[tuple[Any, list[str], list[str]]] = [
-    ({"minProperties": 2}, ['{"x":1,"y":1}', '{"x":1,"x":1,"y":1}'][:1], ['{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":1}']),
+    (
+        {"minProperties": 2},
+        ['{"x":1,"y":1}', '{"x":1,"x":1,"y":1}'][:1],
+        ['{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":1}'],
+    ),
     (
         {"not": {"patternProperties": {"^x": {"type": "null"}}}, "type": "object"},
         ['{"x":1}', '{"x":null,"xy":1}', '{"y":1,"x":1}'],
