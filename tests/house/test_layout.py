@@ -8,6 +8,21 @@ from pathlib import Path
 
 import pytest
 
+# The largest frontend, from top to bottom; a module that is not listed stands below all others.
+JSON_SCHEMA = [
+    [f"llmask.frontends.json_schema.{name}" for name in names.split()]
+    for names in (
+        "formats keywords number_automata number_machines options pointers satisfiable types uris vocabularies",
+        "counts documents inputs ledger listed_numbers numbers strings synthetic unsupported",
+        "arrays contained dynamic_scopes evaluated lexemes ranges references spacing",
+        "context negation conjunction names",
+        "object_layout counted_objects instances",
+        "marks values choices discriminators",
+        "alternatives finite open_strings",
+        "set_objects unique_arrays unique_counted_arrays objects",
+        "translation",
+    )
+]
 # From top to bottom: a module may import what stands above it and what lies beside it.
 IMPORT_ORDER = (
     ("llmask.errors", "llmask.limits", "llmask.arguments"),
@@ -19,6 +34,8 @@ IMPORT_ORDER = (
     ("llmask.derivatives",),
     ("llmask.grammar",),
     ("llmask.frontends",),
+    *JSON_SCHEMA,
+    ("llmask.frontends.json_schema",),
     ("llmask.lexer",),
     ("llmask.parser",),
     ("llmask.store",),

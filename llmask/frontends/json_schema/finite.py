@@ -23,7 +23,7 @@ from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling, fulfils_all
 from llmask.frontends.json_schema.number_machines import MAX_DIGITS
-from llmask.frontends.json_schema.object_layout import layout_of
+from llmask.frontends.json_schema.object_layout import Entry, layout_of
 from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.strings import free_string, string_node
 from llmask.frontends.json_schema.types import types_of
@@ -126,9 +126,13 @@ def _arrays(translation: Translation, layout: ArrayLayout, most: int, depth: int
         if layout.high is not None and index >= layout.high:
             return found
         values = finite_values(translation, layout.schemas_at(min(index, layout.n_prefix)), most, depth + 1)
-        if values is None or len(found) + len(rows) * len(values) > most:
+        if values is None or len(rows) * len(values) > most * most:
             return None
         rows = [[*row, value] for row in rows for value in values]
+        if layout.is_unique:
+            rows = [row for row in rows if len({equality_key(value, ()) for value in row}) == len(row)]
+        if len(found) + len(rows) > most:
+            return None
         if not rows:
             return found
         index += 1
@@ -136,12 +140,19 @@ def _arrays(translation: Translation, layout: ArrayLayout, most: int, depth: int
 
 def _objects(translation: Translation, parts: list[Part], most: int, depth: int) -> list[Any] | None:
     layout = layout_of(translation, parts)
-    for cell in layout.cells:
-        if finite_values(translation, cell.schemas, 0, depth + 1) != []:
+    required = [entry for entry in layout.entries if entry.is_required]
+    is_full = layout.high is not None and layout.high <= len(required)
+    entries = required if is_full else list(layout.entries)
+    for cell in () if is_full else layout.cells:
+        if finite_values(translation, cell.schemas, 0, depth + 1) == []:
+            continue
+        names = texts_of(translation.nodes, cell.keys, most)
+        if names is None:
             return None
+        entries += [Entry(name, cell.schemas, False) for name in names]
     ways: list[list[Any]] = []
     n = 1
-    for entry in layout.entries:
+    for entry in entries:
         values = finite_values(translation, entry.schemas, most, depth + 1)
         if values is None:
             return None

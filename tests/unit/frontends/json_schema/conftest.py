@@ -37,7 +37,8 @@ class Judge:
         return compile_schema(self.nodes, schema, SchemaOptions(**options))
 
     def grammar(self, schema: Any, **options: Any) -> CompiledGrammar:
-        return CompiledGrammar(self.store, self.translate(schema, **options).rules)
+        made = self.translate(schema, **options)
+        return CompiledGrammar(self.store, made.rules, make_variant=made.make_variant)
 
     def accepts_text(self, grammar: CompiledGrammar, text: str | bytes) -> bool:
         matcher = self.after(grammar.matcher(), text if isinstance(text, bytes) else text.encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -148,7 +147,7 @@ def test_the_negation_of_a_recursive_schema_ends(judge: Any) -> None:
 
 
 def test_the_negation_of_unevaluated_keywords_knows_what_references_evaluate(judge: Any) -> None:
-    """`not` of `allOf` beside `unevaluatedProperties` asked for an invalid member of `allOf`, and forgot the keyword."""
+    """`not` of `allOf` beside `unevaluatedProperties` asked for an invalid member of `allOf` only."""
     schema = {
         "$defs": {"base": {"properties": {"a": {"type": "string"}}}},
         "type": "object",
@@ -200,5 +199,3 @@ def test_work_on_nested_negations_is_linear(judge: Any, monkeypatch: pytest.Monk
 
     small, large = work(20), work(40)
     assert large <= 2.5 * small
-
-

@@ -1,0 +1,152 @@
+"""Objects that carry the set of their keys: in any order, each declared key once; repetitions where they matter."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from llmask.errors import LimitExceeded, LlmaskError, UnsatisfiableSchema
+from llmask.frontends.json_schema.set_objects import subsets
+from llmask.limits import Limits
+from tests.unit.frontends.json_schema.small_worlds import TEXTS, cases, dead_end, rooted, tagged
+
+ANY: Any = {"property_order": "any"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "string"}, "c": {"type": "null"}},
+    "required": ["a", "z"],
+}
+
+
+def test_every_order_of_the_keys_is_accepted(judge: Any) -> None:
+    members = {"a": 1, "b": "x", "c": None, "z": [], "free": {}}
+    grammar = judge.grammar(SCHEMA, **ANY)
+    for n in range(len(members) + 1):
+        for chosen in permutations(members.items(), n):
+            value = dict(chosen)
+            assert judge.accepts(grammar, value) == ("a" in value and "z" in value), value
+
+
+def test_a_declared_key_stands_once(judge: Any) -> None:
+    grammar = judge.grammar(SCHEMA, **ANY)
+    assert judge.accepts_text(grammar, '{"z":1,"a":1}')
+    assert not judge.accepts_text(grammar, '{"z":1,"a":1,"a":1}')
+    assert not judge.accepts_text(grammar, '{"a":1,"b":"","z":0,"b":""}')
+    assert not judge.accepts_text(grammar, '{"a":1,"z":1,"z":1}')
+    nested = judge.grammar({"properties": {"a": {"properties": {"a": True, "b": True}}, "b": True}}, **ANY)
+    assert judge.accepts_text(nested, '{"b":1,"a":{"b":1,"a":2}}')
+    assert not judge.accepts_text(nested, '{"b":1,"a":{"b":1,"a":2},"b":1}')
+
+
+def test_a_key_is_declared_in_each_of_its_spellings(judge: Any) -> None:
+    closed = {"properties": {"a": {"type": "integer"}, "b": True}, "additionalProperties": False}
+    for schema in (closed, {"properties": {"a": {"type": "integer"}, "b": True}}):
+        grammar = judge.grammar(schema, **ANY)
+        assert not judge.accepts_text(grammar, r'{"a":1,"\u0061":"x"}')
+        assert not judge.accepts_text(grammar, r'{"\u0061":"x"}')
+
+
+def test_room_is_left_for_what_is_required(judge: Any) -> None:
+    grammar = judge.grammar({**SCHEMA, "maxProperties": 3}, **ANY)
+    assert judge.after(grammar.matcher(), b'{"b":"","z":1,') is not None
+    assert judge.after(grammar.matcher(), b'{"b":"","c"') is None
+    assert judge.after(grammar.matcher(), b'{"b":"","z":1,"c"') is None
+    assert judge.accepts(grammar, {"b": "", "z": 1, "a": 1})
+    assert not judge.accepts(grammar, {"b": "", "z": 1, "a": 1, "c": None})
+
+
+def test_a_key_whose_value_allows_nothing_is_left_out(judge: Any) -> None:
+    impossible = {"type": "integer", "minimum": 3, "maximum": 2}
+    keys = {"properties": {"a": impossible, "b": True}, "additionalProperties": False}
+    schema = {"type": "object", "minProperties": 1, **keys}
+    judge.agrees(schema, [{"b": 1}], [{}, {"a": 3}, {"a": 3, "b": 1}], **ANY)
+    assert dead_end(judge, schema, **ANY) is None
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "minProperties": 2}, **ANY)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "required": ["a"]}, **ANY)
+
+
+def test_recursive_values_that_never_end_are_found(judge: Any) -> None:
+    endless = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}
+    schema = {"$defs": {"endless": endless}, "properties": {"a": {"$ref": "#/$defs/endless"}, "b": True, "c": True}}
+    assert dead_end(judge, schema, **ANY) is None
+    grammar = judge.grammar(schema, **ANY)
+    assert judge.accepts(grammar, {"c": 1, "b": 1})
+    assert judge.after(grammar.matcher(), b'{"c":1,"a"') is None
+
+
+def test_many_names_meet_a_limit(judge: Any) -> None:
+    schema = {"properties": {f"p{at}": True for at in range(5)}}
+    judge.grammar(schema, **ANY, limits=Limits(max_tracked_names=5))
+    with pytest.raises(LimitExceeded) as caught:
+        judge.grammar(schema, **ANY, limits=Limits(max_tracked_names=4))
+    assert str(caught.value) == (
+        "an object of 5 properties in any order: at most 4 are remembered (limits.max_tracked_names)\n  at #\n"
+        '  Raise the limit, or use property_order="schema".'
+    )
+
+
+REPEATED: list[tuple[Any, list[str], list[str]]] = [
+    (
+        {"minProperties": 2},
+        ['{"x":1,"y":1}', '{"x":1,"x":1,"y":1}'][:1],
+        ['{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":1}'],
+    ),
+    (
+        {"not": {"patternProperties": {"^x": {"type": "null"}}}, "type": "object"},
+        ['{"x":1}', '{"x":null,"xy":1}', '{"y":1,"x":1}'],
+        ['{"x":1,"x":null}', r'{"x":1,"y":2,"\u0078":null}', '{"y":1}', "{}"],
+    ),
+    (
+        {"not": {"additionalProperties": {"type": "null"}}, "properties": {"a": True}, "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"b":null,"c":1}'],
+        ['{"b":1,"b":null}', "{}", '{"b":null}'],
+    ),
+    (
+        {"not": {"propertyNames": {"maxLength": 1}}, "maxProperties": 2, "minProperties": 2},
+        ['{"a":1,"bc":1}', '{"bc":1,"a":1}', '{"bc":1,"de":1}'],
+        ['{"bc":1,"bc":1}', '{"a":1,"b":1}', '{"bc":1}'],
+    ),
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("schema", "valid", "invalid"), REPEATED, ids=[str(row[0]) for row in REPEATED])
+def test_a_repeated_key_does_not_make_an_object_valid(
+    judge: Any, order: str, schema: Any, valid: list[str], invalid: list[str]
+) -> None:
+    """The last of equal keys counts to most readers: what an earlier one had does not count."""
+    grammar = judge.grammar(schema, property_order=order)
+    assert [text for text in valid if not judge.accepts_text(grammar, text)] == []
+    assert [text for text in invalid if judge.accepts_text(grammar, text)] == []
+    assert dead_end(judge, schema, property_order=order) is None
+
+
+def test_every_subset_comes_once_the_empty_one_first() -> None:
+    assert list(subsets(0)) == [0]
+    assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
+    assert sorted(subsets(0b111)) == list(range(8))
+
+
+def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
+    def n_edges(n: int) -> int:
+        schema = {"properties": {f"p{at}": {"type": "null"} for at in range(n)}, "required": ["p0"]}
+        return len(judge.translate(schema, **ANY).rules.edges)
+
+    assert n_edges(80) < 2.2 * n_edges(40)
+
+
+@cases(60, schema=tagged(2020))
+def test_any_order_allows_each_document_of_the_schemas_order(judge: Any, schema: Any) -> None:
+    root = rooted(schema, True, 2020)
+    try:
+        narrow, wide = judge.grammar(root), judge.grammar(root, **ANY)
+    except LlmaskError:
+        return
+    for texts in TEXTS:
+        accepted = [judge.accepts_text(narrow, text) for text in texts]
+        assert [judge.accepts_text(wide, text) for text in texts] == [any(accepted)] * len(texts), json.dumps(root)

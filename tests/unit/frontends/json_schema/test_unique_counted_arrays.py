@@ -1,0 +1,90 @@
+"""`uniqueItems` beside `contains`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
+from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
+
+UNIQUE = {"type": "array", "uniqueItems": True}
+FEW = {"enum": [1, 2, "a", None]}
+TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
+    (
+        "few values",
+        {**UNIQUE, "items": FEW, "contains": {"type": "integer"}, "minContains": 2},
+        [[1, 2], [1, "a", 2, None]],
+        [[1], [1, 1], [1, "a"], [1, 2, 1], []],
+    ),
+    (
+        "at most",
+        {**UNIQUE, "items": FEW, "contains": {"type": "integer"}, "maxContains": 1},
+        [[1], ["a", 2, None]],
+        [[1, 2], ["a"], ["a", "a", 1]],
+    ),
+    (
+        "many values",
+        {**UNIQUE, "contains": {"type": "integer"}, "minContains": 2},
+        [[1, 2], ["a", 1, "b", 5]],
+        [[1], [1, 1], ["a", "a", 1, 2], [1, 1.0]],
+    ),
+    (
+        "a negation",
+        {**UNIQUE, "not": {"contains": {"const": 1}}},
+        [[], [2, 3], ["1"]],
+        [[1], [2, 1], [2, 2], [1.0]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    judge.agrees(schema, valid, invalid)
+    assert dead_end(judge, schema, most=200) is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": FEW, "contains": {"type": "integer"}, "minContains": 3},
+        {"contains": {"type": "boolean"}, "minContains": 3},
+        {"items": {"type": "boolean"}, "contains": True, "minItems": 3},
+    ],
+    ids=str,
+)
+def test_too_few_values_are_known_beforehand(judge: Any, schema: Any) -> None:
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**UNIQUE, **schema})
+
+
+def test_few_values_that_earlier_items_may_take_are_refused(judge: Any) -> None:
+    schema = {**UNIQUE, "prefixItems": [True], "contains": {"type": "boolean"}, "minContains": 2}
+    with pytest.raises(UnsupportedSchema, match="where all items have one schema"):
+        judge.grammar(schema)
+
+
+ITEM = st.sampled_from((FEW, {"type": ["integer", "null"]}, {"type": "boolean"}, True))
+KIND = st.sampled_from(({"type": "integer"}, {"enum": ["a", 1]}, {"type": "null"}, {"minimum": 1}))
+ARRAY = some_of(
+    ("items", ITEM),
+    ("contains", KIND),
+    ("minContains", st.integers(0, 2)),
+    ("maxContains", st.integers(0, 2)),
+    ("minItems", st.integers(0, 2)),
+    ("maxItems", st.integers(1, 3)),
+    most=4,
+)
+
+
+@cases(100, schema=ARRAY)
+def test_random_arrays_agree(judge: Any, schema: Any) -> None:
+    root = rooted({"contains": {"const": 1}, "minContains": 0, **UNIQUE, **schema}, True, 2020)
+    assert_exactly(judge, root, valid_values(root, 2020))
+
+
+@cases(40, schema=ARRAY)
+def test_every_array_that_is_begun_can_be_ended(judge: Any, schema: Any) -> None:
+    assert dead_end(judge, {"contains": {"type": ["integer", "null"]}, **UNIQUE, **schema}, most=250) is None
