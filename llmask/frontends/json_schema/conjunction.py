@@ -43,25 +43,21 @@ class Choice(NamedTuple):
 
 
 class Conjunction:
-    """Parts and choices of one place; `false_at` is the place of a schema `false` among them.
+    """Parts and choices of one place; `false_at` is the place of a schema `false` among them."""
 
-    `is_split` : its strings are too many to be one regular expression and are written as a union.
-    """
-
-    __slots__ = ("choices", "false_at", "is_split", "parts", "seen")
+    __slots__ = ("choices", "false_at", "parts", "seen")
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
         self.choices: list[Choice] = []
         self.false_at: Path | None = None
-        self.is_split = False
         self.seen: set[Hashable] = set()
 
     def copy(self) -> Conjunction:
         """The same parts and choices, free to grow apart."""
         other = Conjunction()
         other.parts, other.choices = list(self.parts), list(self.choices)
-        other.false_at, other.is_split, other.seen = self.false_at, self.is_split, set(self.seen)
+        other.false_at, other.seen = self.false_at, set(self.seen)
         return other
 
 
@@ -95,7 +91,6 @@ def with_alternative(
     """The same, with `schemas` in place of the choice number `index`."""
     choice = conjunction.choices[index]
     chosen = Conjunction()
-    chosen.is_split = conjunction.is_split
     chosen.seen = set(conjunction.seen)
     for schema, path in schemas:
         add_schema(translation, chosen, schema, path)

@@ -14,7 +14,6 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -279,15 +278,8 @@ class Translation(Context):
                 return self.nothing("none of the alternatives fulfils the other keywords", conjunction.false_at)
             if not conjunction.choices:
                 return self._write_parts(conjunction.parts, rule, start, end, depth)
-        is_strings = not conjunction.is_split and types_of(conjunction.parts) == ("string",)
-        if is_strings and not self._lists_values(conjunction):
-            conjunction = settle_strings(self, conjunction)
-            conjunction.is_split = True
-            with suppress(LimitExceeded):
-                node = strings_of(self, conjunction)
-                if node == self.nodes.EMPTY:
-                    return self.nothing("no string fulfils all of the schemas that hold here", path)
-                return self.rules.scan(start, node, end)
+        if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
+            return self._write_strings(settle_strings(self, conjunction), path, start, end)
         index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
         choice = conjunction.choices[index]
         self.check_depth(len(conjunction.choices), path)
@@ -313,6 +305,29 @@ class Translation(Context):
         if spellings:
             self.rules.scan(start, listed_node(self, spellings), end)
         return None
+
+    def _write_strings(self, conjunction: Conjunction, path: Path, start: StateId, end: StateId) -> None:
+        """Write strings as one regular expression; where that is too large, as several, of half the alternatives."""
+        index = max(
+            range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas), default=0
+        )
+        try:
+            node = strings_of(self, conjunction)
+        except LimitExceeded:
+            if not conjunction.choices or conjunction.choices[index].keyword != "anyOf":
+                raise
+            schemas = conjunction.choices[index].schemas
+            if len(schemas) == 1:
+                one = with_alternative(self, conjunction, index, schemas)
+                return self._write_strings(one, path, start, end)
+            for part in (schemas[: len(schemas) // 2], schemas[len(schemas) // 2 :]):
+                half = conjunction.copy()
+                half.choices[index] = half.choices[index]._replace(schemas=part)
+                self._write_strings(half, path, start, end)
+            return None
+        if node == self.nodes.EMPTY:
+            return self.nothing("no string fulfils all of the schemas that hold here", path)
+        return self.rules.scan(start, node, end)
 
     def _lists_values(self, conjunction: Conjunction) -> bool:
         """Whether some alternative names values, which have one spelling; other strings are one regular expression."""
