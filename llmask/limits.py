@@ -16,6 +16,8 @@ class Limits:
     max_schema_depth : nesting of a schema. Deeper ones come from programs, not people. (Patterns nest 60 deep at most.)
     max_schema_keywords : subschemas visited while compiling, references included.
     max_schema_cases : ways in which the alternatives beside `unevaluatedProperties` or `unevaluatedItems` can hold.
+    max_schema_nodes : nodes of regular expressions that compiling one schema may add to the store: negated and
+        intersected patterns multiply. Real schemas add at most some ten thousand.
     max_regex_nodes : nodes of the hash-consed regular expressions that one step (a mask, a token, an operator of a
         pattern) may add to the store; what many steps add up to is bounded by `max_store_bytes`.
     max_lexer_states : lexer states that one step may add to the store.
@@ -41,6 +43,7 @@ class Limits:
     max_schema_depth: int = 400
     max_schema_keywords: int = 500_000
     max_schema_cases: int = 4096
+    max_schema_nodes: int = 800_000
     max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 250_000
     max_rows: int = 1_000_000

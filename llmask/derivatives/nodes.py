@@ -44,6 +44,7 @@ class RegexNodes:
     Parameters
     ----------
     run : runs one operation of `kernels.engine.build` under the store's lock and raises `LimitExceeded`.
+    count : how many nodes there are.
 
     Attributes
     ----------
@@ -55,11 +56,17 @@ class RegexNodes:
     EPSILON = 1  # matches the empty string
     ALL = 2  # matches every byte string
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, count: Callable[[], int]) -> None:
         self._run = run
+        self._count = count
         self.memo: dict[Hashable, Any] = {}
         self.variant_key: Any = None
         self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are: a measure of the work that was done with them."""
+        return self._count()
 
     def variant(self, key: Hashable) -> RegexNodes:
         """The same nodes with a memo of its own for each `key`; what is remembered there is never mixed up."""

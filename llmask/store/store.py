@@ -66,6 +66,10 @@ class Builder:
                 raise self._limit_error(code, grammar)
         return result
 
+    def n_nodes(self) -> int:
+        """Regex nodes in the store."""
+        return int(self.table.array[store_slots.N_NODES])
+
     def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
         in_store = self.table.bytes_used > self.limits.max_store_bytes
         name, what = {
@@ -126,7 +130,7 @@ class Store:
         self.lock = builder.lock
         self.run = builder.run
         self.run(engine.INIT_STORE)
-        self.nodes = RegexNodes(builder.run)
+        self.nodes = RegexNodes(builder.run, builder.n_nodes)
         add_slices(self)
         tokenizer.stores.add(self)
 

@@ -49,6 +49,10 @@ class RegexNodes:
         self._classes: dict[int, list[int]] = {}
         self._emptiness: dict[int, bool] = {0: True, 1: False, 2: False}
 
+    @property
+    def n_nodes(self) -> int:
+        return len(self.parts)
+
     def variant(self, key: Any) -> RegexNodes:
         """The same nodes with another memo."""
         other = copy(self)

@@ -89,6 +89,7 @@ def settle_strings(translation: Translation, conjunction: Conjunction) -> Conjun
 def _is_empty(translation: Translation, languages: list[int]) -> bool:
     """Whether no string is in all of `languages`; False also where that is too dear to find out."""
     nodes = translation.nodes
+    translation.check_nodes()
     try:
         return nodes.is_empty(nodes.intersect(languages))
     except LimitExceeded:

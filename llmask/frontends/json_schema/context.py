@@ -61,8 +61,13 @@ class Context:
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
         self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
         self._synthetic: dict[Hashable, Any] = {}
-        self._work = 0
+        self.begin()
         self._max_work = options.limits.max_schema_keywords
+
+    def begin(self) -> None:
+        """Begin to count work: of the schema, and of each rule that is written later."""
+        self._first_node = self.nodes.n_nodes
+        self._work = 0
 
     def shape(self, schema: Any, path: Path) -> Shape:
         """What the keys of a schema say; its values are checked.
@@ -108,6 +113,16 @@ class Context:
                 f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
                 None,
                 "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+            )
+
+    def check_nodes(self) -> None:
+        """Refuse a schema whose patterns have become too many expressions."""
+        most = self.options.limits.max_schema_nodes
+        if self.nodes.n_nodes - self._first_node > most:
+            raise LimitExceeded(
+                f"the patterns of the schema make more than {most} expressions (limits.max_schema_nodes)",
+                None,
+                "Combine or negate fewer patterns, use shorter repetitions, or raise the limit.",
             )
 
     def check_depth(self, depth: int, path: Path) -> None:

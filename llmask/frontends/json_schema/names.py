@@ -47,6 +47,7 @@ def strings_of(translation: Translation, conjunction: Conjunction, is_most: bool
             others = [name_language(translation, [schema], not is_most) for schema in schemas]
             members.append(exactly_one(translation, languages, others))
     node = nodes.intersect(members)
+    translation.check_nodes()
     return nodes.EMPTY if nodes.is_empty(node) else node
 
 

@@ -311,6 +311,7 @@ def _divided(translation: Translation, groups: list[_Group], node: int, path: An
     found = []
     for group in groups:
         translation.count_work(CELL_WORK)
+        translation.check_nodes()
         inside, outside = [*group.inside, node], [*group.outside, node]
         if not nodes.is_empty(_keys(translation, inside, group.outside)):
             found.append((group._replace(inside=inside), True))

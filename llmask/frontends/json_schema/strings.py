@@ -174,6 +174,7 @@ def string_node(translation: Translation, parts: list[Part], is_most: bool = Fal
     found = nodes.memo.get(key)
     if found is None:
         found = nodes.memo[key] = _string_node(translation, parts, is_most)
+        translation.check_nodes()
     return int(found)
 
 

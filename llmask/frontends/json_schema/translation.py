@@ -116,6 +116,7 @@ class Translation(Context):
         """
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
+            self.begin()
             made = self.variants[rule](texts)
             self._drain()
             self._synthetic[key] = made
@@ -314,6 +315,7 @@ class Translation(Context):
         try:
             node = strings_of(self, conjunction)
         except LimitExceeded:
+            self.check_nodes()
             if not conjunction.choices or conjunction.choices[index].keyword != "anyOf":
                 raise
             schemas = conjunction.choices[index].schemas
