@@ -18,7 +18,7 @@ JSON_SCHEMA = [
         "context negation conjunction names",
         "object_layout counted_objects instances",
         "marks values choices discriminators",
-        "alternatives finite open_strings",
+        "alternatives finite new_values",
         "set_objects unique_arrays unique_counted_arrays objects",
         "translation",
     )

@@ -12,7 +12,6 @@ from llmask.limits import Limits
 IGNORE = 'Remove it, or pass unsupported="ignore" to accept that.'
 LOCAL = "Name a place of this schema, such as #/$defs/name."
 REGISTER = "Register it with registry=, or name a place of this schema, such as #/$defs/name."
-TOO_PERMISSIVE = "is not supported; the mask would be too permissive"
 
 TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (3, GrammarError, "a schema must be an object or a boolean, not 3\n  at #"),
@@ -85,14 +84,15 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         f"  {REGISTER}",
     ),
     (
-        {"items": {"type": "array", "uniqueItems": True}},
+        {"items": {"not": {"uniqueItems": True}}},
         UnsupportedSchema,
-        f'"uniqueItems" {TOO_PERMISSIVE}\n  at #/items/uniqueItems\n  {IGNORE}',
+        f'the negation of "uniqueItems" is not supported\n  at #/items/not/not\n  {IGNORE}',
     ),
     (
-        {"minProperties": 2},
+        {"uniqueItems": True, "prefixItems": [{}], "contains": {"type": "boolean"}, "minContains": 2},
         UnsupportedSchema,
-        f'"minProperties" is not supported where keys are free to repeat\n  at #/minProperties\n  {IGNORE}',
+        "items that must differ, of which some with few values are counted, are supported only where all items have one"
+        ' schema\n  at #\n  Leave out "uniqueItems" or "contains".',
     ),
     (False, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #"),
     ({"not": {}}, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #/not"),

@@ -32,5 +32,6 @@ def test_languages_of_names_combine_keywords(judge: Any) -> None:
 def test_exactly_one_of_languages(judge: Any) -> None:
     nodes = judge.nodes
     translation = Translation(nodes, True, SchemaOptions())
-    node = exactly_one(translation, [nodes.repeat(nodes.literal(b"a"), 0, 2), nodes.repeat(nodes.literal(b"a"), 1, 3)])
+    languages = [nodes.repeat(nodes.literal(b"a"), 0, 2), nodes.repeat(nodes.literal(b"a"), 1, 3)]
+    node = exactly_one(translation, languages, languages)
     assert [n for n in range(5) if nodes.matches(node, b"a" * n)] == [0, 3]

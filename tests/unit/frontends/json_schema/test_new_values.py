@@ -1,0 +1,42 @@
+"""How values that differ from earlier ones are called for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.new_values import kind_of_place, kind_of_strings
+from llmask.frontends.json_schema.pointers import ROOT
+from llmask.frontends.json_schema.translation import Translation
+from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN
+
+KINDS: list[tuple[Any, int]] = [
+    ({"type": "string"}, CALL_OPEN),
+    ({"type": "string", "minLength": 2}, CALL_OPEN),
+    ({"type": "string", "pattern": "^[ab]*$"}, CALL_OPEN),
+    ({"type": "string", "maxLength": 2}, CALL_PLAIN),
+    ({"type": "string", "enum": ["a", "b"]}, CALL_PLAIN),
+    ({"type": "string", "pattern": "^(?:a|b[^]*)$"}, CALL_PLAIN),  # nothing follows an a
+    ({"type": "string", "anyOf": [{"pattern": "^a"}, {"enum": ["x", 1]}]}, CALL_PLAIN),
+    ({"type": ["string", "null"]}, CALL_NEW),
+    ({"type": "number"}, CALL_NEW),
+    ({"type": "array"}, CALL_NEW),
+    ({}, CALL_NEW),
+    (False, CALL_NEW),
+]
+
+
+@pytest.mark.parametrize(("schema", "kind"), KINDS, ids=str)
+def test_kinds_of_places(judge: Any, schema: Any, kind: int) -> None:
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    assert kind_of_place(translation, [(schema, ROOT)]) == kind
+
+
+def test_a_node_is_looked_at_once(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = judge.nodes
+    node = nodes.concat([nodes.literal(b"x"), nodes.repeat(nodes.literal(b"y"), 0)])
+    found = kind_of_strings(nodes, node)
+    monkeypatch.setattr(nodes, "is_open", None)
+    assert kind_of_strings(nodes, node) == found == CALL_OPEN
