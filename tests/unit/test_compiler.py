@@ -40,7 +40,8 @@ def test_equal_arguments_give_the_same_grammar(compiler: Any) -> None:
 
 
 def test_other_options_give_another_grammar(compiler: Any) -> None:
-    schema = {"type": "array", "items": {"type": "string", "format": "date"}, "uniqueItems": True}
+    item = {"type": ["string", "integer", "object"], "format": "date", "properties": {"a": True, "b": True}}
+    schema = {"type": "array", "items": item}
     options: list[dict[str, Any]] = [
         {},
         {"whitespace": "compact"},
@@ -51,8 +52,12 @@ def test_other_options_give_another_grammar(compiler: Any) -> None:
         {"whitespace": " "},
         {"escapes": "minimal"},
         {"literals": "any"},
+        {"unsupported": "ignore"},
+        {"numbers": "plain"},
+        {"property_order": "any"},
+        {"unique_keys": True},
     ]
-    made = [compiler.json_schema(schema, unsupported="ignore", **option) for option in options]
+    made = [compiler.json_schema(schema, **option) for option in options]
     assert len(set(map(id, made))) == len(options)
     verdicts = [
         [
@@ -60,23 +65,28 @@ def test_other_options_give_another_grammar(compiler: Any) -> None:
             for text in (
                 *('["2020-01-31"]', '[ "2020-01-31"]', '[    "2020-01-31"]', '["x"]'),
                 *('[\n "2020-01-31"\n]', '[ "2020-01-31" ]', '["2020-01-3\\u0031"]'),
+                *("[1.0]", '[{"b":1,"a":1}]', '[{"c":1,"c":1}]'),
             )
         ]
         for grammar in made
     ]
     assert verdicts == [
-        [True, True, True, False, True, True, True],
-        [True, False, False, False, False, False, True],
-        [True, True, False, False, True, True, True],
-        [True, True, True, True, True, True, True],
-        [False, False, False, True, False, False, False],
-        [False, False, False, False, True, False, False],
-        [False, False, False, False, False, True, False],
-        [True, True, True, False, True, True, False],
-        [True, True, True, False, True, True, True],
+        [True, True, True, False, True, True, True, True, False, True],
+        [True, False, False, False, False, False, True, True, False, True],
+        [True, True, False, False, True, True, True, True, False, True],
+        [True, True, True, True, True, True, True, True, False, True],
+        [False, False, False, True, False, False, False, True, False, True],
+        [False, False, False, False, True, False, False, False, False, False],
+        [False, False, False, False, False, True, False, False, False, False],
+        [True, True, True, False, True, True, False, True, False, True],
+        [True, True, True, False, True, True, True, True, False, True],
+        [True, True, True, False, True, True, True, True, False, True],
+        [True, True, True, False, True, True, True, False, False, True],
+        [True, True, True, False, True, True, True, True, True, True],
+        [True, True, True, False, True, True, True, True, False, False],
     ]
     for option, grammar in zip(options, made, strict=True):
-        assert compiler.json_schema(schema, unsupported="ignore", **option) is grammar
+        assert compiler.json_schema(schema, **option) is grammar
 
 
 def test_schemas_that_python_finds_equal_are_told_apart(compiler: Any) -> None:

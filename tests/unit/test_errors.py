@@ -472,10 +472,10 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ),
     (
         "schema unsupported",
-        lambda c: c.json_schema({"properties": {"u": {"uniqueItems": True}}}),
+        lambda c: c.json_schema({"properties": {"u": {"not": {"uniqueItems": True}}}}),
         UnsupportedSchema,
-        '"uniqueItems" is not supported; the mask would be too permissive\n'
-        "  at #/properties/u/uniqueItems"
+        'the negation of "uniqueItems" is not supported\n'
+        "  at #/properties/u/not/uniqueItems"
         '\n  Remove it, or pass unsupported="ignore" to accept that.',
     ),
     (

@@ -37,7 +37,8 @@ class Judge:
         return compile_schema(self.nodes, schema, SchemaOptions(**options))
 
     def grammar(self, schema: Any, **options: Any) -> CompiledGrammar:
-        return CompiledGrammar(self.store, self.translate(schema, **options).rules)
+        made = self.translate(schema, **options)
+        return CompiledGrammar(self.store, made.rules, make_variant=made.make_variant)
 
     def accepts_text(self, grammar: CompiledGrammar, text: str | bytes) -> bool:
         matcher = self.after(grammar.matcher(), text if isinstance(text, bytes) else text.encode())
@@ -118,7 +119,8 @@ class Judge:
         return b""
 
     def twin(self, schema: Any, **options: Any) -> EarleyTwin:
-        return EarleyTwin(self.translate(schema, **options).rules, self.nodes)
+        made = self.translate(schema, **options)
+        return EarleyTwin(made.rules, self.nodes, made.make_variant)
 
     def is_valid(self, schema: Any, value: Any, formats: bool = False) -> bool:
         """What `jsonschema` says, in the draft that the schema declares."""

@@ -47,7 +47,11 @@ SETTLED: list[tuple[str, Any, list[int]]] = [
     ("two are left", {**KIND, **kind("a", "b"), "oneOf": [kind("a"), kind("b"), kind("c")]}, [2]),
     ("holds anyway", {**KIND, **kind("a"), "anyOf": [kind("a", "b"), {"required": ["b"]}]}, []),
     ("required anyway", {**KIND, "anyOf": [{"required": ["kind"]}, {"maxProperties": 3}]}, []),
-    ("one decides the next", {**KIND, "anyOf": [kind("a"), {"type": "null"}], "oneOf": [kind("b"), {"minItems": 1}]}, []),
+    (
+        "one decides the next",
+        {**KIND, "anyOf": [kind("a"), {"type": "null"}], "oneOf": [kind("b"), {"minItems": 1}]},
+        [],
+    ),
     ("left as they are", {**KIND, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, [2]),
     ("oneOf may hold twice", {**KIND, **kind("a"), "oneOf": [kind("a", "b"), {"required": ["b"]}]}, [2]),
     ("a negation beside", {"required": ["a"], "type": "object", "not": {"required": ["a", "b"]}}, []),
@@ -68,7 +72,13 @@ def test_a_choice_without_alternatives_is_false(judge: Any) -> None:
 
 def test_values_that_other_keywords_refuse_do_not_hold_anyway(judge: Any) -> None:
     """`enum` beside `minLength` was taken for `enum` alone, and the choice for one that holds anyway."""
-    for beside in ({"minLength": 2}, {"type": "null"}, {"not": {"const": "x"}}, {"pattern": "yy"}, {"$ref": "#/$defs/s"}):
+    for beside in (
+        {"minLength": 2},
+        {"type": "null"},
+        {"not": {"const": "x"}},
+        {"pattern": "yy"},
+        {"$ref": "#/$defs/s"},
+    ):
         schema = {
             "$defs": {"s": {"minLength": 2}},
             "properties": {"kind": {"enum": ["x", "yy"]}},

@@ -12,7 +12,6 @@ from llmask.limits import Limits
 IGNORE = 'Remove it, or pass unsupported="ignore" to accept that.'
 LOCAL = "Name a place of this schema, such as #/$defs/name."
 REGISTER = "Register it with registry=, or name a place of this schema, such as #/$defs/name."
-TOO_PERMISSIVE = "is not supported; the mask would be too permissive"
 
 TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (3, GrammarError, "a schema must be an object or a boolean, not 3\n  at #"),
@@ -85,14 +84,30 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         f"  {REGISTER}",
     ),
     (
-        {"items": {"type": "array", "uniqueItems": True}},
+        {"items": {"not": {"uniqueItems": True}}},
         UnsupportedSchema,
-        f'"uniqueItems" {TOO_PERMISSIVE}\n  at #/items/uniqueItems\n  {IGNORE}',
+        f'the negation of "uniqueItems" is not supported\n  at #/items/not/uniqueItems\n  {IGNORE}',
     ),
     (
-        {"minProperties": 2},
+        {"uniqueItems": True, "prefixItems": [True], "contains": {"const": 1}, "minContains": 1},
         UnsupportedSchema,
-        f'"minProperties" is not supported where keys are free to repeat\n  at #/minProperties\n  {IGNORE}',
+        "items that must differ, of which some with few values are counted, are supported only where all items have"
+        ' one schema\n  at #\n  Leave out "uniqueItems" or "contains".',
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: minItems is 3, and there are 2 different items at most\n  at #",
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "prefixItems": [{"const": 1}, {"const": 1.0}], "minItems": 2},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: the items that must be there do not have enough different values\n  at #",
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "contains": {"enum": [1, 2]}, "minContains": 3},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: there are not enough different items of those that must be contained\n  at #",
     ),
     (False, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #"),
     ({"not": {}}, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #/not"),

@@ -32,5 +32,10 @@ def test_languages_of_names_combine_keywords(judge: Any) -> None:
 def test_exactly_one_of_languages(judge: Any) -> None:
     nodes = judge.nodes
     translation = Translation(nodes, True, SchemaOptions())
-    node = exactly_one(translation, [nodes.repeat(nodes.literal(b"a"), 0, 2), nodes.repeat(nodes.literal(b"a"), 1, 3)])
+    a = nodes.literal(b"a")
+    languages = [nodes.repeat(a, 0, 2), nodes.repeat(a, 1, 3)]
+    node = exactly_one(translation, languages, languages)
     assert [n for n in range(5) if nodes.matches(node, b"a" * n)] == [0, 3]
+    # what is refused of each language may be another one: its largest guess where it is known from two sides only
+    node = exactly_one(translation, languages, [nodes.repeat(a, 0, 3), nodes.repeat(a, 0, 3)])
+    assert [n for n in range(5) if nodes.matches(node, b"a" * n)] == []

@@ -200,5 +200,3 @@ def test_work_on_nested_negations_is_linear(judge: Any, monkeypatch: pytest.Monk
 
     small, large = work(20), work(40)
     assert large <= 2.5 * small
-
-

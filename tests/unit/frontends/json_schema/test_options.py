@@ -32,8 +32,9 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
         ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
         ({"property_order": "none"}, 'the option property_order must be "schema" or "any", not \'none\''),
-        ({"unique_keys": True}, "the option unique_keys must be False, not True"),
-        ({"unique_keys": 0}, "the option unique_keys must be False, not 0"),
+        ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0"),
+        ({"unique_keys": "yes"}, "the option unique_keys must be False or True, not 'yes'"),
+        ({"numbers": "short"}, 'the option numbers must be "json" or "plain", not \'short\''),
         ({"literals": "some"}, 'the option literals must be "json" or "any", not \'some\''),
         ({"max_whitespace": -1}, "the option max_whitespace must be a number of bytes, not -1"),
         ({"max_whitespace": True}, "the option max_whitespace must be a number of bytes, not True"),
@@ -105,12 +106,13 @@ def test_keys_are_equal_exactly_when_the_choices_are() -> None:
         {"escapes": "minimal"},
         {"escapes": "u"},
         {"literals": "any"},
+        {"numbers": "plain"},
+        {"unique_keys": True},
         {"registry": registry},
         {"registry": []},
     ]
     named = {name for choice in choices for name in choice}
-    # limits belong to the compiler, and unique_keys has one choice only
-    assert named == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits", "unique_keys"}
+    assert named == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits"}  # the compiler's
     assert len({SchemaOptions(**choice).key for choice in choices}) == len(choices)
     for choice in choices:
         assert SchemaOptions(**choice).key == SchemaOptions(**choice).key

@@ -8,24 +8,31 @@ import pytest
 
 from llmask.errors import UnsupportedSchema
 
-FREE_KEYS = "is not supported where keys are free to repeat"
+UNIQUE = {"uniqueItems": True}
 # schema, keyword, its place, the reason: nothing else is refused. A row goes when its keyword is enforced.
 REFUSED: list[tuple[Any, str, str, str]] = [
     (
-        {"type": "array", "uniqueItems": True},
+        {"not": {"uniqueItems": True}},
         "uniqueItems",
-        "#/uniqueItems",
-        '"uniqueItems" is not supported; the mask would be too permissive',
+        "#/not/uniqueItems",
+        'the negation of "uniqueItems" is not supported',
     ),
-    ({"not": {"uniqueItems": True}}, "not", "#/not/not", 'the negation of "uniqueItems" is not supported'),
-    ({"minProperties": 2}, "minProperties", "#/minProperties", f'"minProperties" {FREE_KEYS}'),
-    ({"not": {"additionalProperties": {"type": "null"}}}, "not", "#/not/not", f'"not" {FREE_KEYS}'),
+    (
+        {"properties": {"a": {"if": {"type": "null"}, "then": True, "else": {"not": {"uniqueItems": True}}}}},
+        "uniqueItems",
+        "#/properties/a/else/not/uniqueItems",
+        'the negation of "uniqueItems" is not supported',
+    ),
 ]
 # Beside the same keywords, where they ask nothing that is not enforced.
 ACCEPTED: list[Any] = [
     {"uniqueItems": False},
     {"uniqueItems": True, "maxItems": 1},
+    {"uniqueItems": True},
+    {"not": {"uniqueItems": False, "type": "array"}},
     {"minProperties": 1},
+    {"minProperties": 2},
+    {"not": {"additionalProperties": {"type": "null"}}},
     {"minProperties": 2, "maxProperties": 2, "additionalProperties": False, "properties": {"a": True, "b": True}},
     {"minProperties": 2, "required": ["a", "b"]},
     {"not": {"properties": {"a": {"type": "null"}}}},
@@ -40,7 +47,9 @@ def test_what_is_refused_may_be_ignored_and_is_listed_then(
         judge.translate(schema)
     assert (caught.value.where, caught.value.message) == (where, reason)
     assert caught.value.help == 'Remove it, or pass unsupported="ignore" to accept that.'
-    assert judge.translate(schema, unsupported="ignore").warnings == [f'"{keyword}" at {where} is not enforced: {reason}']
+    made = judge.translate(schema, unsupported="ignore")
+    assert made.warnings == [f'"{keyword}" at {where} is not enforced: {reason}']
+    assert (where.removesuffix(f"/{keyword}"), keyword, f"ignored: {reason}") in made.ledger
 
 
 @pytest.mark.parametrize("schema", ACCEPTED, ids=str)
@@ -49,11 +58,12 @@ def test_what_asks_nothing_of_the_kind_is_accepted(judge: Any, schema: Any) -> N
 
 
 def test_what_is_not_ignored_is_still_enforced(judge: Any) -> None:
-    schema = {"type": "array", "uniqueItems": True, "items": {"type": "integer"}, "not": {"contains": {"const": 3}}}
+    schema = {"type": "array", "items": {"type": "integer"}, "not": {"anyOf": [{"contains": {"const": 3}}, UNIQUE]}}
     grammar = judge.grammar(schema, unsupported="ignore")
     assert judge.accepts(grammar, [1, 1])
-    assert not judge.accepts(grammar, [1, "a"])
-    assert not judge.accepts(grammar, [1, 3])
+    assert judge.accepts(grammar, [1, 2])  # what is ignored: two items are the same
+    assert not judge.accepts(grammar, [1, 1, "a"])
+    assert not judge.accepts(grammar, [1, 1, 3])
 
 
 def test_unknown_formats_are_annotations_and_listed(judge: Any) -> None:
