@@ -34,6 +34,12 @@ def products(n_factors: int) -> dict[str, Any]:
     return {"allOf": [{"anyOf": [{"minLength": n}, {"maxLength": 1000 - n}]} for n in range(n_factors)]}
 
 
+def ways_to_hold(n_alternatives: int) -> dict[str, Any]:
+    """2 ** n_alternatives - 1 ways, each of which evaluates other keys."""
+    alternatives = [{"properties": {f"k{n}": True}} for n in range(n_alternatives)]
+    return {"anyOf": alternatives, "unevaluatedProperties": False}
+
+
 def remembering(compiler: Any) -> Any:
     """Which of the last 21 letters were `a`: 2^21 lexer states, a few of them new at every letter."""
     return compiler.regex("(a|b)*a(a|b){20}")
@@ -104,6 +110,14 @@ CASES: list[Case] = [
         b"",
         "compiling the schema visits more than 2000 subschemas (limits.max_schema_keywords)\n"
         "  Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+    ),
+    (
+        "max_schema_cases",
+        1000,
+        lambda compiler: compiler.json_schema(ways_to_hold(10)),
+        b"",
+        "unevaluatedProperties or unevaluatedItems must tell apart more than 1000 cases (limits.max_schema_cases)\n"
+        "  Use fewer alternatives in anyOf beside it, or additionalProperties in each of them.",
     ),
     (
         "max_regex_nodes",

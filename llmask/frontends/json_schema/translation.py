@@ -30,7 +30,7 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
-from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT
+from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT, NOT_UNIQUE
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
@@ -395,7 +395,8 @@ class Translation(Context):
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
             return emit_unique_array(self, layout, path, rule, start, end)
-        if layout.is_not_unique:
-            refuse(self, "not", path, 'the negation of "uniqueItems" is not supported')
+        for schema, at, _ in parts if layout.is_not_unique else ():
+            if NOT_UNIQUE in schema:
+                refuse(self, "uniqueItems", at, 'the negation of "uniqueItems" is not supported')
         emit = emit_counted_array if layout.counted else emit_array
         return emit(self, layout, path, rule, start, end, depth)

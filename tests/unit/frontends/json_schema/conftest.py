@@ -119,7 +119,8 @@ class Judge:
         return b""
 
     def twin(self, schema: Any, **options: Any) -> EarleyTwin:
-        return EarleyTwin(self.translate(schema, **options).rules, self.nodes)
+        made = self.translate(schema, **options)
+        return EarleyTwin(made.rules, self.nodes, made.make_variant)
 
     def is_valid(self, schema: Any, value: Any, formats: bool = False) -> bool:
         """What `jsonschema` says, in the draft that the schema declares."""
