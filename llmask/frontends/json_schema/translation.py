@@ -30,7 +30,7 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
-from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT
+from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
@@ -45,7 +45,7 @@ from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.unsupported import refuse_equal_items
-from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
+from llmask.frontends.json_schema.values import constants_node, emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
@@ -367,7 +367,7 @@ class Translation(Context):
         if kind == "string":
             node = string_node(self, parts)
         elif kind == "null" or kind == "boolean":
-            node = self._constants(kind, parts)
+            node = constants_node(self, kind, parts)
         else:
             wanted = range_of(self, parts, kind)
             if wanted is not None:
@@ -378,19 +378,11 @@ class Translation(Context):
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
 
-    def _constants(self, kind: str, parts: list[Part]) -> int:
-        """Lexeme of `null`, or of those booleans that are not excepted."""
-        excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
-        if kind == "null":
-            return self.nodes.EMPTY if any(value is None for value in excepted) else self.punctuation.null
-        left = [value for value in (True, False) if not any(value is other for other in excepted)]
-        if len(left) == 2:
-            return self.punctuation.boolean
-        return self.nodes.union([self.nodes.literal(b"true" if value else b"false") for value in left])
-
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
+        if layout.is_unique and layout.is_not_unique:
+            return self.nothing("two items must be equal and all must differ", path)
         if layout.is_unique and layout.counted:
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
