@@ -80,6 +80,8 @@ def _emit_layout(
             return translation.nothing("a required property allows no value", path)
         entries = kept
         cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
+        if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
+            return translation.nothing("a key that a negation asks for allows no value", path)
     n_required = len(witnesses) if high is not None else 1 if witnesses else 0  # one free key may be all of them
     for entry in entries:
         n_required += entry.is_required

@@ -161,6 +161,17 @@ def test_unique_keys_are_compared_as_they_are_read(judge: Any) -> None:
         assert not judge.accepts_text(grammar, text), text
 
 
+def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> None:
+    """Free keys whose values allow nothing are left out; the key that `not` asks for went with them: {} was valid."""
+    void = {"additionalProperties": {"type": "string"}, "allOf": [{"additionalProperties": {"type": "null"}}]}
+    schema = {**void, "type": "object", "not": {"patternProperties": {"^.$": {"type": "integer"}}}}
+    for order in ("schema", "any"):
+        with pytest.raises(UnsatisfiableSchema):
+            judge.grammar(schema, property_order=order)
+        one = {"anyOf": [schema, {"type": "null"}]}
+        judge.agrees(one, [None], [{}, {"b": 1}, {"b": "a"}], property_order=order)
+
+
 def test_every_subset_comes_once_the_empty_one_first() -> None:
     assert list(subsets(0)) == [0]
     assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
