@@ -474,7 +474,7 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema unsupported",
         lambda c: c.json_schema({"properties": {"u": {"not": {"uniqueItems": True}}}}),
         UnsupportedSchema,
-        'the negation of "uniqueItems" is not supported\n  at #/properties/u/not/not'
+        'the negation of "uniqueItems" is not supported\n  at #/properties/u/not/uniqueItems'
         '\n  Remove it, or pass unsupported="ignore" to accept that.',
     ),
     (

@@ -30,16 +30,14 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
-from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT, NOT_UNIQUE
+from llmask.frontends.json_schema.keywords import DRAFT_4, NOT_UNIQUE
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import number_node
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.satisfiable import productive_states
-from llmask.frontends.json_schema.strings import string_node
+from llmask.frontends.json_schema.scalars import scalar_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
@@ -364,29 +362,10 @@ class Translation(Context):
             return emit_object(self, parts, rule, start, end, depth)
         if kind == "array":
             return self._write_array(parts, rule, start, end, depth)
-        if kind == "string":
-            node = string_node(self, parts)
-        elif kind == "null" or kind == "boolean":
-            node = self._constants(kind, parts)
-        else:
-            wanted = range_of(self, parts, kind)
-            if wanted is not None:
-                node = number_node(self.nodes, wanted)
-            else:
-                node = self.lexeme_of_type[kind]
+        node = scalar_node(self, kind, parts)
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)
-
-    def _constants(self, kind: str, parts: list[Part]) -> int:
-        """Lexeme of `null`, or of those booleans that are not excepted."""
-        excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
-        if kind == "null":
-            return self.nodes.EMPTY if any(value is None for value in excepted) else self.punctuation.null
-        left = [value for value in (True, False) if not any(value is other for other in excepted)]
-        if len(left) == 2:
-            return self.punctuation.boolean
-        return self.nodes.union([self.nodes.literal(b"true" if value else b"false") for value in left])
 
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         path = parts[0][1] if parts else ROOT

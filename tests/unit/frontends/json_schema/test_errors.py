@@ -86,7 +86,7 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"items": {"not": {"uniqueItems": True}}},
         UnsupportedSchema,
-        f'the negation of "uniqueItems" is not supported\n  at #/items/not/not\n  {IGNORE}',
+        f'the negation of "uniqueItems" is not supported\n  at #/items/not/uniqueItems\n  {IGNORE}',
     ),
     (
         {"uniqueItems": True, "prefixItems": [{}], "contains": {"type": "boolean"}, "minContains": 2},
