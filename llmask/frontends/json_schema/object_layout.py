@@ -310,7 +310,7 @@ def _divided(translation: Translation, groups: list[_Group], node: int, path: An
     nodes = translation.nodes
     found = []
     for group in groups:
-        translation.count_work(CELL_WORK)
+        translation.count_work(CELL_WORK * max(1, len(group.inside)) ** 4)  # the states of a test multiply
         inside, outside = [*group.inside, node], [*group.outside, node]
         if not nodes.is_empty(_keys(translation, inside, group.outside)):
             found.append((group._replace(inside=inside), True))

@@ -16,10 +16,10 @@ from llmask.frontends.json_schema.strings import free_string, string_node
 from llmask.frontends.json_schema.types import types_of
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_STATES = 48
+STATE_WORK = 50  # of 256 derivatives, counted in subschemas visited
 
 
 def is_open(translation: Translation, schemas: list[SchemaAt]) -> bool:
@@ -29,21 +29,23 @@ def is_open(translation: Translation, schemas: list[SchemaAt]) -> bool:
         return False
     if any(shape.has_values for _, _, shape in conjunction.parts):
         return False
-    return are_open(translation.nodes, string_node(translation, conjunction.parts))
+    return are_open(translation, string_node(translation, conjunction.parts))
 
 
-def are_open(nodes: RegexNodes, node: int) -> bool:
+def are_open(translation: Translation, node: int) -> bool:
     """Whether the strings of a node are open."""
+    nodes = translation.nodes
     if node == free_string(nodes):
         return True
     key = (__name__, node)
     if key not in nodes.memo:
-        nodes.memo[key] = _are_open(nodes, node)
+        nodes.memo[key] = _are_open(translation, node)
     return bool(nodes.memo[key])
 
 
-def _are_open(nodes: RegexNodes, node: int) -> bool:
+def _are_open(translation: Translation, node: int) -> bool:
     """Whether from every state something can be repeated: one that leads to itself, and all others lead to one."""
+    nodes = translation.nodes
     leads_to: dict[int, set[int]] = {}
     waiting = [node]
     while waiting:
@@ -52,6 +54,7 @@ def _are_open(nodes: RegexNodes, node: int) -> bool:
             continue
         if len(leads_to) >= MAX_STATES:
             return False
+        translation.count_work(STATE_WORK)
         targets = {nodes.derivative(here, byte) for byte in range(256)} - {nodes.EMPTY}
         leads_to[here] = {target for target in targets if not nodes.is_empty(target)}
         waiting += leads_to[here]

@@ -151,7 +151,7 @@ class _SetObject:
                     if self.is_tracked:
                         add = self.add(ANOTHER, there) if self.high < UNBOUNDED else NO_GUARD
                         keys = self._keys_rule(cell.keys)
-                        rules.call_new(here, keys, named, add, is_open=are_open(self.translation.nodes, cell.keys))
+                        rules.call_new(here, keys, named, add, is_open=are_open(self.translation, cell.keys))
                     else:
                         rules.scan(here, cell.keys, named, self.add(ANOTHER, there))
                     self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
