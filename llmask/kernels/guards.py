@@ -19,7 +19,7 @@ one row. Members without a name or a text are counted only.
 Whether a guard passes is asked of every edge of a row; the parameter behind an edge is made only when the edge is
 taken: a row of 600 keys would make 600 sets of 80 bytes.
 
-In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a few loads a guard, about 0.1 us a new set.
+In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a few loads; a new set about 0.1 us.
 """
 
 from __future__ import annotations
