@@ -1,6 +1,8 @@
 """A compiled grammar: rules over the lexemes of a store, with the rows and configurations found so far.
 
-It is immutable to its users and shared by all sequences; what it derives lazily is a cache.
+It is immutable to its users and shared by all sequences; what it derives lazily is a cache. Where values have to differ
+(`Rules.call_new`), rules are written while sequences are read: a kernel that misses one stops, the frontend's function
+writes it, it is loaded behind the others, and the kernel runs again, all under the store's lock.
 
 In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edge.
 """
@@ -190,6 +192,12 @@ class CompiledGrammar:
     Attributes
     ----------
     warnings : what the author of the grammar should know, such as formats taken as annotations.
+
+    Raises
+    ------
+    GrammarError : there is no start rule, or nobody who makes the variants that the rules need.
+    UnsatisfiableSchema : no document fulfils the rules.
+    LimitExceeded : the rules are too large for the limits.
     """
 
     def __init__(
