@@ -35,7 +35,7 @@ from llmask.kernels.configurations import REFUSED
 from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
 MOST_STEPS = 10_000  # configurations that are looked at
-ATTEMPTS = (100, 200, 400, 800)  # bytes of each
+ATTEMPTS = (100, 200, 400, 800, 800, 800)  # moves of each
 ANY_SHARE, STAY_SHARE = 0.1, 0.4  # of steps of an attempt: outside of strings, and where a string may end
 ODD_COST = 2  # of what is odd, in brackets
 OLDEST_EVERY = 4
@@ -288,6 +288,7 @@ class Completion:
     def _attempt(self, probe: _Probe, node: _Node, keys: list[bytes], n_bytes: int, rng: random.Random) -> bytes | None:
         """An ending of at most so many moves, or None."""
         for _ in range(n_bytes):
+            rng.shuffle(keys)
             moves = self._moves(probe, node, keys)
             if node.place == _PLAIN:
                 is_any = rng.random() < ANY_SHARE
