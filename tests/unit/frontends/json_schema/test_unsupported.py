@@ -10,7 +10,12 @@ from llmask.errors import UnsupportedSchema
 
 # schema, keyword, its place, the reason: nothing else is refused. A row goes when its keyword is enforced.
 REFUSED: list[tuple[Any, str, str, str]] = [
-    ({"not": {"uniqueItems": True}}, "uniqueItems", "#/not/uniqueItems", 'the negation of "uniqueItems" is not supported'),
+    (
+        {"not": {"uniqueItems": True}},
+        "uniqueItems",
+        "#/not/uniqueItems",
+        'the negation of "uniqueItems" is not supported',
+    ),
 ]
 # Beside the same keywords, where they ask nothing that is not enforced.
 ACCEPTED: list[Any] = [
