@@ -72,7 +72,9 @@ class RuleSource:
 
     def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         data = array("i", self._head)
-        parts = [column[size:] for column, size in zip(_columns(rules), sizes, strict=True)]
+        parts = _columns(rules)
+        if any(sizes):
+            parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
         data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
         for part in parts:
             data.extend(part)
