@@ -39,3 +39,12 @@ def test_keys_of_any_value_are_unique_where_that_is_asked(subject: Subject, firs
         compiler.json_schema({"type": "array"}, unique_keys=first)
     for text, schema in schemas.items():
         assert accepts(compiler.json_schema(schema, unique_keys=unique).matcher(), text) is not unique
+
+
+def test_a_grammar_does_not_wear_out(subject: Subject) -> None:
+    # Rules that are written while a document is read counted into the budget of compiling, until it was spent.
+    compiler = llmask.Compiler(subject.tokenizer, llmask.Limits(max_schema_keywords=3_000))
+    grammar = compiler.json_schema({"type": "array", "uniqueItems": True}, unique_keys=True)
+    for number in range(60):
+        assert accepts(grammar.matcher(), f'[{{"a":{number}}},{{"b":{number}}}]')
+        assert not accepts(grammar.matcher(), f'[{{"a":{number}}},{{"a":{number}}}]')

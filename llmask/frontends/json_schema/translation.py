@@ -107,6 +107,8 @@ class Translation(Context):
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
         """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
 
+        Each has a budget of its own: a grammar that is used for long meets any number of them.
+
         Raises
         ------
         LimitExceeded
