@@ -24,7 +24,7 @@ def test_masks_and_acceptance_agree(renews: bool, scaled: Callable[[int], int]) 
 def test_a_difference_is_noticed(subject: Subject) -> None:
     checker = Checker(False)
     matcher = subject.grammar({"type": "null"}).matcher()
-    checker.walker.allowed = lambda matcher: [0, 1, 2]  # type: ignore[method-assign,assignment]
+    checker.walker.allowed = lambda matcher: [0, 1, 2]  # type: ignore[method-assign]
     checker.check({}, matcher, "here")
     assert checker.faults[0]["where"] == "here"
     assert checker.faults[0]["allowed"]
@@ -48,3 +48,10 @@ def test_a_grammar_does_not_wear_out(subject: Subject) -> None:
     for number in range(60):
         assert accepts(grammar.matcher(), f'[{{"a":{number}}},{{"b":{number}}}]')
         assert not accepts(grammar.matcher(), f'[{{"a":{number}}},{{"a":{number}}}]')
+
+
+@pytest.mark.parametrize("number", ["1e99999999999999999999", "1" * 5000])
+def test_an_item_beyond_numbers_is_refused_with_a_limit(subject: Subject, number: str) -> None:
+    matcher = subject.compiler.json_schema({"type": "array", "uniqueItems": True}).matcher()
+    with pytest.raises(llmask.LimitExceeded, match="too many digits"):
+        matcher.accept_bytes(f"[{number},2]".encode())

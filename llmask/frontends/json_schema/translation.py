@@ -372,6 +372,8 @@ class Translation(Context):
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
+        if layout.is_unique and layout.is_not_unique:
+            return self.nothing("the items of an array differ and do not", path)
         if layout.is_unique and layout.counted:
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
