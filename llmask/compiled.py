@@ -98,8 +98,9 @@ class Generation:
     ----------
     table : what kernels read, see kernels/grammar_slots.py.
     start : the configuration before the first token.
-    room : bytes at which sequences move on; at least twice what live sequences brought with them, so that moving never
-        costs more than the work that filled the tables.
+    room : bytes at which sequences move on; at least twice what live sequences brought with them (four times where
+        rules are added while they are read, which copies the tables of rules once), so that moving never costs more
+        than the work that filled the tables.
     """
 
     def __init__(self, store: Store, source: RuleSource) -> None:
@@ -126,6 +127,7 @@ class Generation:
         assert self.start != REFUSED
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
+        self._factor = 2 if source.make_variant is None else 4
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
@@ -181,7 +183,7 @@ class Generation:
     @property
     def room(self) -> int:
         """See the class."""
-        return max(self._least_room, 2 * self._brought)
+        return max(self._least_room, self._factor * self._brought)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

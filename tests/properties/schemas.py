@@ -329,6 +329,11 @@ def remainder(value: Decimal, factor: int) -> int:
     return int(value) % factor
 
 
+def formats_without_judge() -> list[str]:
+    """Formats that `jsonschema` takes for valid whatever the string, as an optional package is not installed."""
+    return sorted(FORMATS.keys() - _validator()[1].checkers.keys())
+
+
 def is_valid(schema: Schema, text: str | bytes) -> bool:
     """What `jsonschema` says of a document; numbers are read exactly, formats are asserted."""
     validator, formats = _validator()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import negated
-from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
+from llmask.grammar.rules import RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.arrays import ArrayLayout, Counted
@@ -48,7 +48,7 @@ def emit_counted_array(
 
 
 class CountingWriter:
-    """Writer of one array's states; how an item is written may be another class's business."""
+    """Writer of one array's states."""
 
     def __init__(self, translation: Translation, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
         self.translation = translation
@@ -98,18 +98,10 @@ class CountingWriter:
                 self.translation.count_work(WAY_WORK)
                 item = rules.state(self.rule)
                 if n_read:
-                    rules.scan(after[here], lexemes.comma, item, self.guard_of(place))
+                    rules.scan(after[here], lexemes.comma, item)
                 else:
                     rules.scan(start, lexemes.open_array, item)
-                self.write_item(item, place, after[there])
-
-    def write_item(self, here: StateId, schemas: list[SchemaAt], there: StateId) -> None:
-        """Write one item."""
-        self.translation.place(schemas, self.rule, here, there, self.depth)
-
-    def guard_of(self, schemas: list[SchemaAt]) -> GuardId:
-        """Guard of the comma before an item."""
-        return NO_GUARD
+                self.translation.place(place, self.rule, item, after[there], self.depth)
 
     def _may_end(self, here: tuple[int, Counts]) -> bool:
         n_read, counts = here

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 
-FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted
+FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
 MANY = 32  # optional properties in a row that are cut into fans
 
 
@@ -46,7 +46,8 @@ def emit_object(
     """Edges from `start` to `end` over every object that fulfils `parts`."""
     path = parts[0][1] if parts else ROOT
     layout = layout_of(translation, parts)
-    if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses):
+    is_tracked = translation.options.unique_keys
+    if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
         layout = with_few_keys_declared(translation, layout)
     if not layout.witnesses:
         return _emit_layout(translation, layout, path, rule, start, end, depth)
@@ -58,8 +59,9 @@ def emit_object(
 def with_few_keys_declared(translation: Translation, layout: Layout) -> Layout:
     """The same with free keys of which there are few as declared ones, so that the others do not run out."""
     entries, cells = list(layout.entries), []
+    most = min(max(FEW_KEYS, layout.low), translation.options.limits.max_tracked_names)
     for cell in layout.cells:
-        names = texts_of(translation.nodes, cell.keys, FEW_KEYS)
+        names = texts_of(translation.nodes, cell.keys, most)
         if names is None:
             cells.append(cell)
         else:

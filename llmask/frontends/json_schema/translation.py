@@ -30,7 +30,7 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
-from llmask.frontends.json_schema.keywords import DRAFT_4, NOT_UNIQUE
+from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
@@ -42,7 +42,7 @@ from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
-from llmask.frontends.json_schema.unsupported import refuse
+from llmask.frontends.json_schema.unsupported import refuse_equal_items
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
@@ -373,13 +373,12 @@ class Translation(Context):
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
         if layout.is_unique and layout.is_not_unique:
-            return self.nothing("the items of an array differ and do not", path)
+            return self.nothing("two items must be equal and all must differ", path)
         if layout.is_unique and layout.counted:
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
             return emit_unique_array(self, layout, path, rule, start, end)
-        for schema, at, _ in parts if layout.is_not_unique else ():
-            if NOT_UNIQUE in schema:
-                refuse(self, "uniqueItems", at, 'the negation of "uniqueItems" is not supported')
+        if layout.is_not_unique:
+            refuse_equal_items(self, parts)
         emit = emit_counted_array if layout.counted else emit_array
         return emit(self, layout, path, rule, start, end, depth)

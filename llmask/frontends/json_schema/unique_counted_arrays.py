@@ -1,33 +1,40 @@
 """Arrays whose items all differ and are counted by kinds: `uniqueItems` beside `contains`.
 
-Where the items have few values altogether, a state is the set of those that were read: which of them are of a kind is
-known, so every array that cannot be completed is found like any other that derives nothing. Elsewhere each way to
-read an item is remembered as in `unique_arrays.py`, and counted as in `contained.py`.
+Values that could run out while they are needed are *scarce*: those of a position, or of a kind, that has few. Which of
+them were read is part of a state, so every array that cannot be completed is found like any other that derives
+nothing. All other items are remembered as in `unique_arrays.py` and counted as in `contained.py`: each way to read one
+has a rule of its own, so that the values read can be left out of it.
 
-    (values read, counts) -another value-> (one more, counts')
+    (position, counts, scarce values read) -a scarce value-> (position + 1, counts', one more)
+                                           -any other, new-> (position + 1, counts', the same)
 
-In: the layout of an array. Out: states and edges between two given states. Cost: about 10 us a set and value.
+In: the layout of an array. Out: states and edges between two given states. Cost: about 10 us a state and value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
-from llmask.frontends.json_schema.contained import CountingWriter, Counts
+from llmask.frontends.json_schema.contained import WAY_WORK, CountingWriter, Counts
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key, fulfils
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.unique_arrays import without_values
 from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
-    from llmask.frontends.json_schema.arrays import ArrayLayout
+    from llmask.frontends.json_schema.arrays import ArrayLayout, Counted
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.translation import Translation
 
-FEW = 10  # values that items have altogether
+FEW = 10  # scarce values
 MAX_SETS = 20_000
+
+Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce values
 
 
 def emit_unique_counted_array(
@@ -38,46 +45,133 @@ def emit_unique_counted_array(
     Raises
     ------
     UnsupportedSchema
-        When values that are counted are few, and items before the counted ones may take them.
+        When more than `FEW` values are scarce.
     LimitExceeded
         When there are too many positions, counts or sets to tell apart.
     """
-    values: dict[Any, Any] | None = {}
-    for index in range(layout.n_prefix + 1):
-        found = finite_values(translation, layout.schemas_at(index), FEW)
-        if found is None or values is None:
-            values = None
-            break
-        values |= {equality_key(value, path): value for value in found}
-    if values is not None and len(values) <= FEW:
-        return _FewValues(translation, layout, path, rule, depth, values).write(start, end)
-    for kind in layout.counted:
-        counted = finite_values(translation, [*layout.schemas_at(layout.n_prefix), kind.member], kind.least)
-        if counted is None or kind.least == 0:
-            continue
-        if kind.first > 0 or layout.n_prefix > 0:
-            raise UnsupportedSchema(
-                "items that must differ, of which some with few values are counted, are supported only where all"
-                " items have one schema",
-                pointer(path),
-                'Leave out "uniqueItems" or "contains".',
-            )
-        if len(counted) < kind.least:
-            return translation.nothing("there are not enough different items of those that must be contained", path)
+    if layout.high is not None and layout.low > layout.high:
+        return translation.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
     body = translation.rules.rule(pointer(path))
     translation.rules.call(start, body, end)
     last = translation.rules.state(body)
     translation.rules.final(last)
-    return _ManyValues(translation, layout, path, body, depth).write(translation.rules.start_state(body), last)
+    return _UniqueCountedArray(translation, layout, path, body, depth).write(translation.rules.start_state(body), last)
 
 
-class _ManyValues(CountingWriter):
-    """Each way to read an item has a rule of its own, so that the values read can be left out of it."""
+class _UniqueCountedArray(CountingWriter):
+    def __init__(self, translation: Translation, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
+        super().__init__(translation, layout, path, rule, depth)
+        self._known: dict[Any, bool] = {}
+        self._is_empty: dict[Any, bool] = {}
+        self.scarce = self._scarce_values()
+        listed = translation.synthetic(("refused", frozenset(self.scarce)), lambda: {"enum": [*self.scarce.values()]})
+        self.others = [negated(translation, listed, path)] if self.scarce else []
 
-    def write_item(self, here: StateId, schemas: list[SchemaAt], there: StateId) -> None:
-        self.translation.rules.call_new(here, self._rule_of(schemas), there)
+    def _scarce_values(self) -> dict[Any, Any]:
+        """Values of every way to read an item that has no more of them than may be read before it is not needed.
 
-    def guard_of(self, schemas: list[SchemaAt]) -> GuardId:
+        Of the values of a kind, those read where the kind is not counted yet are lost to it; others are counted.
+        """
+        n_prefix = self.layout.n_prefix
+        lost = max(n_prefix, *(kind.first for kind in self.kinds))
+        most = max(FEW, lost + self.layout.low + sum(kind.least for kind in self.kinds))
+        scarce: dict[Any, Any] = {}
+        for index in range(lost + 1):
+            for ways in product(*[self._members(kind, index) for kind in self.kinds]):
+                self.translation.count_work(WAY_WORK)
+                schemas = [*self.layout.schemas_at(min(index, n_prefix)), *(one for way in ways for one in way)]
+                found = finite_values(self.translation, schemas, most)
+                scarce |= {equality_key(value, self.path): value for value in found or ()}
+                if len(scarce) > FEW:
+                    raise UnsupportedSchema(
+                        f"items that must differ and are counted have more than {FEW} values that may run out",
+                        pointer(self.path),
+                        'Leave out "uniqueItems" or "contains".',
+                    )
+        return scarce
+
+    def _members(self, kind: Counted, index: int) -> list[list[SchemaAt]]:
+        """What an item that is counted for a kind fulfils, and one that is not."""
+        if index < kind.first:
+            return [[]]
+        return [[kind.member], [] if kind.greatest is None else [negated(self.translation, *kind.member)]]
+
+    def write(self, start: StateId, end: StateId) -> None:
+        """Write the states that can be reached."""
+        rules, lexemes = self.translation.rules, self.translation.punctuation
+        first: Read = (0, (0,) * len(self.kinds), frozenset())
+        if self._may_end(first[:2]):
+            opened = rules.state(self.rule)
+            rules.scan(start, lexemes.open_array, opened)
+            rules.scan(opened, lexemes.close_array, end)
+        after: dict[Read, StateId] = {first: start}  # state behind the last item
+        waiting = [first]
+        while waiting:
+            here = waiting.pop()
+            if self.layout.high is not None and here[0] >= self.layout.high:
+                continue
+            mark = lexemes.comma if here[0] else lexemes.open_array
+            for there, schemas, is_new in self._items_after(here):
+                if there not in after:
+                    if len(after) >= MAX_SETS:
+                        raise LimitExceeded(
+                            f"an array has more than {MAX_SETS} sets of different items to tell apart",
+                            pointer(self.path),
+                            "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
+                        )
+                    after[there] = rules.state(self.rule)
+                    waiting.append(there)
+                    if self._may_end(there[:2]):
+                        rules.scan(after[there], lexemes.close_array, end)
+                item = rules.state(self.rule)
+                if is_new:
+                    rules.scan(after[here], mark, item, self._another(schemas) if here[0] else NO_GUARD)
+                    rules.call_new(item, self._rule_of(schemas), after[there])
+                else:
+                    rules.scan(after[here], mark, item)
+                    self.translation.place(schemas, self.rule, item, after[there], self.depth)
+        if not any(self._may_end(read[:2]) for read in after):
+            self.translation.nothing("there are not enough different items of those that must be there", self.path)
+
+    def _items_after(self, here: Read) -> Iterator[tuple[Read, list[SchemaAt], bool]]:
+        """Ways to read an item: what was read then, what the item fulfils, whether it is to be compared with others."""
+        n_read, counts, read = here
+        position = min(n_read + 1, self.last)
+        members = self.layout.schemas_at(min(n_read, self.layout.n_prefix))
+        for key, value in self.scarce.items():
+            self.translation.count_work()
+            if key not in read and self._fulfils(key, value, members):
+                counted = self._with(n_read, counts, key, value)
+                if counted is not None:
+                    yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], False
+        for target, schemas in self._ways(n_read, counts):
+            self.translation.count_work(WAY_WORK)
+            place = [*members, *schemas, *self.others]
+            key = self.translation.place_key(place)
+            if key not in self._is_empty:
+                self._is_empty[key] = finite_values(self.translation, place, 0) == []
+            if not self._is_empty[key]:
+                yield (position, target, read), place, True
+
+    def _with(self, index: int, counts: Counts, key: Any, value: Any) -> Counts | None:
+        """Counts after one more scarce value; None where it must not stand."""
+        more = []
+        for n, kind, cap in zip(counts, self.kinds, self.caps, strict=True):
+            is_counted = index >= kind.first and self._fulfils(key, value, [kind.member])
+            if is_counted and kind.greatest is not None and n >= cap:
+                return None
+            more.append(min(n + is_counted, cap))
+        return tuple(more)
+
+    def _fulfils(self, key: Any, value: Any, schemas: list[SchemaAt]) -> bool:
+        """Whether a scarce value fulfils schemas."""
+        asked = key, self.translation.place_key(schemas)
+        if asked not in self._known:
+            self._known[asked] = fulfils(self.translation, value, schemas)
+        return self._known[asked]
+
+    def _another(self, schemas: list[SchemaAt]) -> GuardId:
+        """Guard of the comma before an item that is to be compared."""
         if finite_values(self.translation, schemas, self.translation.options.limits.max_unique_values) is None:
             return NO_GUARD
         return self.translation.rules.check_guard(another_of=self._rule_of(schemas))
@@ -97,74 +191,3 @@ class _ManyValues(CountingWriter):
 
         found: RuleId = translation.own_rule(("different", translation.place_key(schemas)), make)
         return found
-
-
-class _FewValues:
-    def __init__(
-        self,
-        translation: Translation,
-        layout: ArrayLayout,
-        path: Path,
-        rule: RuleId,
-        depth: int,
-        values: dict[Any, Any],
-    ) -> None:
-        self.translation = translation
-        self.layout = layout
-        self.path = path
-        self.rule = rule
-        self.depth = depth
-        self.values = values
-
-    def write(self, start: StateId, end: StateId) -> None:
-        """Write the sets that can be reached."""
-        translation, layout = self.translation, self.layout
-        rules, lexemes = translation.rules, translation.punctuation
-        nothing_read: tuple[frozenset[Any], Counts] = (frozenset(), (0,) * len(layout.counted))
-        before = {nothing_read: rules.state(self.rule)}
-        rules.scan(start, lexemes.open_array, before[nothing_read])
-        if self._may_end(*nothing_read):
-            opened = rules.state(self.rule)
-            rules.scan(start, lexemes.open_array, opened)
-            rules.scan(opened, lexemes.close_array, end)
-        waiting = [nothing_read]
-        while waiting:
-            here = waiting.pop()
-            read, counts = here
-            if layout.high is not None and len(read) >= layout.high:
-                continue
-            for key, value in self.values.items():
-                translation.count_work()
-                there = self._with(read, counts, key, value)
-                if there is None:
-                    continue
-                after = rules.state(self.rule)
-                translation.place([({"enum": [value]}, self.path)], self.rule, before[here], after, self.depth)
-                if self._may_end(*there):
-                    rules.scan(after, lexemes.close_array, end)
-                if there not in before:
-                    if len(before) >= MAX_SETS:
-                        raise LimitExceeded(f"an array has more than {MAX_SETS} sets of different items to tell apart")
-                    before[there] = rules.state(self.rule)
-                    waiting.append(there)
-                rules.scan(after, lexemes.comma, before[there])
-
-    def _with(self, read: frozenset[Any], counts: Counts, key: Any, value: Any) -> tuple[frozenset[Any], Counts] | None:
-        """What was read after one more value; None where it must not stand here."""
-        translation, layout = self.translation, self.layout
-        index = len(read)
-        if key in read or not fulfils(translation, value, layout.schemas_at(min(index, layout.n_prefix))):
-            return None
-        more = []
-        for n, kind in zip(counts, layout.counted, strict=True):
-            is_counted = index >= kind.first and fulfils(translation, value, [kind.member])
-            if is_counted and kind.greatest is not None and n >= kind.greatest:
-                return None
-            cap = kind.least if kind.greatest is None else kind.greatest
-            more.append(min(n + is_counted, cap))
-        return read | {key}, tuple(more)
-
-    def _may_end(self, read: frozenset[Any], counts: Counts) -> bool:
-        return len(read) >= self.layout.low and all(
-            n >= kind.least for n, kind in zip(counts, self.layout.counted, strict=True)
-        )

@@ -89,10 +89,25 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         f'the negation of "uniqueItems" is not supported\n  at #/items/not/uniqueItems\n  {IGNORE}',
     ),
     (
-        {"uniqueItems": True, "prefixItems": [{}], "contains": {"type": "boolean"}, "minContains": 2},
+        {"uniqueItems": True, "items": {"enum": [*range(20)]}, "contains": {"minimum": 9}, "minItems": 20},
         UnsupportedSchema,
-        "items that must differ, of which some with few values are counted, are supported only where all items have one"
-        ' schema\n  at #\n  Leave out "uniqueItems" or "contains".',
+        "items that must differ and are counted have more than 10 values that may run out\n  at #\n"
+        '  Leave out "uniqueItems" or "contains".',
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: minItems is 3, and there are 2 different items at most\n  at #",
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "prefixItems": [{"const": 1}, {"const": 1.0}], "minItems": 2},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: the items that must be there do not have enough different values\n  at #",
+    ),
+    (
+        {"type": "array", "uniqueItems": True, "contains": {"enum": [1, 2]}, "minContains": 3},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: there are not enough different items of those that must be there\n  at #",
     ),
     (False, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #"),
     ({"not": {}}, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #/not"),

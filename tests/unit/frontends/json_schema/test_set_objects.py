@@ -126,6 +126,41 @@ def test_a_repeated_key_does_not_make_an_object_valid(
     assert dead_end(judge, schema, property_order=order) is None
 
 
+FEW_FREE_KEYS: list[Any] = [
+    {"propertyNames": {"enum": ["a", "c"]}, "additionalProperties": {"type": "integer"}},
+    {"properties": {"b": {"const": 1}}, "propertyNames": {"enum": ["a", "b", "c"]}, "required": ["b"]},
+    {"patternProperties": {"^[ab]$": {"type": "null"}}, "additionalProperties": False, "minProperties": 1},
+    {"propertyNames": {"maxLength": 0}, "maxProperties": 3},
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("schema", FEW_FREE_KEYS, ids=str)
+def test_no_comma_leads_to_a_key_that_is_not_there(judge: Any, schema: Any, order: str) -> None:
+    """With unique_keys a comma was offered after the last of few free keys, and nothing after it."""
+    options = {"property_order": order, "unique_keys": True}
+    assert dead_end(judge, {"type": "object", **schema}, **options) is None
+    grammar = judge.grammar(schema, **options)
+    for value in ({}, {"a": 1}, {"a": None}, {"b": 1}, {"a": 2, "b": 1, "c": 3}, {"": 1}, {"a": 1, "c": 2}, {"d": 1}):
+        assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), value
+
+
+def test_more_keys_than_there_are_cannot_be_asked_for(judge: Any) -> None:
+    """Of more than 64 names it was not found out that they run out."""
+    names = {"propertyNames": {"enum": [f"k{n}" for n in range(70)]}, "type": "object"}
+    judge.grammar({**names, "minProperties": 70})
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**names, "minProperties": 71})
+
+
+def test_unique_keys_are_compared_as_they_are_read(judge: Any) -> None:
+    grammar = judge.grammar({"properties": {"a": True}}, unique_keys=True)
+    for text in ('{"x":1,"y":1}', '{"a":1,"x":{"x":1}}', '{"x":1,"xx":1,"":0}', '{"x":[{"y":1},{"y":1}]}'):
+        assert judge.accepts_text(grammar, text), text
+    for text in ('{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":{"y":1,"y":1}}', '{"a":1,"x":1,"y":1,"x":1}'):
+        assert not judge.accepts_text(grammar, text), text
+
+
 def test_every_subset_comes_once_the_empty_one_first() -> None:
     assert list(subsets(0)) == [0]
     assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]

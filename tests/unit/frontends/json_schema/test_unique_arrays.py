@@ -35,6 +35,12 @@ TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
         [[3, 2, 1]],
         [[2, 1, 1], [1, 2, 3], [3, 1, 1]],
     ),
+    (
+        "its own negation",
+        {**UNIQUE, "not": {"uniqueItems": True, "prefixItems": [{"const": 1}]}},
+        [[2], [2, 1]],
+        [[], [1], [1, 2], [2, 2]],
+    ),
     ("beside counts", {**UNIQUE, "minItems": 2, "maxItems": 2}, [[1, 2]], [[1], [1, 1], [1, 2, 3]]),
 ]
 

@@ -8,13 +8,15 @@ import pytest
 
 from llmask.errors import UnsupportedSchema
 
+EQUAL_ITEMS = 'the negation of "uniqueItems" is not supported'
 # schema, keyword, its place, the reason: nothing else is refused. A row goes when its keyword is enforced.
 REFUSED: list[tuple[Any, str, str, str]] = [
+    ({"not": {"uniqueItems": True}}, "uniqueItems", "#/not/uniqueItems", EQUAL_ITEMS),
     (
-        {"not": {"uniqueItems": True}},
+        {"properties": {"a": {"if": {"type": "null"}, "then": True, "else": {"not": {"uniqueItems": True}}}}},
         "uniqueItems",
-        "#/not/uniqueItems",
-        'the negation of "uniqueItems" is not supported',
+        "#/properties/a/else/not/uniqueItems",
+        EQUAL_ITEMS,
     ),
 ]
 # Beside the same keywords, where they ask nothing that is not enforced.
@@ -35,9 +37,10 @@ def test_what_is_refused_may_be_ignored_and_is_listed_then(
         judge.translate(schema)
     assert (caught.value.where, caught.value.message) == (where, reason)
     assert caught.value.help == 'Remove it, or pass unsupported="ignore" to accept that.'
-    assert judge.translate(schema, unsupported="ignore").warnings == [
-        f'"{keyword}" at {where} is not enforced: {reason}'
-    ]
+    made = judge.translate(schema, unsupported="ignore")
+    assert made.warnings == [f'"{keyword}" at {where} is not enforced: {reason}']
+    # the ledger once called it enforced, as the warning named a place where no keyword stands
+    assert (where.removesuffix(f"/{keyword}"), keyword, f"ignored: {reason}") in made.ledger
 
 
 @pytest.mark.parametrize("schema", ACCEPTED, ids=str)
