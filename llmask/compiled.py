@@ -1,6 +1,8 @@
 """A compiled grammar: rules over the lexemes of a store, with the rows and configurations found so far.
 
-It is immutable to its users and shared by all sequences; what it derives lazily is a cache.
+It is immutable to its users and shared by all sequences; what it derives lazily is a cache. Where values have to differ
+(`Rules.call_new`), rules are written while sequences are read: a kernel that misses one stops, the frontend's function
+writes it, it is loaded behind the others, and the kernel runs again, all under the store's lock.
 
 In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edge.
 """
@@ -70,7 +72,9 @@ class RuleSource:
 
     def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         data = array("i", self._head)
-        parts = [column[size:] for column, size in zip(_columns(rules), sizes, strict=True)]
+        parts = _columns(rules)
+        if any(sizes):
+            parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
         data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
         for part in parts:
             data.extend(part)
@@ -94,8 +98,9 @@ class Generation:
     ----------
     table : what kernels read, see kernels/grammar_slots.py.
     start : the configuration before the first token.
-    room : bytes at which sequences move on; at least twice what live sequences brought with them, so that moving never
-        costs more than the work that filled the tables.
+    room : bytes at which sequences move on; at least twice what live sequences brought with them (four times where
+        rules are added while they are read, which copies the tables of rules once), so that moving never costs more
+        than the work that filled the tables.
     """
 
     def __init__(self, store: Store, source: RuleSource) -> None:
@@ -122,6 +127,7 @@ class Generation:
         assert self.start != REFUSED
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
+        self._factor = 2 if source.make_variant is None else 4
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
@@ -177,7 +183,7 @@ class Generation:
     @property
     def room(self) -> int:
         """See the class."""
-        return max(self._least_room, 2 * self._brought)
+        return max(self._least_room, self._factor * self._brought)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
@@ -190,6 +196,12 @@ class CompiledGrammar:
     Attributes
     ----------
     warnings : what the author of the grammar should know, such as formats taken as annotations.
+
+    Raises
+    ------
+    GrammarError : there is no start rule, or nobody who makes the variants that the rules need.
+    UnsatisfiableSchema : no document fulfils the rules.
+    LimitExceeded : the rules are too large for the limits.
     """
 
     def __init__(

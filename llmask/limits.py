@@ -26,8 +26,8 @@ class Limits:
     max_tracked_names : named members of a set that one run of a rule may carry: properties that come in any order and
         are written once each. Every set takes a bit, and every row an edge, for each of them.
     max_unique_values : values of one array, or free keys of one object, that are remembered because they have to
-        differ. The last one takes a set of so many numbers to write down, 1 us a thousand, and where values are left
-        out of a pattern an expression as long as all of them.
+        differ. With 1,000 strings a mask takes 30 us. Where values have to be left out of a pattern (bounded strings,
+        few values) it is as long as all of them: 0.2 ms a mask for 100 values, some ms for 1,000.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
     max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty.
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.

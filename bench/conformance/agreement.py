@@ -108,7 +108,7 @@ class Checker:
         """Walks over so many schemas that have documents."""
         while self.counts["schemas"] < n_schemas:
             schema = rng.choice(TRACKED) if rng.random() < 0.25 else random_schema(rng)
-            options = {**WANTED, "unique_keys": rng.random() < 0.5}
+            options: dict[str, Any] = {**WANTED, "unique_keys": rng.random() < 0.5}
             try:
                 grammar = self.compiler.json_schema(schema, whitespace=rng.choice(("flexible", "compact")), **options)
             except llmask.LlmaskError:

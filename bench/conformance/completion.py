@@ -35,7 +35,7 @@ from llmask.kernels.configurations import REFUSED
 from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
 MOST_STEPS = 10_000  # configurations that are looked at
-ATTEMPTS = (100, 200, 400, 800)  # bytes of each
+ATTEMPTS = (100, 200, 400, 800, 800, 800)  # moves of each
 ANY_SHARE, STAY_SHARE = 0.1, 0.4  # of steps of an attempt: outside of strings, and where a string may end
 ODD_COST = 2  # of what is odd, in brackets
 OLDEST_EVERY = 4
@@ -265,8 +265,8 @@ class Completion:
         probe = _Probe(matcher)
         root = _Node(matcher._cell[CELL_CONFIGURATION], None, b"", place_after(text), text.rstrip()[-1:], 0, 0, 0)
         rng = random.Random(len(text))
-        for n_bytes in ATTEMPTS:
-            ending = self._attempt(probe, root, keys, n_bytes, rng)
+        for number, n_bytes in enumerate(ATTEMPTS):
+            ending = self._attempt(probe, root, keys, n_bytes, rng, is_greedy=number == 0)
             if ending is not None:
                 return Found(ending, 0)
         waiting = _Waiting(probe, rng)
@@ -285,14 +285,19 @@ class Completion:
                     waiting.add(after)
         return Found(None, most_steps)
 
-    def _attempt(self, probe: _Probe, node: _Node, keys: list[bytes], n_bytes: int, rng: random.Random) -> bytes | None:
+    def _attempt(
+        self, probe: _Probe, node: _Node, keys: list[bytes], n_bytes: int, rng: random.Random, is_greedy: bool
+    ) -> bytes | None:
         """An ending of at most so many moves, or None."""
         for _ in range(n_bytes):
+            rng.shuffle(keys)
             moves = self._moves(probe, node, keys)
+            if not moves:
+                return None
             if node.place == _PLAIN:
-                is_any = rng.random() < ANY_SHARE
+                is_any = not is_greedy and rng.random() < ANY_SHARE
             else:
-                is_any = moves[0][0] != b'"' or rng.random() < STAY_SHARE
+                is_any = moves[0][0] != b'"' or (not is_greedy and rng.random() < STAY_SHARE)
             if is_any:
                 moves = [move for move in moves if not _is_odd(move[0], node.place)] or moves
                 rng.shuffle(moves)

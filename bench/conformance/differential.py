@@ -2,8 +2,10 @@
 
 For each schema: documents drawn to be valid, documents one change away from them, and any values. A pair counts where
 the judge and a grammar both exist. Formats are judged where the definition is short enough to be certain of
-(`tests/generators/judge.py`). Each difference is made smaller and written down with what is needed to repeat it. With
-`--walks N` of every N schemas one also gets a document written under its masks.
+(`tests/generators/judge.py`). Texts are also spelled by hand, with numbers such as 10e-1, escapes, and keys that stand
+twice, of which the last counts; those that the grammar takes (one that allows repeated keys, where there are some) must
+be valid. Each difference is made smaller and written down with what is needed to repeat it. With `--walks N` of every N
+schemas one also gets a document written under its masks.
 
 In: numbers of pairs, a seed. Out: counts, differences in `results/differential-SEED.json`. Cost: 0.5 ms a pair.
 """
@@ -31,10 +33,13 @@ from tests.generators.instances import Drawer, mutated
 from tests.generators.judge import Judge, Unjudgeable
 from tests.generators.schemas import VOCABULARY, keywords_of, random_schema, random_value
 from tests.generators.shrink import shrink
+from tests.generators.spellings import spelled
 
 DRAWN, MUTATED, ANY = "drawn", "one change from a valid one", "any value"
 FALSE, REJECTED, FRACTION = "false acceptance", "valid rejected", "valid, rejected when spelled as 1.0"
 TRIES, VALID, CHANGES, OTHERS = 24, 9, 9, 2  # of a schema: draws at most, valid ones kept, changes, any values
+SPELLED, SPELLED_SHARE = "spelled by hand", 0.3
+REPEATED_SHARE = 0.3  # of schemas: a grammar that lets keys be repeated reads what is spelled by hand
 SLOW_SECONDS = 1.0
 SHOWN = 10  # differences of each kind on the terminal
 MAX_SHRUNK = 40  # differences made smaller; a broken engine has too many
@@ -127,10 +132,17 @@ class Comparison:
         counts.schemas["without documents"] += grammar is None
         try:
             judge = Judge(schema)
+            repeats = self.rng.random() < REPEATED_SHARE
+            reader = self.subject.grammar(schema, unique_keys=False) if repeats else grammar
             for kind, document, is_valid in documents(schema, judge, self.rng):
                 self._pair(schema, grammar, kind, document, is_valid)
+                if self.rng.random() < SPELLED_SHARE:
+                    self._spelled_pair(schema, reader, judge, spelled(document, self.rng, repeats), repeats)
         except Unjudgeable:
             counts.schemas["not judged"] += 1
+            return
+        except Refused:
+            counts.schemas["refused where keys may be repeated"] += 1
             return
         if self.walker is not None and grammar is not None and counts.schemas["all"] % self.n_walks == 0:
             self._walk(schema, grammar, judge)
@@ -154,6 +166,32 @@ class Comparison:
         counts.pairs.update(["all", kind, "valid" if is_valid else "invalid"])
         if what is not None:
             counts.differences.append(self._described(schema, document, what, is_ascii))
+
+    def _spelled_pair(self, schema: Any, grammar: Any, judge: Judge, text: str, repeats: bool) -> None:
+        """A text that is accepted must be valid; not every spelling has to be accepted."""
+        counts = self.counts
+        try:
+            is_accepted = self.subject.accepts(grammar, text)
+        except llmask.LimitExceeded:
+            counts.pairs["limit reached"] += 1
+            return
+        is_valid = judge.is_valid(text)
+        counts.pairs.update([SPELLED] + [f"{SPELLED}, valid"] * is_valid + [f"{SPELLED}, accepted"] * is_accepted)
+        if is_accepted and not is_valid:
+            small: tuple[Any, Any] = schema, text
+            if len(counts.differences) < MAX_SHRUNK:
+                small = shrink(schema, text, lambda s, t: self._is_wrong(s, t, repeats))
+            found = {"schema": schema, "document": text}
+            what = FALSE + (", keys repeated" if repeats else ", spelled by hand")
+            counts.differences.append({"what": what, "schema": small[0], "document": small[1], "found in": found})
+
+    def _is_wrong(self, schema: Any, text: str, repeats: bool) -> bool:
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema)
+            grammar = self.subject.grammar(schema, unique_keys=not repeats)
+            return self.subject.accepts(grammar, text) and not Judge(schema).is_valid(text)
+        except (ValueError, Unjudgeable, Refused, jsonschema.SchemaError, llmask.LimitExceeded):
+            return False
 
     def _verdict(self, grammar: Any, document: Any, is_valid: bool, is_ascii: bool) -> str | None:
         """FALSE, REJECTED, FRACTION or None."""
@@ -212,6 +250,7 @@ def text_of(counts: Counts) -> str:
     lines += [
         f"  {tables.share(n, n_schemas):>8}  of the schemas: {kind}" for kind, n in schemas.items() if kind != "all"
     ]
+    lines.append("  besides, " + ", ".join(f"{pairs[kind]:,} {kind}" for kind in pairs if kind.startswith(SPELLED)))
     if pairs["limit reached"]:
         lines.append(f"  {pairs['limit reached']:,} documents reached a limit")
     lines += [f"    {n:6,}  {reason}" for reason, n in counts.refusals.most_common(15)]

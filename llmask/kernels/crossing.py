@@ -128,9 +128,9 @@ def _uncertainty(grammar, target, walk):
 
 
 @kernel
-def _is_tentative(grammar, place, scanned, walk):
-    """Whether a shared walk does not know what the lexemes of a set lead to in a row."""
-    return walk == SHARED and has_flag_of_row(grammar, place, IS_TENTATIVE) and scanned != grammar[IGNORED]
+def _is_tentative(grammar, place, walk):
+    """Whether a shared walk does not know what a value that begins in a row may be."""
+    return walk == SHARED and has_flag_of_row(grammar, place, IS_TENTATIVE)
 
 
 @kernel
@@ -172,7 +172,7 @@ def _take_exit(store, grammar, at, scanned, walk):
     never_inline()
     put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_PLACE, NO_EXIT)
     place = get_i32(block(grammar, WALK_FRAMES), at + F_PLACE)
-    if _is_tentative(grammar, place, scanned, walk):
+    if _is_tentative(grammar, place, walk) and scanned != grammar[IGNORED]:
         _note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
         return
     place = _take_lexeme(store, grammar, place, scanned, walk)
@@ -251,11 +251,11 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         state = -entry if entry < 0 else hot_state(store, entry - HOT_FIRST)
         if place >= FIRST_PLACE:
             place = place_after(store, grammar, place, get_u8(child_byte, child - 1), state)
-        ended = state_field(store, state, S_ACCEPTS) if entry < 0 else 0
-        if _is_tentative(grammar, place, ended, walk) and (entry < 0 or not _goes_on(store, grammar, state)):
+        if _is_tentative(grammar, place, walk) and (entry < 0 or not _goes_on(store, grammar, state)):
             _note_point(store, grammar, node, WHOLE)
             continue
         if entry < 0:
+            ended = state_field(store, state, S_ACCEPTS)
             place = _take_lexeme(store, grammar, place, ended, walk)
             if place < 0:
                 continue

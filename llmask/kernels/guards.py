@@ -13,13 +13,13 @@ A run of a rule carries one parameter, 0 on entry: a count, or the number of a s
 Sets are interned lists, set 0 is empty, so that equal sets are equal numbers and rows that differ in nothing else are
 one row. Members without a name or a text are counted only.
 
-    set        [size, list of its texts (variants.py), words of 32 bits: the named members; the last word is not 0]
+    set        [size, its texts (text_sets.py), words of 32 bits: the named members; the last word is not 0]
     required   [size, number of words, words], one after the other in REQUIRED; the one at 0 is empty
 
 Whether a guard passes is asked of every edge of a row; the parameter behind an edge is made only when the edge is
-taken. (Interning the set behind each of 600 keys took 100 KB a row.)
+taken: a row of 600 keys would make 600 sets of 80 bytes.
 
-In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: 3 ns a guard, 30 ns a new set.
+In: a grammar's table, a guard, a parameter. Out: yes or no; parameters. Cost: a few loads; a new set about 0.1 us.
 """
 
 from __future__ import annotations

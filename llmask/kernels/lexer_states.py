@@ -51,8 +51,8 @@ S_FIRST_EXIT = 8
 S_N_EXITS = 9
 S_HOT = 10  # number of the expanded row + 1, 0 = none
 S_SINGLE = 11  # the set of its only lexeme, 0 = several
-S_GOES_ON = 13  # 0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see crossing.py
 S_WIDE = 12  # 0 = not counted yet, 1 = few bytes lead on, 2 = many
+S_GOES_ON = 13  # 0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see crossing.py
 
 UNKNOWN = 0  # reserved state: transition not built yet
 DEAD = 1  # reserved state: no lexeme can go on

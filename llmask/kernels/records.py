@@ -12,7 +12,7 @@ where nothing is, the place is the row's own number and costs nothing. Bytes of 
 
 Readers without the lock may follow places: see interning.py.
 
-In: a grammar's table, places, bytes. Out: places, texts. Cost: a known byte 25 ns, nothing where nothing is recorded.
+In: a grammar's table, places, bytes. Out: places, texts. Cost: a known byte 0.1 us, nothing where nothing is recorded.
 """
 
 from __future__ import annotations

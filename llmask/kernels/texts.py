@@ -11,7 +11,7 @@ before texts are compared:
 No form is longer than what it stands for. Numbers are left as they are: whoever compares them by value gives each one
 spelling only, or excludes the other spellings himself (variants.py).
 
-In: bytes in TEXT. Out: bytes in PLAIN_TEXT, numbers of texts. Cost: 3 ns a byte.
+In: bytes in TEXT. Out: bytes in PLAIN_TEXT, numbers of texts. Cost: a few ns a byte.
 """
 
 from __future__ import annotations

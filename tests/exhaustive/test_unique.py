@@ -21,6 +21,7 @@ PIECES = """[ ] , a b { } ! ( ) " x y [[ ]] ], ,[ [a ,a a, ,b b, a] b] a,b a,b, 
     ],[ ],[a ],[a] [[a] ,[a],[b "," "x" "," ",", ","" "x","y" "x"," x","y "," "," ["x ["x"," "" {a {a,"x" "x", ,"x","y
     (a a) ),( (a),(b (a,b),( b,a ,b] ,a] ,( a),"""
 TOKENS = [b"</s>", *dict.fromkeys(piece.encode() for piece in PIECES.split()), b" ", b", ", b' "', b"a, b", b'x", "x"']
+TOKENS += [b'","x', b'","y', b'x","x', b'"x","x', b'","xy', b'"",""']
 EOS = 0
 LONGEST = max(map(len, TOKENS[1:]))
 
@@ -117,17 +118,10 @@ def test_arrays_of_any_strings(store: Store, rng: random.Random, scaled: Callabl
     known = Language(
         frozenset(text for text in live if len(text) <= 9), frozenset(text for text in everything if len(text) <= 9), 9
     )
-    lexeme = store.nodes.concat(
-        [
-            store.nodes.literal(b'"'),
-            store.nodes.repeat(store.nodes.union([store.nodes.literal(b"x"), store.nodes.literal(b"y")]), 0, None),
-            store.nodes.literal(b'"'),
-        ]
-    )
     n_asked = []
     for kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN):
         world = UniqueWorld(store.nodes)
-        item = world.value(lexeme)
+        item = world.value(string_lexeme(store.nodes))
         world.start_with(world.array(item, kind))
         check_definition(store, world, known._replace(max_bytes=9 + LONGEST), 0, rng)
         grammar = CompiledGrammar(store, world.rules, make_variant=world.make_variant)
@@ -147,9 +141,19 @@ def test_arrays_of_any_strings(store: Store, rng: random.Random, scaled: Callabl
     assert n_asked[0] > n_asked[1] > 0 == n_asked[2]
 
 
-def string_lexeme(nodes: Any) -> int:
+@pytest.mark.parametrize("kind", [CALL_NEW, CALL_PLAIN])
+@pytest.mark.parametrize(("most", "high"), [(0, 1), (1, 2), (1, 3), (2, 3)])
+def test_arrays_of_short_strings_that_are_never_used_up(
+    store: Store, kind: int, most: int, high: int, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    world = UniqueWorld(store.nodes)
+    world.start_with(world.array(world.value(string_lexeme(store.nodes, most)), kind, high=high))
+    check_definition(store, world, finite_language(arrays_of(strings(most), high), 40), scaled(60), rng)
+
+
+def string_lexeme(nodes: Any, most: int | None = None) -> int:
     letters = nodes.union([nodes.literal(b"x"), nodes.literal(b"y")])
-    return int(nodes.concat([nodes.literal(b'"'), nodes.repeat(letters, 0, None), nodes.literal(b'"')]))
+    return int(nodes.concat([nodes.literal(b'"'), nodes.repeat(letters, 0, most), nodes.literal(b'"')]))
 
 
 def unique_world(nodes: Any, rng: random.Random, shape: int) -> UniqueWorld:
@@ -158,9 +162,12 @@ def unique_world(nodes: Any, rng: random.Random, shape: int) -> UniqueWorld:
     few = world.value(world.words(b"a", b"ab", b"b"))
     many = world.value(nodes.repeat(world.words(b"a", b"b"), 1, rng.choice([2, None])))
     text = world.value(string_lexeme(nodes))
+    short = world.value(string_lexeme(nodes, 1))
     closed = rng.choice([CALL_NEW, CALL_PLAIN])
     either = rng.choice([closed, CALL_OPEN])
     item, kind, is_finite = rng.choice([(few, closed, True), (many, closed, True), (text, either, False)])
+    if shape == 0 and rng.random() < 0.4:  # never used up
+        return world.start_with(world.array(short, closed, rng.choice([0, 1]), rng.choice([2, 3])))
     if shape == 0:
         low, high = rng.choice([0, 1]), rng.choice([1, 2, 5, UNBOUNDED])
         return world.start_with(world.array(item, kind, low, high, is_finite=is_finite))

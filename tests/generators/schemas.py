@@ -122,7 +122,10 @@ class _Drawer:
             self.free_references.append(reference)
         schema = self.schema(depth, rng.choice(SUBJECTS), is_whole=True)
         if self.references and rng.random() < 0.35:
-            schema = {**schema, **rng.choice(self.references)}
+            reference = rng.choice(self.references)
+            schema = {**schema, **reference}
+            if "$dynamicRef" in reference and rng.random() < 0.4:
+                schema[rng.choice(("unevaluatedProperties", "unevaluatedItems"))] = False
         return {**schema, "$defs": definitions} if definitions else schema
 
     def schema(self, depth: int, subject: str, is_whole: bool = False) -> Schema:
@@ -227,6 +230,18 @@ class _Drawer:
             },
             0.33,
         )
+        if found.get("uniqueItems") and rng.random() < 0.3:
+            different = (
+                {"type": "number"},
+                {"type": ["integer", "string"]},
+                {"enum": [*rng.sample(NUMBERS, 3), {}, []]},
+            )
+            of_objects = {
+                "type": "object",
+                "propertyNames": {"enum": ["a", "b"]},
+                "additionalProperties": {"maximum": 2},
+            }
+            found["items"] = rng.choice((*different, of_objects))
         if "contains" in found or rng.random() < 0.03:
             counts = {"minContains": lambda: self.count(0, 3), "maxContains": lambda: self.count(0, 3)}
             found |= self.some(counts, 0.4)
@@ -260,7 +275,17 @@ class _Drawer:
         def several() -> list[Schema]:
             return [one() for _ in range(rng.choice((1, 2, 2, 3)))]
 
-        found = self.some({"allOf": several, "anyOf": several, "oneOf": several, "not": one, "if": one}, 0.13)
+        def negated() -> Schema:
+            """Sometimes what is referred to, or a few keywords that negate again, inside of one another."""
+            roll = rng.random()
+            if self.references and roll < 0.2:
+                return dict(rng.choice(self.references))
+            inner = one()
+            for _ in range(rng.randint(1, 3) if roll > 0.85 else 0):
+                inner = rng.choice(({"not": inner}, {"oneOf": [inner, one()]}, {"if": inner, "else": one()}))
+            return inner
+
+        found = self.some({"allOf": several, "anyOf": several, "oneOf": several, "not": negated, "if": negated}, 0.13)
         if "if" in found or rng.random() < 0.01:
             found |= self.some({"then": one, "else": one}, 0.7)
         if subject == "object":

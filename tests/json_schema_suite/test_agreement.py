@@ -24,7 +24,7 @@ def test_masks_and_acceptance_agree(renews: bool, scaled: Callable[[int], int]) 
 def test_a_difference_is_noticed(subject: Subject) -> None:
     checker = Checker(False)
     matcher = subject.grammar({"type": "null"}).matcher()
-    checker.walker.allowed = lambda matcher: [0, 1, 2]  # type: ignore[method-assign,assignment]
+    checker.walker.allowed = lambda matcher: [0, 1, 2]  # type: ignore[method-assign]
     checker.check({}, matcher, "here")
     assert checker.faults[0]["where"] == "here"
     assert checker.faults[0]["allowed"]
@@ -39,3 +39,19 @@ def test_keys_of_any_value_are_unique_where_that_is_asked(subject: Subject, firs
         compiler.json_schema({"type": "array"}, unique_keys=first)
     for text, schema in schemas.items():
         assert accepts(compiler.json_schema(schema, unique_keys=unique).matcher(), text) is not unique
+
+
+def test_a_grammar_does_not_wear_out(subject: Subject) -> None:
+    # Rules that are written while a document is read counted into the budget of compiling, until it was spent.
+    compiler = llmask.Compiler(subject.tokenizer, llmask.Limits(max_schema_keywords=3_000))
+    grammar = compiler.json_schema({"type": "array", "uniqueItems": True}, unique_keys=True)
+    for number in range(60):
+        assert accepts(grammar.matcher(), f'[{{"a":{number}}},{{"b":{number}}}]')
+        assert not accepts(grammar.matcher(), f'[{{"a":{number}}},{{"a":{number}}}]')
+
+
+@pytest.mark.parametrize("number", ["1e99999999999999999999", "1" * 5000])
+def test_an_item_beyond_numbers_is_refused_with_a_limit(subject: Subject, number: str) -> None:
+    matcher = subject.compiler.json_schema({"type": "array", "uniqueItems": True}).matcher()
+    with pytest.raises(llmask.LimitExceeded, match="too many digits"):
+        matcher.accept_bytes(f"[{number},2]".encode())

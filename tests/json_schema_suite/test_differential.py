@@ -54,3 +54,10 @@ def test_a_difference_is_found_made_smaller_and_written_so_that_it_repeats(subje
 
 def _forgetful(schema: object) -> object:
     return {**schema, "properties": {}} if isinstance(schema, dict) and "properties" in schema else schema
+
+
+def test_items_that_differ_and_do_not_are_no_array(subject: Subject) -> None:
+    assert subject.grammar({"uniqueItems": True, "not": {"uniqueItems": True}}) is None
+    grammar = subject.grammar({"anyOf": [{"type": "null"}, {"uniqueItems": True, "not": {"uniqueItems": True}}]})
+    assert subject.accepts(grammar, "null")
+    assert not subject.accepts(grammar, '[0,""]')

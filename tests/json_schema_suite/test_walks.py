@@ -77,7 +77,7 @@ def test_a_preference_that_nests_for_ever_is_left(subject: Subject) -> None:
     ],
 )
 def test_an_end_is_found_although_texts_are_recorded(subject: Subject, schema: dict[str, object]) -> None:
-    found = Completion(subject.tokenizer).ending(subject.grammar(schema).matcher())
+    found = Completion(subject.tokenizer).ending(subject.grammar(schema).matcher(), walks.required_names(schema))
     assert found.ending is not None
     assert walks.fault(Judge(schema), found.ending) is None
 

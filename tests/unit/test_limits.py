@@ -40,6 +40,11 @@ def ways_to_hold(n_alternatives: int) -> dict[str, Any]:
     return {"anyOf": alternatives, "unevaluatedProperties": False}
 
 
+def lengths_apart(n_patterns: int) -> dict[str, Any]:
+    """Strings in which every pattern is found, at distances that all differ."""
+    return {"type": "string", "allOf": [{"pattern": f"a.{{{n}}}b"} for n in range(2, n_patterns)]}
+
+
 def remembering(compiler: Any) -> Any:
     """Which of the last 21 letters were `a`: 2^21 lexer states, a few of them new at every letter."""
     return compiler.regex("(a|b)*a(a|b){20}")
@@ -118,6 +123,14 @@ CASES: list[Case] = [
         b"",
         "unevaluatedProperties or unevaluatedItems must tell apart more than 1000 cases (limits.max_schema_cases)\n"
         "  Use fewer alternatives in anyOf beside it, or additionalProperties in each of them.",
+    ),
+    (
+        "max_schema_nodes",
+        200,
+        lambda compiler: compiler.json_schema(lengths_apart(8)),
+        b"",
+        "the patterns of the schema make more than 200 expressions (limits.max_schema_nodes)\n"
+        "  Combine or negate fewer patterns, use shorter repetitions, or raise the limit.",
     ),
     (
         "max_regex_nodes",

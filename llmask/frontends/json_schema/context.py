@@ -83,7 +83,10 @@ class Context:
         if type(schema) is not dict:
             raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
         keys = tuple(schema)
-        draft = self.references.draft_at(schema, path)
+        references = self.references
+        draft = self.draft
+        if references.is_read or references.id_key in schema:
+            draft = references.draft_at(schema, path)
         shapes = self._shapes if draft == self.draft else self.nodes.memo.setdefault((__name__, "shapes", draft), {})
         shape = shapes.get(keys)
         if shape is None:

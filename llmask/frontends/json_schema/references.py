@@ -43,18 +43,21 @@ class References:
     ----------
     root : the schema, without what its meta-schema leaves out.
     draft : the draft of the schema, of `keywords`.
+    id_key : keyword of identifiers; where a schema has none and nothing `is_read` yet, it is read by `draft`.
+    is_read : other drafts and identifiers may be in reach.
     is_scoped : what a schema means may depend on the way to it, so `id()` does not tell places apart.
     """
 
     def __init__(self, root: Any, registry: Any = None) -> None:
         self.root = root
         self.registry = registry
+        self.is_read = False
         self.is_scoped = False
         self._documents: Documents | None = None
         self._found: dict[Any, SchemaAt] = {}  # by reference; by scope, keyword and reference once documents are read
         self._scopes: Scopes
         self.draft = draft_of(root)
-        self._id_key = "id" if self.draft == DRAFT_4 else "$id"
+        self.id_key = "id" if self.draft == DRAFT_4 else "$id"
         if registry is not None:
             check_registry(registry)
             if self.draft == ANY_DRAFT and type(root) is dict and "$schema" in root:
@@ -77,7 +80,7 @@ class References:
         """
         documents = self._documents
         if documents is None:
-            if not path or not _is_base(schema.get(self._id_key)):
+            if not path or not _is_base(schema.get(self.id_key)):
                 return self.draft
             documents = self._read()
         return self.scope_of(path).resource.draft if documents.has_drafts else self.draft
@@ -155,7 +158,7 @@ class References:
     def _has_id_above(self, path: Path) -> bool:
         """Whether a schema between the root and `path` has a URI of its own, so that pointers start there."""
         keys, _ = keys_of(path)
-        here, id_key = self.root, self._id_key
+        here, id_key = self.root, self.id_key
         for key in reversed(keys):
             try:
                 here = here[key]
@@ -167,7 +170,7 @@ class References:
 
     def _walk_from_root(self, reference: str, path: Path, keyword: str) -> SchemaAt | None:
         """Follow a pointer in the schema as given; None where an identifier lies on the way."""
-        here, at, id_key = self.root, ROOT, self._id_key
+        here, at, id_key = self.root, ROOT, self.id_key
         key: str | int
         for token in _decoded(reference[1:], path, keyword).split("/")[1:]:
             if type(here) is dict and token in here and "~" not in token:
@@ -268,6 +271,7 @@ class References:
         """Walk over the schema, once, for its identifiers and anchors."""
         if self._documents is None:
             self._documents = Documents(self.root, self.registry)
+            self.is_read = True
             self._found.clear()
             self._scopes = Scopes(self._documents.root)
             self._note_scopes()

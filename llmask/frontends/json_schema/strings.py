@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.word_lists import FEW, literals_node, words_node
-from llmask.errors import GrammarError, LlmaskError
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import AT_MOST, FORMATS
 from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 QUOTE = b'"'
+MAX_LITERAL = 2**20  # characters: each takes a node or two
 
 
 def free_string(nodes: RegexNodes) -> int:
@@ -71,7 +72,15 @@ def spelled_string(text: str, path: Path) -> bytes:
     ------
     GrammarError
         When `text` holds a lone surrogate, which no UTF-8 text can.
+    LimitExceeded
+        When it is longer than `MAX_LITERAL`.
     """
+    if len(text) > MAX_LITERAL:
+        raise LimitExceeded(
+            f"a key or a string of const or enum has {len(text)} characters, more than {MAX_LITERAL}",
+            pointer(path),
+            "Describe it by a pattern.",
+        )
     spelled = encode_basestring(text)
     if "\x7f" in spelled:
         spelled = spelled.replace("\x7f", "\\u007f")

@@ -34,18 +34,16 @@ from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
-from llmask.frontends.json_schema.numbers import number_node
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.satisfiable import productive_states
-from llmask.frontends.json_schema.strings import string_node
+from llmask.frontends.json_schema.scalars import scalar_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.unsupported import refuse_equal_items
-from llmask.frontends.json_schema.values import constants_node, emit_values, listed_node, scalar_spellings
+from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
@@ -108,6 +106,8 @@ class Translation(Context):
 
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
         """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
+
+        Each has a budget of its own: a grammar that is used for long meets any number of them.
 
         Raises
         ------
@@ -364,16 +364,7 @@ class Translation(Context):
             return emit_object(self, parts, rule, start, end, depth)
         if kind == "array":
             return self._write_array(parts, rule, start, end, depth)
-        if kind == "string":
-            node = string_node(self, parts)
-        elif kind == "null" or kind == "boolean":
-            node = constants_node(self, kind, parts)
-        else:
-            wanted = range_of(self, parts, kind)
-            if wanted is not None:
-                node = number_node(self.nodes, wanted)
-            else:
-                node = self.lexeme_of_type[kind]
+        node = scalar_node(self, kind, parts)
         if node == self.nodes.EMPTY:
             return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
         return self.rules.scan(start, node, end)

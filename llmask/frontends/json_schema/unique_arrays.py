@@ -19,6 +19,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key
@@ -55,7 +56,13 @@ def _rule_without(translation: Translation, schemas: list[SchemaAt], values: lis
 
 
 def _values_of(texts: list[bytes]) -> list[Any]:
-    return [json.loads(text, parse_float=Decimal) for text in texts]
+    try:
+        return [json.loads(text, parse_float=Decimal) for text in texts]
+    except (ArithmeticError, ValueError):  # an exponent that no Decimal holds, more digits than Python reads
+        raise LimitExceeded(
+            "an item that has to differ from others holds a number of too many digits",
+            help="Give numbers bounds where items must differ.",
+        ) from None
 
 
 class _UniqueArray:

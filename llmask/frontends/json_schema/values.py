@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT
+from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.number_machines import MAY
 from llmask.frontends.json_schema.pointers import Path
@@ -140,15 +140,3 @@ def _spelling(value: Any, path: Path) -> bytes:
     if value is None or type(value) is bool:
         return LITERALS[value]
     return plain_numeral(value)
-
-
-def constants_node(translation: Translation, kind: str, parts: list[Part]) -> int:
-    """Lexeme of `null`, or of those booleans that are not excepted."""
-    nodes, lexemes = translation.nodes, translation.punctuation
-    excepted = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT]]
-    if kind == "null":
-        return nodes.EMPTY if any(value is None for value in excepted) else lexemes.null
-    left = [value for value in (True, False) if not any(value is other for other in excepted)]
-    if len(left) == 2:
-        return lexemes.boolean
-    return nodes.union([nodes.literal(b"true" if value else b"false") for value in left])

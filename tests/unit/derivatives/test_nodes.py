@@ -75,14 +75,15 @@ def test_random_expressions_agree_with_the_twin(
     rng: random.Random, scaled: Callable[[int], int], compiled: Any
 ) -> None:
     twin = TwinNodes()
-    n_empty = n_open = 0
+    n_empty = n_open = n_large = 0
     for _ in range(scaled(400)):
         expression = random_expression(rng, rng.randint(1, 7))
         node, oracle = build(compiled, expression), build(twin, expression)
         assert compiled.is_nullable(node) == twin.is_nullable(oracle), expression
         assert compiled.is_empty(node) == twin.is_empty(oracle), expression
-        assert compiled.is_open(node) == twin.is_open(oracle), expression
-        n_open += twin.is_open(oracle)
+        assert compiled.is_open(node) <= twin.is_open(oracle), expression
+        n_open += compiled.is_open(node)
+        n_large += compiled.is_open(node) != twin.is_open(oracle)  # more states than openness.MOST_STATES
         n_empty += twin.is_empty(oracle)
         for _ in range(6):
             data = bytes(rng.choices(ALPHABET, k=rng.randint(0, 7)))
@@ -93,7 +94,7 @@ def test_random_expressions_agree_with_the_twin(
                 assert compiled.is_nullable(left) == twin.is_nullable(left_oracle), (expression, data)
             assert compiled.is_empty(left) == twin.is_empty(left_oracle), (expression, data)
     assert n_empty > 10
-    assert n_open > 10
+    assert n_open > 10 * (n_large + 1)
 
 
 def test_strings_are_open_where_they_may_always_go_on(compiled: Any) -> None:
