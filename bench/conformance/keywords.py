@@ -131,7 +131,7 @@ def is_ignored(count: Counter[str]) -> bool:
 
 
 def _rest(count: Counter[str], kinds: tuple[str, ...]) -> str:
-    names = {"permissive": "too permissive", "strict": "too strict", "failed": "over time"}
+    names = {"permissive": "too permissive", "strict": "too strict", "failed": "over 10 s"}
     return "".join(f", {count[kind]} {names.get(kind, kind)}" for kind in kinds if count[kind])
 
 
