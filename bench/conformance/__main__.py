@@ -8,6 +8,7 @@ from importlib import import_module
 
 TOOLS = {
     "suite": "JSON-Schema-Test-Suite, llmask and peers",
+    "keywords": "what the suite says of each keyword, as a table",
     "differential": "random schemas and documents, beside jsonschema",
     "walks": "documents written under masks; no dead ends",
     "agreement": "masks against acceptance, token by token",

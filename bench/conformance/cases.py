@@ -27,6 +27,15 @@ DIALECTS = {
     "draft6": "http://json-schema.org/draft-06/schema#",
     "draft4": "http://json-schema.org/draft-04/schema#",
 }
+TYPES = {
+    "string": "minLength maxLength pattern format content",
+    "number": "multipleOf minimum maximum exclusiveMinimum exclusiveMaximum",
+    "array": "items additionalItems prefixItems contains minContains maxContains minItems maxItems uniqueItems "
+    "unevaluatedItems",
+    "object": "properties patternProperties additionalProperties propertyNames required minProperties maxProperties "
+    "dependencies dependentRequired dependentSchemas unevaluatedProperties",
+}  # what the keywords constrain
+TYPE_OF = {keyword: name for name, keywords in TYPES.items() for keyword in keywords.split()}
 GROUPS = ("required", "optional", "format")
 REMOTE = "http://localhost:1234/"
 
@@ -88,6 +97,24 @@ def cases(directory: Path, drafts: tuple[str, ...] = tuple(DIALECTS), groups: tu
         folder = folder_of(directory, draft)
         for path in sorted(folder.rglob("*.json")) if folder else ():
             found += [case for case in _cases_of_file(folder, path, draft) if case.group in groups]
+    return found
+
+
+@cache
+def typed_cases(directory: Path, drafts: tuple[str, ...], groups: tuple[str, ...]) -> list[Case]:
+    """Those about keywords of one type, with that `type` at the root and only its documents.
+
+    Schemas of the suite rarely name a type, and some engines read keywords only beside one.
+    """
+    found = []
+    for case in cases(directory, drafts, groups):
+        name = "string" if case.group == "format" else TYPE_OF.get(Path(case.file).stem)
+        if name is None or not isinstance(case.schema, dict) or "type" in case.schema:
+            continue
+        kind = {"string": str, "number": (int, float), "array": list, "object": dict}[name]
+        tests = [test for test in case.tests if isinstance(test[1], kind) and not isinstance(test[1], bool)]
+        if tests:
+            found.append(case._replace(schema={**case.schema, "type": name}, tests=tests))
     return found
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.conformance import tables
-from bench.conformance.cases import DIALECTS, DIRECTORY, GROUPS, Case, cases, registry
+from bench.conformance.cases import DIALECTS, DIRECTORY, GROUPS, Case, cases, registry, typed_cases
 from bench.conformance.subject import Refused, Subject, engine_of
 from bench.conformance.workers import Worker, limit_memory
 from bench.engines import CompileError, Engine, is_installed
@@ -62,12 +62,14 @@ def judged(engine: Engine, grammar: Any, document: Any, is_valid: bool) -> str:
     return ORDER if in_order and accepted_in_another_order(engine, engine.start(grammar), document) else REJECTED
 
 
-def make_handler(name: str, directory: Path, drafts: tuple[str, ...], groups: tuple[str, ...]) -> Callable[[int], Any]:
+def make_handler(
+    name: str, directory: Path, drafts: tuple[str, ...], groups: tuple[str, ...], is_typed: bool = False
+) -> Callable[[int], Any]:
     """Verdicts on the documents of one case, by its number; for a worker."""
     engine = engine_of(name)
     if engine.memory_gb is not None:
         limit_memory(int(engine.memory_gb * 2**30))
-    all_cases = cases(directory, drafts, groups)
+    all_cases = (typed_cases if is_typed else cases)(directory, drafts, groups)
 
     def handler(number: int) -> dict[str, Any]:
         case = all_cases[number]
@@ -89,14 +91,16 @@ def run(
     groups: tuple[str, ...] = GROUPS,
     timeout_s: float = 20,
     limit: int | None = None,
+    is_typed: bool = False,
 ) -> list[tuple[Case, dict[str, Any]]]:
     """Every case with the verdicts of one engine; a crash or time-out counts as FAILED for all documents of a case.
 
     With `limit` only so many cases, drawn with a fixed seed: outlines-core may take half a minute a schema.
+    `is_typed`: `cases.typed_cases` instead.
     """
-    worker = Worker(make_handler, (name, directory, drafts, groups))
+    worker = Worker(make_handler, (name, directory, drafts, groups, is_typed))
     found = []
-    all_cases = cases(directory, drafts, groups)
+    all_cases = (typed_cases if is_typed else cases)(directory, drafts, groups)
     chosen = list(range(len(all_cases)))
     if limit is not None and limit < len(chosen):
         chosen = sorted(random.Random(1).sample(chosen, limit))
@@ -119,6 +123,30 @@ def counts(results: list[tuple[Case, dict[str, Any]]]) -> dict[tuple[str, str], 
     for case, result in results:
         found.setdefault((case.group, case.draft), Counter()).update(result["verdicts"])
     return found
+
+
+def by_file(results: list[tuple[Case, dict[str, Any]]]) -> dict[str, dict[str, int]]:
+    """What became of the tests of each file; the suite has one for every keyword.
+
+    tests, invalid      all of them, those that have to be refused
+    refused, failed     tests of schemas without a grammar, valid and invalid ones; crashes and time-outs
+    right, caught       of the rest: as they should be in some order of keys and some spelling; invalid among them
+    strict, permissive  valid and rejected, invalid and accepted
+    """
+    found: dict[str, Counter[str]] = {}
+    for case, result in results:
+        count = found.setdefault(f"{case.draft}/{case.file}", Counter())
+        for (_, _, is_valid), verdict in zip(case.tests, result["verdicts"], strict=True):
+            count["tests"] += 1
+            count["invalid"] += not is_valid
+            if "refusal" in result:
+                count["refused"] += 1
+            elif verdict in (RIGHT, ORDER, ONE_SPELLING):
+                count["right"] += 1
+                count["caught"] += not is_valid
+            else:
+                count[{FALSE: "permissive", REJECTED: "strict", FAILED: "failed"}[verdict]] += 1
+    return {file: dict(count) for file, count in found.items()}
 
 
 def failures(results: list[tuple[Case, dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -175,7 +203,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--groups", default=",".join(GROUPS))
     parser.add_argument("--timeout", type=float, default=20, help="seconds a schema with its documents may take")
     parser.add_argument("--limit", type=int, help="only so many schemas, drawn with a fixed seed")
-    parser.add_argument("--output", type=Path, default=Path("results"), help="folder for suite-ENGINE.json and .md")
+    parser.add_argument("--typed", action="store_true", help="name the type beside keywords of one type")
+    parser.add_argument("--output", type=Path, default=Path("results"), help="folder for {suite,files}-ENGINE.json")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -188,12 +217,14 @@ def main(options: argparse.Namespace) -> int:
         if not is_installed(name):
             print(f"{name} is not installed")
             continue
-        results = run(name, options.directory, drafts, groups, options.timeout, options.limit)
+        results = run(name, options.directory, drafts, groups, options.timeout, options.limit, options.typed)
         text = report(name, results)
         if name == "llmask":
             is_wrong = any(entry["verdict"] == FALSE for entry in failures(results))
             text += "\noptions that this version lacks: " + (", ".join(Subject().missing) or "none")
         print(text, flush=True)
+        name += "-typed" * options.typed
         path = tables.write_json(options.output, f"suite-{name}.json", failures(results))
+        tables.write_json(options.output, f"files-{name}.json", by_file(results))
         path.with_suffix(".md").write_text(text + "\n", encoding="utf-8")
     return int(is_wrong)
