@@ -25,7 +25,7 @@ from llmask.grammar.rules import Rules
 from tests.reference.earley_twin import EarleyTwin, Place
 from tests.reference.regex_nodes import RegexNodes
 
-MAX_NODES = 40_000  # regular expressions of one grammar: a length and a pattern together can have millions
+MAX_NODES = 100_000  # regular expressions of one grammar: a length and a pattern together can have millions
 
 
 class TooLarge(Exception):

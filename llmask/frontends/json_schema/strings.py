@@ -196,11 +196,12 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
     nodes = translation.nodes
     low, high = count_range(parts, "minLength", "maxLength")
     required: set[int] = set()
+    excepted: set[int] = set()  # complements, which hold more than strings
     for schema, path, shape in parts:
         if shape.has_except:
             texts = texts_except(schema)
             if texts:
-                required.add(nodes.complement(spellings_of(nodes, texts)))
+                excepted.add(nodes.complement(spellings_of(nodes, texts)))
         if not shape.has_string:
             continue
         if "pattern" in schema:
@@ -216,9 +217,7 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
         return nodes.EMPTY
     if low > 0 or high is not None:
         required.add(_quoted(nodes, json_string_body(nodes, low, high)))
-    elif required:
-        required.add(free_string(nodes))  # complements alone hold more than strings
-    node = nodes.intersect(sorted(required)) if required else free_string(nodes)
+    node = nodes.intersect(sorted((required or {free_string(nodes)}) | excepted))
     return nodes.EMPTY if nodes.is_empty(node) else node
 
 
