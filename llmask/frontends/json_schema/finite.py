@@ -150,6 +150,8 @@ def _objects(translation: Translation, parts: list[Part], most: int, depth: int)
         if names is None:
             return None
         entries += [Entry(name, cell.schemas, False) for name in names]
+    if len(entries) < layout.low:
+        return []
     ways: list[list[Any]] = []
     n = 1
     for entry in entries:

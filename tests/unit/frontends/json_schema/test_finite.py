@@ -39,6 +39,8 @@ def listed(judge: Any, schema: Any, most: int = 20) -> list[Any] | None:
             {"type": "object", "propertyNames": {"enum": ["a"]}, "additionalProperties": {"type": "null"}},
             [{}, {"a": None}],
         ),
+        ({"type": "object", "propertyNames": {"enum": ["a", "b"]}, "minProperties": 3}, []),
+        ({"type": "object", "propertyNames": {"enum": ["a"]}, "not": {"minProperties": 1}}, [{}]),
         ({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, [[], [1], [2], [1, 2], [2, 1]]),
         ({"type": "string", "enum": ["ab", "b"], "not": {"minLength": 2}}, ["b"]),
         ({"anyOf": [{"const": 1}, {"const": 2}, {"type": "null"}]}, [1, 2, None]),

@@ -86,6 +86,7 @@ RUNNING_OUT: list[Any] = [
     {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False},
     {"type": "object", "propertyNames": {"enum": ["a"]}, "additionalProperties": {"type": "null"}},
     {"type": "object", "patternProperties": {"^a$": {"type": "null"}}, "additionalProperties": False},
+    {"propertyNames": {"enum": ["a", "c"]}, "not": {"minProperties": 1, "maxProperties": 3}},
     {"type": "array", "items": {"type": "null"}, "uniqueItems": True},
     {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 2},
     {"type": "array", "items": {"type": "null"}, "maxItems": 1},
