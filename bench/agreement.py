@@ -235,6 +235,11 @@ def is_reserved_label(difference: Difference) -> bool:
     return difference.side == LLGUIDANCE and label is not None and difference.is_in_constrained_string
 
 
+def is_capital_of_a_later_address(difference: Difference) -> bool:
+    """The letter before an address of a later version may be a capital (RFC 3986, 3.2.2; RFC 5234, 2.3)."""
+    return difference.side == LLMASK and re.search(rb"://\[V", difference.string) is not None
+
+
 CAUSES: dict[str, Callable[[Difference], bool]] = {
     "forced bytes, not the canonical token": is_forced_but_not_canonical,
     "another end-of-sequence id": is_another_end,
@@ -250,6 +255,7 @@ CAUSES: dict[str, Callable[[Difference], bool]] = {
     "29 February of another year": is_leap_day_of_another_year,
     "reserved label of a host name": is_reserved_label,
     "label of more than 63 characters": is_long_label,
+    "capital V of a later version's address": is_capital_of_a_later_address,
 }
 
 
