@@ -84,7 +84,7 @@ VOCABULARIES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("`contentEncoding`, `contentMediaType`, `contentSchema`: annotations", f"{NEW}/content.json", SILENT),
     ),
     "meta-data": (
-        ("`title`, `description`, `default`, `examples` and the like: annotations", f"{NEW}/default.json", SILENT),
+        ("`title`, `default`, `examples`: annotations (one test is of `maximum`)", f"{NEW}/default.json", SILENT),
     ),
     "of draft 7": (
         ("`definitions`", f"{OLD}/definitions.json", SILENT),
