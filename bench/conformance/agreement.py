@@ -61,7 +61,9 @@ class Checker:
         self.faults: list[dict[str, Any]] = []
 
     def check(self, schema: Any, matcher: llmask.Matcher, where: str) -> None:
-        """Every token's bit."""
+        """Every token's bit; behind the end of a document nothing is accepted, and the mask repeats the end."""
+        if matcher.is_terminated():
+            return
         allowed = np.zeros(self.n_tokens, bool)
         allowed[self.walker.allowed(matcher)] = True
         accepted = np.array([matcher.validate_tokens([token]) == 1 for token in range(self.n_tokens)])

@@ -188,10 +188,10 @@ class _Ledger:
                 if outside and not fate.startswith(ANNOTATION):
                     fate = outside
                 entries.append((pointer(path), keyword, fate))
-                if keyword not in used:
-                    continue
                 inherited = outside
-                if fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
+                if keyword not in used and not inherited:
+                    inherited = f'{ANNOTATION}: it stands within "{keyword}", which means nothing there'
+                elif fate.startswith(IGNORED) and not inherited and keyword not in STILL_UNIONS:
                     inherited = f'{IGNORED}: it stands within "{keyword}", which is not enforced'
                 found = self._schemas_in(keyword, value, path)
                 below += [(member, place, inherited, depth + 1) for member, place in found]

@@ -20,9 +20,9 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "string", "enum": ["a", "b"]}, CALL_PLAIN),
     ({"type": "string", "pattern": "^(?:a|b[^]*)$"}, CALL_PLAIN),  # nothing follows an a
     ({"type": "string", "anyOf": [{"pattern": "^a"}, {"enum": ["x", 1]}]}, CALL_PLAIN),
-    ({"type": ["string", "null"]}, CALL_NEW),
+    ({"type": ["string", "null"]}, CALL_PLAIN),
     ({"type": "number"}, CALL_NEW),
-    ({"type": "array"}, CALL_NEW),
+    ({"type": "array"}, CALL_PLAIN),
     ({}, CALL_NEW),
     (False, CALL_NEW),
 ]
