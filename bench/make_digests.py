@@ -76,10 +76,14 @@ def _text(value: Any) -> str:
 
 
 def make_sample(vocabulary_name: str, whitespace: str, n_schemas: int) -> None:
-    """Digests of some schemas of MaskBench, drawn with a seed from those that the frontend takes."""
+    """Digests of some schemas of MaskBench, drawn with a seed; the sample of a file that is there is kept."""
     order = TokenOrder(vocabulary(vocabulary_name))
     rows = [row for row in maskbench_rows(whitespace, vocabulary_name) if row.instances]
     random.Random(SEED).shuffle(rows)
+    path = sample_file(vocabulary_name, whitespace)
+    if path.exists():
+        drawn = json.loads(path.read_text(encoding="utf-8"))["schemas"]
+        rows = [row for row in rows if row.id in drawn]
     schemas: dict[str, list[str]] = {}
     too_large: list[str] = []
     for row in rows:
@@ -98,7 +102,6 @@ def make_sample(vocabulary_name: str, whitespace: str, n_schemas: int) -> None:
             continue
         schemas[row.id] = [_text({str(place): text for place, text in masks.items()}) for masks in documents]
     entries = [f"{_text(name)}: [\n   " + ",\n   ".join(texts) + "]" for name, texts in sorted(schemas.items())]
-    path = sample_file(vocabulary_name, whitespace)
     path.parent.mkdir(exist_ok=True)
     left_out = f'{{"left out, too large for the twin": {_text(too_large)},\n'
     path.write_text(left_out + '"schemas": {\n ' + ",\n ".join(entries) + "}}\n", encoding="utf-8")
