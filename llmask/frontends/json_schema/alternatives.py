@@ -37,7 +37,7 @@ def overlaps(translation: Translation, conjunction: Conjunction, choice: Choice)
     found: dict[int, list[int]] = {}
     case, case_at = conjunction, -1
     for at, beyond in pairs_left(translation, choice.schemas):
-        translation.count_work(PROOF_WORK)
+        translation.count_work(PROOF_WORK * (1 + len(conjunction.parts) // 8))
         if at != case_at:
             case, case_at = conjunction.copy(), at
             add_schema(translation, case, *choice.schemas[at])
