@@ -1,18 +1,22 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
-    inputs         dicts, text, types: all that gives a schema     objects, arrays   structures
-    options        what the caller chooses, what he gets           spacing           white space and indentation
-    keywords       every keyword and its draft                     strings, formats, names   strings and keys
-    pointers       places, for messages                            numbers           ranges and divisors
-    references     $ref, $dynamicRef, $recursiveRef                values            const, enum
-    documents      $id, $anchor, $schema; uris, vocabularies       dynamic_scopes    what a dynamic anchor means where
-    conjunction    schemas that hold together                      instances         values against schemas
-    types, counts  which types, how many members
-    alternatives   oneOf                                           unsupported       what is refused
-    translation    the work list: from places to states            ledger            what became of each keyword
+    what comes in       inputs, options; keywords (every keyword and its draft), pointers (places, for messages)
+    references          references, documents, uris, vocabularies, dynamic_scopes
+    what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
+                        evaluated (unevaluated*), synthetic (schemas that are written here)
+    what is decided     marks, choices, discriminators, alternatives (oneOf), finite, instances (values against schemas)
+    scalars             scalars, strings, names, formats, lexemes; numbers, ranges, number_machines, number_automata
+    values              values, listed_numbers (const, enum)
+    objects             object_layout, objects, counted_objects, set_objects (any order, keys that are remembered)
+    arrays              arrays, contained, unique_arrays, unique_counted_arrays, new_values
+    what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger, unsupported
 
-The mask allows a document exactly when the schema does, in one order of keys and one spelling of literals; a keyword
-that cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where `$schema` says
+A schema that does not hold is written as a choice of schemas that do (negation), choices that what stands beside them
+decides are taken at once (marks, choices), and what is left is a union of places, each of them a list of plain keywords
+that hold together.
+
+The mask allows a document exactly when the schema does, in the order and the spelling that the options ask for; a
+keyword that cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where `$schema` says
 so).
 
 In: a schema (`dict` or `bool`). Out: `SchemaGrammar`. Cost: 150 to 200 us for a schema of 1 to 2 KB.
