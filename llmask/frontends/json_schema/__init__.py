@@ -4,16 +4,19 @@
     references          references, documents, uris, vocabularies, dynamic_scopes
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
                         evaluated (unevaluated*), synthetic (schemas that are written here)
-    what is decided     marks, choices, discriminators, alternatives (oneOf), finite, instances (values against schemas)
-    scalars             scalars, strings, names, formats, lexemes; numbers, ranges, number_machines, number_automata
+    what is decided     marks, choices, discriminators, alternatives (oneOf), finite
+                        instances (values against schemas)
+    scalars             scalars, strings, names, formats, lexemes
+    numbers             numbers, ranges, number_machines, number_automata
     values              values, listed_numbers (const, enum)
     objects             object_layout, objects, counted_objects, set_objects (any order, keys that are remembered)
     arrays              arrays, contained, unique_arrays, unique_counted_arrays, new_values
-    what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger, unsupported
+    what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
+    what is refused     unsupported; types, counts are what several files ask
 
-A schema that does not hold is written as a choice of schemas that do (negation), choices that what stands beside them
-decides are taken at once (marks, choices), and what is left is a union of places, each of them a list of plain keywords
-that hold together.
+A schema that does not hold is written as a choice of schemas that do (negation); choices that are decided by what
+stands beside them are taken at once (marks, choices); what is left is a union of places, each of them a list of plain
+keywords that hold together.
 
 The mask allows a document exactly when the schema does, in the order and the spelling that the options ask for; a
 keyword that cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where `$schema` says
