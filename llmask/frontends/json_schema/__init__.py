@@ -19,8 +19,8 @@ stands beside them are taken at once (marks, choices); what is left is a union o
 keywords that hold together.
 
 The mask allows a document exactly when the schema does, in the order and the spelling that the options ask for; a
-keyword that cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where `$schema` says
-so).
+keyword that cannot be enforced refuses the schema. Source: JSON Schema 2020-12 (and drafts 4 to 2019-09 where
+`$schema` says so).
 
 In: a schema (`dict` or `bool`). Out: `SchemaGrammar`. Cost: 150 to 200 us for a schema of 1 to 2 KB.
 """
