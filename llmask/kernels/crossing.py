@@ -13,7 +13,8 @@ with places and their records, for one configuration:
     ENDING   those below it for which the lexeme in hand ends at the node
 
 In a tentative row (variants.py) a token that ends inside a lexeme is certain if at least two letters may follow: they
-lead to two values, and one text more is left out at most.
+lead to two values, and one text more is left out at most. Where infinitely many of the values are objects, the
+brace and the first quote behind it are certain, too.
 
 In: the tables, a row and a lexer state. Out: tokens in CROSSING, points in POINTS. Cost: 20 ns an exit and node.
 """
@@ -22,7 +23,16 @@ from __future__ import annotations
 
 from .configurations import REFUSED, start_after, step
 from .constants import TRIE_TOKEN_SHIFT
-from .earley_rows import IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, R_FLAGS, RECORDS_HERE, has_flag_of_row, row_field
+from .earley_rows import (
+    IS_LIMITED,
+    IS_NOWHERE,
+    IS_TENTATIVE,
+    IS_UNDECIDED,
+    R_FLAGS,
+    RECORDS_HERE,
+    has_flag_of_row,
+    row_field,
+)
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
 from .grammar_slots import CROSSING, IGNORED, N_CROSSING, N_POINTS, PATH, POINTS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
@@ -74,7 +84,11 @@ F_EXIT_PLACE = 4  # place after the lexemes that may end here, NO_EXIT, or NOT_T
 F_EXIT_HOT = 5  # hot row of its start state
 F_INSIDE = 6  # 1: children that stay inside the lexeme are left out (the lexer state's mask has them)
 F_NODE = 7
-FRAME_FIELDS = 8
+F_OPENED = 8  # 1: the opening brace of a value of which there are many was read, and blanks
+FRAME_FIELDS = 9
+
+OPEN_OBJECT = 0x7B
+QUOTE = 0x22
 
 
 @kernel
@@ -152,7 +166,7 @@ def _goes_on(store, grammar, state):
 
 
 @kernel
-def _push_frame(store, grammar, depth, node, place, state, inside):
+def _push_frame(store, grammar, depth, node, place, state, inside, opened):
     never_inline()
     first = block(store, CHILD_FIRST)
     frames = ensure(grammar, WALK_FRAMES, (depth + 1) * FRAME_FIELDS * 4)
@@ -164,6 +178,7 @@ def _push_frame(store, grammar, depth, node, place, state, inside):
     put_i32(frames, at + F_NODE, node)
     put_i32(frames, at + F_EXIT_PLACE, NO_EXIT if state_field(store, state, S_ACCEPTS) == 0 else NOT_TAKEN)
     put_i32(frames, at + F_INSIDE, inside)
+    put_i32(frames, at + F_OPENED, opened)
 
 
 @kernel
@@ -200,7 +215,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
     child_first = block(store, CHILD_FIRST)
     child_byte = block(store, CHILD_BYTE)
     child_node = block(store, CHILD_NODE)
-    _push_frame(store, grammar, 0, root, root_place, root_state, inside)
+    _push_frame(store, grammar, 0, root, root_place, root_state, inside, 0)
     if inside != 0:
         _take_exit(store, grammar, 0, scanned, walk)
     depth = 0
@@ -249,11 +264,22 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             allow(store, grammar, node)
             continue
         state = -entry if entry < 0 else hot_state(store, entry - HOT_FIRST)
+        byte = get_u8(child_byte, child - 1)
         if place >= FIRST_PLACE:
-            place = place_after(store, grammar, place, get_u8(child_byte, child - 1), state)
-        if _is_tentative(grammar, place, walk) and (entry < 0 or not _goes_on(store, grammar, state)):
-            _note_point(store, grammar, node, WHOLE)
+            place = place_after(store, grammar, place, byte, state)
+        opened = get_i32(block(grammar, WALK_FRAMES), at + F_OPENED)
+        if opened != 0 and not is_left_out(store, grammar, state):
+            is_key = byte == QUOTE and entry >= 0
+            if is_key:
+                allow(store, grammar, node)
+            _note_point(store, grammar, node, BELOW if is_key else WHOLE)
             continue
+        if _is_tentative(grammar, place, walk):
+            if entry < 0 and byte == OPEN_OBJECT and not has_flag_of_row(grammar, place, IS_LIMITED):
+                opened = 1
+            elif entry < 0 or not _goes_on(store, grammar, state):
+                _note_point(store, grammar, node, WHOLE)
+                continue
         if entry < 0:
             ended = state_field(store, state, S_ACCEPTS)
             place = _take_lexeme(store, grammar, place, ended, walk)
@@ -272,7 +298,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         if state == DEAD or is_leaf:
             continue
         depth += 1
-        _push_frame(store, grammar, depth, node, place, state, 0)
+        _push_frame(store, grammar, depth, node, place, state, 0, opened)
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
 

@@ -10,7 +10,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.new_values import kind_of_place, kind_of_strings
 from llmask.frontends.json_schema.pointers import ROOT
 from llmask.frontends.json_schema.translation import Translation
-from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 KINDS: list[tuple[Any, int]] = [
     ({"type": "string"}, CALL_OPEN),
@@ -25,6 +25,18 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "array"}, CALL_PLAIN),
     ({}, CALL_NEW),
     (False, CALL_NEW),
+    ({"oneOf": [{"type": "string"}, {"type": "array"}]}, CALL_PLAIN),
+    ({"oneOf": [{"type": "string"}, {"type": "array"}, {"type": "integer"}]}, CALL_NEW),
+    ({"type": "object"}, CALL_MANY),
+    ({"type": "object", "maxProperties": 2}, CALL_PLAIN),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}}, CALL_MANY),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": {"enum": ["x", "y"]}}}, CALL_PLAIN),
+    ({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1]}}, "required": ["b"]}, CALL_MANY),
+    (
+        {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["b"]},
+        CALL_PLAIN,
+    ),
+    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_MANY),
 ]
 
 
