@@ -44,7 +44,7 @@ from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.unsupported import refuse_equal_items
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
-from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
+from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -64,6 +64,7 @@ class Translation(Context):
         self._rule_of: dict[Any, RuleId] = {}
         self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
+        self._productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
@@ -83,7 +84,7 @@ class Translation(Context):
                     return self.rules
                 self.void |= found
                 self.rules = Rules()
-                self.counted.clear()
+                self._productive = bytearray(), 0
                 self._rule_of.clear()
                 self._own_rules.clear()
                 self.variants.clear()
@@ -117,11 +118,24 @@ class Translation(Context):
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
             self.begin()
-            made = self.variants[rule](texts)
-            self._drain()
-            self._synthetic[key] = made
+            self._synthetic[key] = self._written_variant(rule, texts)
         found: RuleId | None = self._synthetic[key]
         return found
+
+    def _written_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        """Write a variant: again, where guards relied on places that turn out to allow nothing."""
+        while True:
+            n_rules, n_own = len(self._rule_of), len(self._own_rules)
+            made = self.variants[rule](texts)
+            self._drain()
+            found = self._void_places()
+            if not found:
+                return made
+            self.void |= found
+            for key in list(self._rule_of)[n_rules:]:
+                del self._rule_of[key]
+            for own in list(self._own_rules)[n_own:]:
+                del self._own_rules[own]
 
     def _write_all(self) -> None:
         rules = self.rules
@@ -144,11 +158,13 @@ class Translation(Context):
         """Places that guards rely on and that allow nothing."""
         if not self.counted:
             return set()
-        productive = productive_states(self.rules)
+        productive = productive_states(self.rules, *self._productive)
+        self._productive = productive, len(self.rules.edges) // EDGE_FIELDS
+        counted, self.counted = self.counted, {}
         return {
             place
-            for start, (end, place) in self.counted.items()
-            if start not in productive and end in productive and place not in self.void
+            for start, (end, place) in counted.items()
+            if not productive[start] and productive[end] and place not in self.void
         }
 
     # --- places
