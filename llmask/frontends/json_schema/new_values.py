@@ -94,7 +94,8 @@ def _has_many_objects(translation: Translation, parts: list[Part]) -> bool:
             continue
         if not finite_values(translation, entry.schemas, MOST_VALUES):
             return False
-    return any(has_open_strings(one.schemas) for one in (*layout.entries, *layout.cells))
+    members = [entry.schemas for entry in layout.entries] + [cell.schemas for cell in layout.cells]
+    return any(map(has_open_strings, members))
 
 
 def _is_open(translation: Translation, parts: list[Part]) -> bool:

@@ -191,7 +191,7 @@ class Translation(Context):
                     if schema.get("type") in SCALARS:
                         self._write_parts([(schema, path, shape)], rule, start, end, depth)
                         return
-                    if depth < MAX_DEPTH_AT_ONCE:
+                    if depth < MAX_DEPTH_AT_ONCE and not self.shares_places:
                         above, self._path = self._path, path
                         self.check_depth(depth + 1, path)
                         if shape.is_open:
@@ -212,9 +212,9 @@ class Translation(Context):
             schemas = self._followed(schemas)
             if not schemas:
                 return self.rules.call(start, self.any_rule(), end)
-            if len(schemas) > 1 or not self._stands_in_place(*schemas[0], path):
+            if len(schemas) > 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
                 return self.rules.call(start, self.rule_of(schemas), end)
-        return self._write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
+        return self.write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
 
     def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
         """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
@@ -279,7 +279,7 @@ class Translation(Context):
                 template.write(rules, rule)
         return self._any
 
-    def _write_conjunction(
+    def write_conjunction(
         self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
     ) -> None:
         """Write the alternatives of a place, one choice after the other."""
@@ -312,7 +312,7 @@ class Translation(Context):
             schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
             if not is_bare:
                 other = with_alternative(self, conjunction, index, schemas)
-                self._write_conjunction(other, member[1], rule, start, end, depth)
+                self.write_conjunction(other, member[1], rule, start, end, depth)
                 continue
             listed = self._scalars_of(*member) if len(schemas) == 1 else None
             if listed is not None:
