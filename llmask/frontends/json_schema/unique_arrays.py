@@ -61,6 +61,11 @@ def _values_of(texts: list[bytes]) -> list[Any]:
             "an item that has to differ from others holds a number of too many digits",
             help="Give numbers bounds where items must differ.",
         ) from None
+    except RecursionError:
+        raise LimitExceeded(
+            "an item that has to differ from others is nested too deeply",
+            help="Describe the items by a schema of bounded depth.",
+        ) from None
 
 
 class _UniqueArray:
