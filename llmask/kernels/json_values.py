@@ -1,6 +1,6 @@
-"""Recorded objects and arrays: equal values get one number, however they are written.
+"""Recorded numbers, arrays and objects: equal values get one number, however they are written.
 
-A text that begins with a brace or a bracket is read from the inside out, and every value in it is a list in TEXTS:
+A text is read from the inside out, and every value in it is a list in TEXTS:
 
     string, literal   its bytes, escapes resolved (texts.py)
     number            its bytes in one form: 1, -20, 0.5; far from the point 15e40
@@ -15,7 +15,7 @@ In: bytes in PLAIN_TEXT. Out: numbers of texts. Cost: about 10 ns a byte and 50 
 
 from __future__ import annotations
 
-from .grammar_slots import NUMERAL, PLAIN_TEXT, TEXTS, VALUE_ORDER, VALUE_STACK
+from .grammar_slots import IS_JSON, NUMERAL, PLAIN_TEXT, TEXTS, VALUE_ORDER, VALUE_STACK
 from .interning import MISSING, find_list, hash_i32, intern_list
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64
@@ -33,23 +33,30 @@ NEAR = 20  # places from the point up to which a number is written without expon
 
 
 @kernel
-def is_structure(grammar, n):
-    """Whether the text in PLAIN_TEXT is an array or an object, or its beginning."""
-    if n == 0:
+def has_writings(grammar, n):
+    """Whether the text in PLAIN_TEXT, or what it is the beginning of, may have other writings: all but strings."""
+    if grammar[IS_JSON] == 0 or n == 0:
         return False
     byte = get_i32(block(grammar, PLAIN_TEXT), 0)
-    return byte == OPEN_ARRAY or byte == OPEN_OBJECT
+    return byte == OPEN_ARRAY or byte == OPEN_OBJECT or _begins_number(byte)
 
 
 @kernel
-def structure_number(grammar, n, action):
-    """Number of the array or object in PLAIN_TEXT.
+def _begins_number(byte):
+    return byte == MINUS or (byte >= ZERO and byte <= NINE)
 
-    With FIND, MISSING where it or a value in it was never recorded, which is also known of a beginning; else INCOMPLETE
-    for a beginning.
+
+@kernel
+def value_number(grammar, n, action, is_whole):
+    """Number of the value in PLAIN_TEXT.
+
+    With FIND, MISSING where it or a value in it was never recorded, which is also known of a beginning (`is_whole` is
+    false); else INCOMPLETE for a beginning.
     """
     never_inline()
     plain = block(grammar, PLAIN_TEXT)
+    if is_whole and _begins_number(get_i32(plain, 0)):
+        return _scalar_number(grammar, plain, 0, n, action)
     stack = ensure(grammar, VALUE_STACK, (n + 1) * 4)
     top = 0
     at = 0
@@ -108,8 +115,7 @@ def _number_of(grammar, address, first, n, action):
 @kernel
 def _scalar_number(grammar, plain, at, end, action):
     never_inline()
-    byte = get_i32(plain, at)
-    if byte == MINUS or (byte >= ZERO and byte <= NINE):
+    if _begins_number(get_i32(plain, at)):
         n = _numeral(grammar, plain, at, end)
         if n > 0:
             return _number_of(grammar, block(grammar, NUMERAL), 0, n, action)

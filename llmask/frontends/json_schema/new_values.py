@@ -140,7 +140,7 @@ def _objects_are_open(translation: Translation, parts: list[Part]) -> bool:
     others = other_strings(nodes, [entry.name for entry in layout.entries]) if layout.cells else nodes.EMPTY
     for keys, schemas, _ in layout.cells:
         is_infinite = keys == others or kind_of_strings(nodes, keys) == CALL_OPEN
-        if is_infinite and _is_fulfilled(translation, schemas):
+        if is_infinite and is_fulfilled(translation, schemas):
             return True
     return False
 
@@ -150,10 +150,10 @@ def _arrays_are_open(translation: Translation, parts: list[Part]) -> bool:
     layout = ArrayLayout(translation, parts)
     if layout.high is not None or layout.is_unique or layout.is_not_unique or layout.counted:
         return False
-    return _is_fulfilled(translation, layout.schemas_at(layout.n_prefix))
+    return is_fulfilled(translation, layout.schemas_at(layout.n_prefix))
 
 
-def _is_fulfilled(translation: Translation, schemas: list[SchemaAt]) -> bool:
+def is_fulfilled(translation: Translation, schemas: list[SchemaAt]) -> bool:
     """Whether it is plain to see that some value fulfils schemas."""
     found = settle(translation, conjunction_of(translation, schemas))
     if not found.parts and not found.choices:

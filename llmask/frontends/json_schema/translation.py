@@ -14,6 +14,7 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -30,6 +31,7 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
+from llmask.frontends.json_schema.equal_items import emit_equal_items, refuses_equal_items
 from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
@@ -42,7 +44,6 @@ from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
-from llmask.frontends.json_schema.unsupported import refuse_equal_items
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
 
@@ -128,14 +129,11 @@ class Translation(Context):
             n_rules, n_own = len(self._rule_of), len(self._own_rules)
             made = self.variants[rule](texts)
             self._drain()
-            found = self._void_places()
-            if not found:
+            if not (found := self._void_places()):
                 return made
             self.void |= found
-            for key in list(self._rule_of)[n_rules:]:
-                del self._rule_of[key]
-            for own in list(self._own_rules)[n_own:]:
-                del self._own_rules[own]
+            self._rule_of = dict(islice(self._rule_of.items(), n_rules))
+            self._own_rules = dict(islice(self._own_rules.items(), n_own))
 
     def _write_all(self) -> None:
         rules = self.rules
@@ -394,7 +392,7 @@ class Translation(Context):
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
             return emit_unique_array(self, layout, path, rule, start, end)
-        if layout.is_not_unique:
-            refuse_equal_items(self, parts)
+        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
+            return emit_equal_items(self, layout, path, start, end)
         emit = emit_counted_array if layout.counted else emit_array
         return emit(self, layout, path, rule, start, end, depth)
