@@ -1,4 +1,4 @@
-"""Items that are objects and must differ, or be equal: masks of vocabularies whose tokens reach from one item into the next.
+"""Items that must differ, or be equal: masks of vocabularies whose tokens reach from one item into the next.
 
 A mask is made for all records of a row at once, and only what a text decides is looked at again; acceptance reads every
 byte with its record. Both must agree, wherever a token begins and ends.
