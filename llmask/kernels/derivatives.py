@@ -21,6 +21,7 @@ from .interning import list_item, list_length
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, publish_i32, put_i32
 from .node_table import (
+    ALL,
     EMPTY,
     EPSILON,
     FLAGS,
@@ -71,7 +72,10 @@ from .store_slots import (
 )
 
 NOT_TAKEN = -1
-ENTRY = 4  # fields of an entry of the search
+ENTRY = 5  # fields of an entry of the search
+LOW_BYTES = 0  # ways of the search
+HIGH_BYTES = 1
+BREADTH = 2
 
 
 @kernel
@@ -134,19 +138,12 @@ def derivative(store, root, byte):
         kind = field(store, node, KIND)
         operand = field(store, node, A)
         if kind == K_UNION or kind == K_AND:
-            n = list_length(store, NODE_LISTS, operand)
-            waiting = False
-            for i in range(n):
-                member = list_item(store, NODE_LISTS, operand, i)
-                if known_derivative(store, member, byte) == NOT_TAKEN:
-                    push(store, member)
-                    waiting = True
-            if waiting:
-                continue
             first = store[SCRATCH_TOP]
-            for i in range(n):
-                push(store, known_derivative(store, list_item(store, NODE_LISTS, operand, i), byte))
-            result = make_union(store, first) if kind == K_UNION else make_and(store, first)
+            result = _of_members(store, operand, byte, kind == K_AND)
+            if result == NOT_TAKEN:
+                continue
+            if result != EMPTY:
+                result = make_union(store, first) if kind == K_UNION else make_and(store, first)
         else:
             inner = known_derivative(store, operand, byte)
             if inner == NOT_TAKEN:
@@ -178,6 +175,32 @@ def derivative(store, root, byte):
             _remember(store, node, byte, result)
             pop(store)
     return known_derivative(store, root, byte)
+
+
+@kernel
+def _of_members(store, members, byte, is_and):
+    """Push the derivatives of all members of a union or intersection, or those members whose are still missing.
+
+    NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is empty: most bytes are
+    refused by some member, and then the others need not be asked.
+    """
+    never_inline()
+    first = store[SCRATCH_TOP]
+    result = ALL
+    for i in range(list_length(store, NODE_LISTS, members)):
+        member = list_item(store, NODE_LISTS, members, i)
+        known = known_derivative(store, member, byte)
+        if known == NOT_TAKEN:
+            if result == ALL:
+                store[SCRATCH_TOP] = first
+            result = NOT_TAKEN
+            push(store, member)
+        elif known == EMPTY and is_and:
+            store[SCRATCH_TOP] = first
+            return EMPTY
+        elif result == ALL:
+            push(store, known)
+    return result
 
 
 @kernel
@@ -217,9 +240,12 @@ def _is_known_full(store, node):
 def _search(store, root):
     """Whether some derivative of `root` is nullable.
 
-    The scratch stack holds entries (node, entry of its parent, next newest entry, whether it was expanded). Newest and
-    oldest entries are expanded in turn: depth first alone finds `.{1000}&[a-z]*` at once and loses itself in
-    `.{1,255}&([a-z]{1,63}[.]){1,127}`, breadth first alone the other way round. Entries stay, they are the parents.
+    The scratch stack holds entries (node, entry of its parent, entry below it, first and last class not tried yet).
+    Three ways are tried in turn, a byte each: depth first by the lowest bytes, depth first by the highest, and breadth
+    first. Each loses itself somewhere: breadth first in `.{1000}&[a-z]*`, low bytes in a label that needs a Chinese
+    letter, high ones in a minimal length for which characters of four bytes are too many. A way remembers its path in
+    the entries below; what another way finds is not put on it. (When it was, every other step led back to the start,
+    and host names of 40 characters took 30,000 steps instead of 200.) Entries stay, they are the parents.
     """
     never_inline()
     if _is_known_full(store, root):
@@ -228,42 +254,34 @@ def _search(store, root):
         return False
     store[SEARCH] += 1
     bottom = store[SCRATCH_TOP]
-    push(store, root)
-    push(store, -1)
-    push(store, -1)
-    push(store, 0)
     _see(store, root)
-    newest = bottom
-    oldest = bottom
+    low = _enter(store, root, -1, -1)
+    high = low
+    oldest = low
     steps = 0
-    take_oldest = False
     while True:
-        while newest >= 0 and scratch(store, newest + 3) != 0:
-            newest = scratch(store, newest + 2)
-        if newest < 0:
-            break
-        while scratch(store, oldest + 3) != 0:
+        while oldest < store[SCRATCH_TOP] and _is_done(store, oldest):
             oldest += ENTRY
-        entry = oldest if take_oldest else newest
-        take_oldest = not take_oldest
-        put_i32(block(store, SCRATCH), entry + 3, 1)
+        if oldest == store[SCRATCH_TOP]:
+            break
+        way = steps % 3
+        if way == BREADTH:
+            entry = oldest
+        else:
+            entry = low if way == LOW_BYTES else high
+            while entry >= 0 and _is_done(store, entry):
+                entry = scratch(store, entry + 2)
+            entry = oldest if entry < 0 else entry
         node = scratch(store, entry)
-        class_map = field(store, node, MAP)
-        done = 0
-        for byte in range(256):
-            # one byte of each class: classes are numbered in the order of their first bytes
-            if class_of(store, class_map, byte) != done:
-                continue
-            done += 1
-            target = derivative(store, node, byte)
-            steps += 1
-            if steps > store[MAX_EMPTINESS]:
-                exceed(store, LIMIT_EMPTINESS)
-            if store[EXCEEDED] != 0:
-                store[SCRATCH_TOP] = bottom
-                return True
-            if target == EMPTY or has_flag(store, target, KNOWN_EMPTY):
-                continue
+        target = derivative(store, node, _next_byte(store, entry, field(store, node, MAP), way == HIGH_BYTES))
+        steps += 1
+        if steps > store[MAX_EMPTINESS]:
+            exceed(store, LIMIT_EMPTINESS)
+        if store[EXCEEDED] != 0:
+            store[SCRATCH_TOP] = bottom
+            return True
+        found = entry
+        if target != EMPTY and not has_flag(store, target, KNOWN_EMPTY):
             if _is_known_full(store, target):
                 while entry >= 0:
                     add_flag(store, scratch(store, entry), KNOWN_FULL)
@@ -271,16 +289,46 @@ def _search(store, root):
                 store[SCRATCH_TOP] = bottom
                 return True
             if _see(store, target):
-                fresh = store[SCRATCH_TOP]
-                push(store, target)
-                push(store, entry)
-                push(store, newest)
-                push(store, 0)
-                newest = fresh
+                found = _enter(store, target, entry, -1 if way == BREADTH else entry)
+        if way == LOW_BYTES:
+            low = found
+        elif way == HIGH_BYTES:
+            high = found
     for entry in range(bottom, store[SCRATCH_TOP], ENTRY):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
+
+
+@kernel
+def _enter(store, node, parent, below):
+    """Append an entry of the search, of which no class was tried yet; returns its position."""
+    never_inline()
+    entry = store[SCRATCH_TOP]
+    push(store, node)
+    push(store, parent)
+    push(store, below)
+    push(store, 0)
+    push(store, n_classes(store, field(store, node, MAP)) - 1)
+    return entry
+
+
+@kernel
+def _is_done(store, entry):
+    return scratch(store, entry + 3) > scratch(store, entry + 4)
+
+
+@kernel
+def _next_byte(store, entry, class_map, is_high):
+    """The first byte of the class that an entry tries next; classes are numbered in the order of their first bytes."""
+    never_inline()
+    place = entry + 4 if is_high else entry + 3
+    tried = scratch(store, place)
+    byte = tried
+    while class_of(store, class_map, byte) != tried:
+        byte += 1
+    put_i32(block(store, SCRATCH), place, tried - 1 if is_high else tried + 1)
+    return byte
 
 
 @kernel
