@@ -79,6 +79,15 @@ BREADTH = 2
 
 
 @kernel
+def _dfa_target(store, node, byte):
+    """The state of its automaton that a byte leads to from a node's, or -1."""
+    dfa = field(store, node, A)
+    info = block(store, DFAS)
+    row = get_i32(info, dfa * 4 + 2) + field(store, node, B) * get_i32(info, dfa * 4 + 1)
+    return get_i32(block(store, DFA_POOL), row + class_of(store, get_i32(info, dfa * 4), byte))
+
+
+@kernel
 def known_derivative(store, node, byte):
     """Derivative where it costs nothing: leaves, and what is remembered; else NOT_TAKEN."""
     never_inline()
@@ -93,12 +102,8 @@ def known_derivative(store, node, byte):
     if node == EMPTY or node == EPSILON:
         return EMPTY
     if kind == K_DFA:
-        dfa = field(store, node, A)
-        info = block(store, DFAS)
-        width = get_i32(info, dfa * 4 + 1)
-        entry = get_i32(info, dfa * 4 + 2) + field(store, node, B) * width
-        target = get_i32(block(store, DFA_POOL), entry + class_of(store, get_i32(info, dfa * 4), byte))
-        return EMPTY if target < 0 else make_dfa(store, dfa, target)
+        target = _dfa_target(store, node, byte)
+        return EMPTY if target < 0 else make_dfa(store, field(store, node, A), target)
     row = field(store, node, ROW)
     if row == 0:
         return NOT_TAKEN
@@ -181,7 +186,7 @@ def derivative(store, root, byte):
 def _of_members(store, members, byte, is_and):
     """Push the derivatives of all members of a union or intersection, or those members whose are still missing.
 
-    NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is empty: most bytes are
+    NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is: most bytes are
     refused by some member, and then the others need not be asked.
     """
     never_inline()
@@ -207,9 +212,9 @@ def _of_members(store, members, byte, is_and):
 def is_empty(store, root):
     """Whether no string matches `root`, decided exactly.
 
-    Without intersection and complement only EMPTY is empty. Otherwise a depth-first search through the derivatives
-    looks for a nullable one; there are finitely many. A string found marks the path to it, a search that ends without
-    one marks everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
+    Without intersection and complement only EMPTY is empty. Otherwise a search through the derivatives looks for a
+    nullable one; there are finitely many. A string found marks the path to it, a search that ends without one marks
+    everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
     """
     never_inline()
     if _is_known_full(store, root):
@@ -273,7 +278,8 @@ def _search(store, root):
                 entry = scratch(store, entry + 2)
             entry = oldest if entry < 0 else entry
         node = scratch(store, entry)
-        target = derivative(store, node, _next_byte(store, entry, field(store, node, MAP), way == HIGH_BYTES))
+        byte = _next_byte(store, entry, node, way == HIGH_BYTES)
+        target = EMPTY if _refuses(store, node, byte) else derivative(store, node, byte)
         steps += 1
         if steps > store[MAX_EMPTINESS]:
             exceed(store, LIMIT_EMPTINESS)
@@ -319,16 +325,58 @@ def _is_done(store, entry):
 
 
 @kernel
-def _next_byte(store, entry, class_map, is_high):
-    """The first byte of the class that an entry tries next; classes are numbered in the order of their first bytes."""
+def _next_byte(store, entry, node, is_high):
+    """The first byte of the class that an entry tries next; classes are numbered in the order of their first bytes.
+
+    Classes that an automaton refuses are passed over: before the second byte of a character that is most of them.
+    """
     never_inline()
-    place = entry + 4 if is_high else entry + 3
-    tried = scratch(store, place)
-    byte = tried
-    while class_of(store, class_map, byte) != tried:
-        byte += 1
-    put_i32(block(store, SCRATCH), place, tried - 1 if is_high else tried + 1)
+    low = scratch(store, entry + 3)
+    high = scratch(store, entry + 4)
+    byte = 0
+    while low <= high:
+        tried = high if is_high else low
+        byte = tried
+        while class_of(store, field(store, node, MAP), byte) != tried:
+            byte += 1
+        if is_high:
+            high -= 1
+        else:
+            low += 1
+        if not _refuses(store, node, byte):
+            break
+    put_i32(block(store, SCRATCH), entry + 3, low)
+    put_i32(block(store, SCRATCH), entry + 4, high)
     return byte
+
+
+@kernel
+def _refuses(store, node, byte):
+    """Whether one of the automata does that an expression is an intersection of, or an intersection in it."""
+    never_inline()
+    node = _front(store, node)
+    if field(store, node, KIND) != K_AND:
+        return False
+    members = field(store, node, A)
+    for i in range(list_length(store, NODE_LISTS, members)):
+        member = _front(store, list_item(store, NODE_LISTS, members, i))
+        if field(store, member, KIND) == K_DFA and _dfa_target(store, member, byte) < 0:
+            return True
+        if field(store, member, KIND) == K_AND:
+            inner = field(store, member, A)
+            for j in range(list_length(store, NODE_LISTS, inner)):
+                part = list_item(store, NODE_LISTS, inner, j)
+                if field(store, part, KIND) == K_DFA and _dfa_target(store, part, byte) < 0:
+                    return True
+    return False
+
+
+@kernel
+def _front(store, node):
+    """What must match first: the left part of a concatenation, unless it may be nothing."""
+    if field(store, node, KIND) == K_CONCAT and not has_flag(store, field(store, node, A), NULLABLE):
+        return field(store, node, A)
+    return node
 
 
 @kernel

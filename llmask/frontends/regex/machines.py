@@ -14,6 +14,7 @@ In: rules, sets of code points. Out: a `Machine`. Cost: states x kinds x rules s
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,7 +129,7 @@ def _runs(sets: Mapping[Hashable, CodePointSet], alphabet: CodePointSet) -> list
     found = []
     here: set[Hashable] = set()
     places = sorted(changes)
-    for low, end in zip(places, places[1:], strict=False):
+    for low, end in pairwise(places):
         here ^= changes[low]
         if low in alphabet:
             found.append((low, end - 1, frozenset(here)))

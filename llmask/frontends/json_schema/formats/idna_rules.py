@@ -10,7 +10,7 @@ r"""What host names beyond ASCII ask of a character and its neighbours, as rules
 Each is a machine of its own: together they would be thousands of states, and a lexer state holds one state of each.
 Only the first refuses what is not permitted.
 
-In: nothing. Out: machines, kept for the life of the process. Cost: 0.5 s, most of it for the classes of `idna_classes`.
+In: nothing. Out: machines, kept for the life of the process. Cost: 0.7 s, most of it for the classes of `idna_classes`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Hashable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import CodePointSet
