@@ -56,7 +56,7 @@ def international_hostname(nodes: RegexNodes) -> int:
     key = (__name__, "hostname")
     found = nodes.memo.get(key)
     if found is None:
-        rules = [_lengths(nodes), _starters(nodes), _marks(nodes)]
+        rules = [_pattern(nodes, lengths()), starters_node(nodes), marks_node(nodes)]
         rules += [json_machine(nodes, machine) for machine in machines()]
         found = nodes.memo[key] = nodes.intersect(rules)
     return int(found)
@@ -66,15 +66,13 @@ def _pattern(nodes: RegexNodes, text: str) -> int:
     return compile_pattern(nodes, f"^(?:{text})$", "ecma", json_string=True)
 
 
-def _lengths(nodes: RegexNodes) -> int:
-    """How long labels are, and how many; both ways to read a name of ASCII are open until its end."""
+def lengths() -> str:
+    """Pattern of how long labels are, and how many; both ways to read a name of ASCII are open until its end."""
     windows = "|".join(rf"[0-9a-z\-{window}]{{1,{most}}}" for window, most in LENGTHS[1:])
     label = rf"(?:[0-9A-Za-z\-]{{1,{LENGTHS[0][1]}}}|{windows})"
-    in_ascii = r"[0-9A-Za-z\-]{1,63}"
-    return _pattern(
-        nodes,
-        rf"(?=[0-9A-Za-z.\-]{{1,253}}$){in_ascii}(?:\.{in_ascii})*|{label}(?:[.\u3002\uFF0E\uFF61]{label}){{0,3}}",
-    )
+    ascii_label = r"[0-9A-Za-z\-]{1,63}"
+    ascii_name = rf"(?=[0-9A-Za-z.\-]{{1,253}}$){ascii_label}(?:\.{ascii_label})*"
+    return rf"{ascii_name}|{label}(?:[.\u3002\uFF0E\uFF61]{label}){{0,3}}"
 
 
 def composing_by_starter(of_marks: bool) -> dict[frozenset[str], CodePointSet]:
@@ -90,7 +88,7 @@ def composing_by_starter(of_marks: bool) -> dict[frozenset[str], CodePointSet]:
     return {marks: CodePointSet.of(starters) for marks, starters in found.items()}
 
 
-def _starters(nodes: RegexNodes) -> int:
+def starters_node(nodes: RegexNodes) -> int:
     """Labels of ASCII with a capital, and labels of others, each with marks behind it that it does not compose with."""
 
     def one_of(members: CodePointSet) -> int:
@@ -115,7 +113,7 @@ def _starters(nodes: RegexNodes) -> int:
     return nodes.concat([label, any_number(nodes.concat([one_of(DOTS), label]))])
 
 
-def _marks(nodes: RegexNodes) -> int:
+def marks_node(nodes: RegexNodes) -> int:
     """No mark behind a mark that it composes with: what may not follow adds up, so this is a complement."""
     pairs = [
         rf"[{''.join(map(chr, first))}]\p{{M}}*[{''.join(marks)}]"
