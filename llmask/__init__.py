@@ -88,5 +88,6 @@ def warm_up() -> None:
     from .kernels.jit import make_everything_ready
 
     make_everything_ready()
-    import_module(f"{__name__}.compiler")
+    for module in ("compiler", "frontends.regex.ecma_syntax", "frontends.regex.meaning", "frontends.regex.python_syntax"):
+        import_module(f"{__name__}.{module}")
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern

@@ -144,10 +144,10 @@ def _minimal(
     n_blocks = 0
     while True:
         seen = np.append(blocks, DEAD)  # the last item is what DEAD, -1, finds
-        rows, first, blocks = np.unique(
+        rows, first, places = np.unique(
             np.column_stack([blocks, seen[table]]), axis=0, return_index=True, return_inverse=True
         )
-        blocks = blocks.reshape(-1).astype(np.int32)
+        blocks = places.reshape(-1).astype(np.int32)
         if len(rows) == n_blocks:
             break
         n_blocks = len(rows)
