@@ -62,8 +62,9 @@ CALL = 1
 SKIP = 2
 CALL_NEW = 3  # a value of a rule that is not in the set
 CALL_PLAIN = 4  # the same, of a plain rule
-CALL_OPEN = 5  # the same, of an open rule
-CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_OPEN)
+CALL_MANY = 5  # the same, of a plain rule that derives infinitely many objects
+CALL_OPEN = 6  # the same, of an open rule
+CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
 ADD = 1
@@ -142,10 +143,10 @@ class Rules:
         rule : derives the values; the empty text is never taken.
         guard : none, one of `check_guard`, or `add_guard(ANOTHER, high, required)` for the room that it asks for: the
             member that is added is the text.
-        kind : CALL_PLAIN where `rule` is plain, CALL_OPEN where it is open, see the module's text. Of open rules no
-            variants are needed.
+        kind : CALL_PLAIN where `rule` is plain, CALL_MANY where it also derives infinitely many objects,
+            CALL_OPEN where it is open, see the module's text. Of open rules no variants are needed.
         """
-        assert kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN)
+        assert kind in (CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN)
         self.edges.extend((state, kind, rule, next_state, guard))
         self.calls_new = True
         self.needs_variants |= kind != CALL_OPEN
