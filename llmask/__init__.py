@@ -88,6 +88,7 @@ def warm_up() -> None:
     from .kernels.jit import make_everything_ready
 
     make_everything_ready()
-    for module in ("compiler", "frontends.regex.ecma_syntax", "frontends.regex.meaning", "frontends.regex.python_syntax"):
-        import_module(f"{__name__}.{module}")
+    import_module(f"{__name__}.compiler")
+    for module in ("ecma_syntax", "meaning", "python_syntax"):
+        import_module(f"{__name__}.frontends.regex.{module}")
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern
