@@ -225,10 +225,14 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
 
 
 def _format_node(translation: Translation, name: str, path: Path, is_most: bool, is_negated: bool = False) -> int:
-    pattern = translation.format_patterns[name]
+    found = translation.format_patterns[name]
     if is_most and name not in translation.options.formats:
-        pattern = AT_MOST.get(name, pattern)
-    return pattern_string(translation, pattern, path, "format", is_negated)
+        found = AT_MOST.get(name, found)
+    if isinstance(found, str):
+        return pattern_string(translation, found, path, "format", is_negated)
+    nodes = translation.nodes
+    node = _quoted(nodes, found(nodes))
+    return nodes.intersect([free_string(nodes), nodes.complement(node)]) if is_negated else node
 
 
 def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> str | None:
