@@ -246,8 +246,8 @@ def _search(store, root):
     """Whether some derivative of `root` is nullable.
 
     The scratch stack holds entries (node, entry of its parent, entry below it, first and last class not tried yet).
-    Three ways are tried in turn, a byte each: depth first by the lowest bytes, by the highest, and, as often as both,
-    breadth first. Each loses itself somewhere: breadth first in `.{1000}&[a-z]*`, low bytes in a label that needs a
+    Three ways are tried in turn, a byte each: depth first by the lowest bytes, depth first by the highest, and breadth
+    first. Each loses itself somewhere: breadth first in `.{1000}&[a-z]*`, low bytes in a label that needs a
     Chinese letter, high ones in a minimal length for which characters are too long. A way remembers its path in
     the entries below; what another way finds is not put on it. (When it was, every other step led back to the start,
     and host names of 40 characters took 30,000 steps instead of 200.) Entries stay, they are the parents.
@@ -269,7 +269,7 @@ def _search(store, root):
             oldest += ENTRY
         if oldest == store[SCRATCH_TOP]:
             break
-        way = BREADTH if steps & 1 != 0 else (steps >> 1) & 1
+        way = steps % 3
         if way == BREADTH:
             entry = oldest
         else:
