@@ -145,7 +145,7 @@ class _SetObject:
                 for at, entry in enumerate(wanted.entries):
                     self._write_entry(at, entry, here, after[seen], seen)
             for cell in wanted.cells:
-                for added in subsets(cell.witnesses & ~seen):
+                for added in self._choices(cell.witnesses & ~seen):
                     there = seen | added
                     named = rules.state(rule)
                     if self.is_tracked:
@@ -158,6 +158,12 @@ class _SetObject:
                     self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
             rules.scan(after[seen], lexemes.comma, here, self.goes_on)
         rules.scan(after[-1], lexemes.close_object, end, self.ends)
+
+    def _choices(self, witnesses: int) -> Iterator[int]:
+        """Which of the witnesses one key may be: any of them, or at most one where their keys are told apart."""
+        for chosen in subsets(witnesses):
+            if self.wanted.high is None or chosen & (chosen - 1) == 0:
+                yield chosen
 
     def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, seen: int) -> None:
         named = self.translation.rules.state(self.rule)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
@@ -170,6 +170,27 @@ def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> No
             judge.grammar(schema, property_order=order)
         one = {"anyOf": [schema, {"type": "null"}]}
         judge.agrees(one, [None], [{}, {"b": 1}, {"b": "a"}], property_order=order)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
+def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
+    """Where room is limited, two witnesses were counted as two keys and could be one: {"z": 1} had its minimum of two."""
+    negated: list[Any] = [
+        {"not": {"const": {}}},
+        {"not": {"additionalProperties": False}},
+        {"not": {"additionalProperties": {"type": "integer"}}},
+        {"not": {"properties": {"a": {"type": "null"}}, "patternProperties": {"z$": {"type": "null"}}}},
+    ]
+    counts = {"minProperties": low} if high is None else {"minProperties": low, "maxProperties": high}
+    members: list[Any] = [("z", 1), ("z", None), ("y", 1), ("y", "x"), ("a", 1), ("a", None)]
+    values = [dict(chosen) for n in range(5) for chosen in combinations(members, n)]
+    for n in (1, 2, 3):
+        for chosen in combinations(negated, n):
+            schema = {"type": "object", **counts, "allOf": list(chosen)}
+            grammar = judge.grammar(schema, property_order=order)
+            for value in values:
+                assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), (schema, value)
 
 
 def test_every_subset_comes_once_the_empty_one_first() -> None:
