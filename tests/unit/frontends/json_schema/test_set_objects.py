@@ -175,7 +175,7 @@ def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> No
 @pytest.mark.parametrize("order", ["schema", "any"])
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
 def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
-    """Where room is limited, two witnesses were counted as two keys and could be one: {"z": 1} had its minimum of two."""
+    """Where room is limited, two witnesses counted as two keys and could be one: {"z": 1} had a minimum of two."""
     negated: list[Any] = [
         {"not": {"const": {}}},
         {"not": {"additionalProperties": False}},
