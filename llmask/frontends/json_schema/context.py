@@ -172,10 +172,13 @@ class Context:
 
     def note_counted(self, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
         """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
-        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
+        if not schemas:
             return
-        if schemas:
-            self.counted[start] = (end, self.place_key(schemas))
+        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
+            kind = schemas[0][0]["type"]
+            if type(kind) is str and kind in self.lexeme_of_type:
+                return  # it allows something; most members are this
+        self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""

@@ -193,6 +193,33 @@ def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: i
                 assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), (schema, value)
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "void",
+    [
+        {"type": "object", "required": ["b"], "properties": {"b": False}},
+        {"type": "object", "required": ["b"], "additionalProperties": {"type": "object", "required": ["b"]},
+         "properties": {"b": {"type": "array", "minItems": 1, "items": False}}},
+        {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["b"], "properties": {"b": False}}},
+        {"type": ["array", "object"], "minItems": 1, "items": False, "minProperties": 1, "propertyNames": False},
+    ],
+)  # fmt: skip
+def test_a_key_that_asks_for_one_without_values_is_not_written(judge: Any, void: Any, order: str) -> None:
+    """Members of type object and array were taken to have values: {"a": 1 could be begun and had no end."""
+    for schema in (
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "patternProperties": {"^x": void}},
+        {"anyOf": [{"properties": {"a": False}}, {"required": ["x", "y"]}], "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": {"type": "object", "required": ["y"],
+                                                                   "properties": {"y": void}}}},
+    ):  # fmt: skip
+        schema = {"type": "object", **schema}
+        assert dead_end(judge, schema, property_order=order) is None
+        judge.agrees(schema, [{}, {"b": 1}], [{"a": 1}, {"a": 1, "x": {}}, {"a": 1, "x": []}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"type": "object", "required": ["a", "x"], "properties": {"x": void}}, property_order=order)
+
+
 def test_every_subset_comes_once_the_empty_one_first() -> None:
     assert list(subsets(0)) == [0]
     assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
