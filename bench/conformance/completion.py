@@ -34,6 +34,7 @@ from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.matcher import Matcher
 
 ROUNDS = ((1, 200), (2, 500), (8, 30_000))  # weight of what is needed; configurations that are looked at besides
+BEYOND = 1_000_000  # bytes where no end is in sight: looked at last
 FEW = 16  # bytes that are all tried at once
 MOST_NEEDED = 50_000  # bytes of an ending that is asked for
 ORDER = np.array([*b'}]"0123456789', *(byte for byte in range(256) if byte not in b'}]"0123456789')])
@@ -244,7 +245,7 @@ class Completion:
                     continue
                 best[configuration] = n_bytes
                 after = tables.needed(configuration)
-                after = needed - 1 if after == NEVER else max(after, needed - 1)
+                after = max(after if after < NEVER else BEYOND, needed - 1)
                 push(after, _Node(configuration, node, byte, n_bytes), None)
         raise DeadEnd(f"no document begins with {matcher.text()!r}")
 

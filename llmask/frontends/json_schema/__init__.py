@@ -100,6 +100,6 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
 def _check_productive(translation: Translation) -> None:
     """Refuse a schema without documents."""
     rules = translation.rules
-    if rules.rule_starts[rules.start] not in productive_states(rules):
+    if rules.rule_starts[rules.start] not in productive_states(rules, translation.needs):
         reason, path = translation.reasons[0]
         raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))

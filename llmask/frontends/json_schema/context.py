@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.options import SchemaOptions
+    from llmask.frontends.json_schema.satisfiable import Need
 
 MAX_SHAPES = 100_000
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -51,6 +52,7 @@ class Context:
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
+        self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
         self.punctuation = punctuation_of(nodes, options.numbers)
         self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS

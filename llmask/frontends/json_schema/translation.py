@@ -36,7 +36,7 @@ from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.scalars import scalar_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
@@ -84,6 +84,7 @@ class Translation(Context):
                 self.void |= found
                 self.rules = Rules()
                 self.counted.clear()
+                self.needs.clear()
                 self._rule_of.clear()
                 self._own_rules.clear()
                 self.variants.clear()
@@ -144,12 +145,9 @@ class Translation(Context):
         """Places that guards rely on and that allow nothing."""
         if not self.counted:
             return set()
-        productive = productive_states(self.rules)
-        return {
-            place
-            for start, (end, place) in self.counted.items()
-            if start not in productive and end in productive and place not in self.void
-        }
+        _, allowing = states_that_lead_on(self.rules, self.needs, (end for end, _ in self.counted.values()))
+        places = {place for start, (_, place) in self.counted.items() if start not in allowing}
+        return places - self.void
 
     # --- places
 

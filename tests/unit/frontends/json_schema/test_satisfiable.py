@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.satisfiable import Need, productive_states, states_that_lead_on
 from llmask.grammar.rules import RuleId, Rules, StateId
 
 
@@ -23,6 +23,32 @@ def test_a_rule_that_calls_itself_without_end_derives_nothing() -> None:
     assert productive_states(rules) == {end, loop_end}
     rules.skip(inside, loop_end)
     assert productive_states(rules) == {first, end, rules.start_state(loop), inside, loop_end}
+
+
+def test_an_object_ends_when_its_members_allow_something() -> None:
+    rules = Rules()
+    whole, never = rules.rule("object"), rules.rule("never")
+    start = rules.start_state(whole)
+    first, second, behind, end = (rules.state(whole) for _ in range(4))
+    for value in (first, second):
+        rules.scan(start, 5, value)
+    rules.scan(first, 6, behind)
+    rules.call(second, never, behind)
+    rules.scan(behind, 7, end)
+    rules.final(end)
+    members = {first: behind, second: behind}
+    for need, can_end in (
+        (Need(members, set(), {}, 0), True),
+        (Need(members, {first}, {}, 1), True),
+        (Need(members, {second}, {}, 0), False),
+        (Need(members, {first, second}, {}, 0), False),
+        (Need(members, {first}, {}, 2), False),
+        (Need({first: behind}, {first}, {second: behind}, 2), False),
+        (Need({second: behind}, set(), {first: behind}, 5), True),
+    ):
+        assert (start in productive_states(rules, {end: need})) == can_end, need
+        assert states_that_lead_on(rules, {end: need}, [])[1] == {start, first, behind}
+    assert states_that_lead_on(rules, {}, [behind])[1] == {start, first, behind}
 
 
 def test_random_rules_beside_the_definition(rng: random.Random, scaled: Callable[[int], int]) -> None:

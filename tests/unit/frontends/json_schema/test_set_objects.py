@@ -220,6 +220,36 @@ def test_a_key_that_asks_for_one_without_values_is_not_written(judge: Any, void:
         judge.grammar({"type": "object", "required": ["a", "x"], "properties": {"x": void}}, property_order=order)
 
 
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}},
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/e"}, "b": True}},
+        {"minProperties": 2, "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}, "additionalProperties": False},
+        {
+            "minProperties": 2,
+            "required": ["b"],
+            "properties": {"b": True},
+            "additionalProperties": {"$ref": "#/$defs/d"},
+        },
+        {"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": {"$ref": "#/$defs/e"}}},
+    ],
+)
+def test_an_object_that_must_hold_itself_cannot_be_begun(judge: Any, endless: Any, order: str) -> None:
+    """In any order required keys are a matter of guards, which the search for objects without end did not look at."""
+    definitions = {"d": {"type": "object", **endless}, "e": {"type": "object", "required": ["x", "y"], "properties":
+                   {"x": {"$ref": "#/$defs/d"}, "y": {"type": "integer"}}}}  # fmt: skip
+    schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/d"}], "$defs": definitions}
+    assert dead_end(judge, schema, property_order=order) is None
+    judge.agrees(schema, [None], [{}, {"b": 1}, {"a": {}}, {"a": {"b": 1}, "b": 1}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"$ref": "#/$defs/d", "$defs": definitions}, property_order=order)
+    definitions["d"]["properties"] = {"a": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]}, "b": True}
+    definitions["d"].pop("patternProperties", None)
+    assert dead_end(judge, schema, property_order=order) is None
+
+
 def test_every_subset_comes_once_the_empty_one_first() -> None:
     assert list(subsets(0)) == [0]
     assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
