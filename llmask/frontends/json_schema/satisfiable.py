@@ -38,6 +38,24 @@ def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None)
     return states_that_lead_on(rules, needs or {}, ())[0]
 
 
+def part_without_end(rules: Rules) -> str:
+    """Name of a rule that derives nothing, reached from the start, which derives nothing either.
+
+    Of rules that call each other without end the one at which the way from the start comes back to itself.
+    """
+    productive = productive_states(rules)
+    calls: dict[int, list[int]] = {}
+    for at in range(0, len(rules.edges), EDGE_FIELDS):
+        state, kind, symbol = rules.edges[at : at + 3]
+        if kind in CALLS and rules.rule_starts[symbol] not in productive:
+            calls.setdefault(rules.state_rules[state], []).append(symbol)
+    rule, seen = int(rules.start), set[int]()
+    while rule not in seen and rule in calls:
+        seen.add(rule)
+        rule = calls[rule][0]
+    return rules.names[rule]
+
+
 def states_that_lead_on(
     rules: Rules, needs: Mapping[StateId, Need], ends: Iterable[StateId]
 ) -> tuple[set[int], set[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from llmask.frontends.json_schema.satisfiable import Need, productive_states, states_that_lead_on
+from llmask.frontends.json_schema.satisfiable import Need, part_without_end, productive_states, states_that_lead_on
 from llmask.grammar.rules import RuleId, Rules, StateId
 
 
@@ -49,6 +49,17 @@ def test_an_object_ends_when_its_members_allow_something() -> None:
         assert (start in productive_states(rules, {end: need})) == can_end, need
         assert states_that_lead_on(rules, {end: need}, [])[1] == {start, first, behind}
     assert states_that_lead_on(rules, {}, [behind])[1] == {start, first, behind}
+
+
+def test_the_part_that_requires_itself_is_named() -> None:
+    rules = Rules()
+    start, first, second, other = (rules.rule(name) for name in ("start", "first", "second", "other"))
+    end = rules.state(other)
+    rules.scan(rules.start_state(other), 5, end)
+    rules.final(end)
+    for caller, called in ((start, other), (start, first), (first, second), (second, first)):
+        rules.call(rules.start_state(caller), called, rules.state(caller))
+    assert part_without_end(rules) == "first"
 
 
 def test_random_rules_beside_the_definition(rng: random.Random, scaled: Callable[[int], int]) -> None:
