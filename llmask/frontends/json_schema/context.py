@@ -38,6 +38,7 @@ class Context:
     rules : what is written.
     warnings : what is not enforced, by JSON pointer of the keyword.
     reasons : places that allow nothing, and why.
+    shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
     void : places of which a guard must know that they allow nothing.
     """
 
@@ -51,6 +52,7 @@ class Context:
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
+        self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
         self.punctuation = punctuation_of(nodes, options.numbers)

@@ -33,8 +33,8 @@ class Need(NamedTuple):
     least: int
 
 
-def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None) -> set[int]:
-    """States from which a final state can be reached, every rule called on the way deriving something."""
+def productive_states(rules: Rules, needs: Mapping[StateId, Need] | None = None) -> bytearray:
+    """1 for each state from which a final state can be reached, every rule called on the way deriving something."""
     return states_that_lead_on(rules, needs or {}, ())[0]
 
 
@@ -47,7 +47,7 @@ def part_without_end(rules: Rules) -> str:
     calls: dict[int, list[int]] = {}
     for at in range(0, len(rules.edges), EDGE_FIELDS):
         state, kind, symbol = rules.edges[at : at + 3]
-        if kind in CALLS and rules.rule_starts[symbol] not in productive:
+        if kind in CALLS and not productive[rules.rule_starts[symbol]]:
             calls.setdefault(rules.state_rules[state], []).append(symbol)
     rule, seen = int(rules.start), set[int]()
     while rule not in seen and rule in calls:
@@ -57,20 +57,26 @@ def part_without_end(rules: Rules) -> str:
 
 
 def states_that_lead_on(
-    rules: Rules, needs: Mapping[StateId, Need], ends: Iterable[StateId]
-) -> tuple[set[int], set[int]]:
-    """States from which a final state can be reached, and states from which one of `ends` can.
+    rules: Rules,
+    needs: Mapping[StateId, Need],
+    ends: Iterable[StateId],
+    known: bytes | bytearray = b"",
+    n_known_edges: int = 0,
+) -> tuple[bytearray, bytearray]:
+    """1 for each state from which a final state can be reached, and for each from which one of `ends` can.
 
     Parameters
     ----------
     needs : by the last state of an object's rule, which is final when its needs are met.
     ends : states behind places; those behind the members of `needs` belong to them.
+    known : what was found for the first states; needs and ends are those of others, and edges out of others begin at
+        `n_known_edges`.
     """
-    edges = np.frombuffer(rules.edges, np.int32).reshape(-1, EDGE_FIELDS)
+    edges = np.frombuffer(rules.edges, np.int32)[n_known_edges * EDGE_FIELDS :].reshape(-1, EDGE_FIELDS)
     edges = edges[np.argsort(edges[:, 3], kind="stable")]
-    n_states = len(rules.state_rules)
-    # edges into state s: first[s] to first[s + 1]
-    first = np.searchsorted(edges[:, 3], np.arange(n_states + 1)).tolist()
+    n_states, n_known = len(rules.state_rules), len(known)
+    # edges into state s: first[s - n_known] to first[s - n_known + 1]
+    first = np.searchsorted(edges[:, 3], np.arange(n_known, n_states + 1)).tolist()
     sources = edges[:, 0].tolist()
     rule_starts = np.frombuffer(rules.rule_starts, np.int32)
     is_call = np.isin(edges[:, 1], CALLS)
@@ -81,10 +87,10 @@ def states_that_lead_on(
     n_missing = {last: need.least for last, need in needs.items()}
     # a state twice: on the way to a final state, and, n_states further, to the end of a place
     ends = {*ends, *(end for need in needs.values() for end in (*need.members.values(), *need.free.values()))}
-    waiting = [state for state in rules.finals[::2] if state not in needs]
+    reached = bytearray(known) + bytearray(2 * n_states - n_known)
+    waiting = [state for state in rules.finals[::2] if state >= n_known and state not in needs]
     waiting += [state for state, need in needs.items() if not need.required and not need.least]
     waiting += [n_states + state for state in ends]
-    reached = bytearray(2 * n_states)
     for state in waiting:
         reached[state] = 1
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is reached already
@@ -92,7 +98,7 @@ def states_that_lead_on(
         here = waiting.pop()
         shift = n_states if here >= n_states else 0
         found = calls.pop(here, [])
-        for at in range(first[here - shift], first[here - shift + 1]):
+        for at in range(first[here - shift - n_known], first[here - shift - n_known + 1]):
             start = starts[at]
             if start == -1 or reached[start]:
                 found.append(sources[at] + shift)
@@ -100,14 +106,13 @@ def states_that_lead_on(
                 calls.setdefault(start, []).append(sources[at] + shift)
         last = need_of.get(StateId(here - n_states)) if shift else None
         if last is not None:
-            need, start = needs[last], StateId(here - n_states)
-            n_required[last] -= start in need.required
-            n_missing[last] -= need.least if start in need.free else 1
+            need, member = needs[last], StateId(here - n_states)
+            n_required[last] -= member in need.required
+            n_missing[last] -= need.least if member in need.free else 1
             if n_required[last] == 0 and n_missing[last] <= 0:
                 found.append(last)
         for state in found:
             if not reached[state]:
                 reached[state] = 1
                 waiting.append(state)
-    found = [state for state, is_reached in enumerate(reached) if is_reached]
-    return {state for state in found if state < n_states}, {state - n_states for state in found if state >= n_states}
+    return reached[:n_states], reached[n_states:]
