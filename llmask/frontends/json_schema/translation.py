@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
 from llmask.frontends.json_schema.choices import settle, settle_strings
@@ -115,12 +115,15 @@ class Translation(Context):
         Raises
         ------
         LimitExceeded
-            When it takes more than the limits allow.
+            When it takes more than the limits allow, or the schema of other values cannot be written.
         """
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
             self.begin()
-            self._synthetic[key] = self._written_variant(rule, texts)
+            try:
+                self._synthetic[key] = self._written_variant(rule, texts)
+            except UnsupportedSchema as error:
+                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
         found: RuleId | None = self._synthetic[key]
         return found
 
