@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ from weakref import WeakSet
 
 import numpy as np
 
+from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import Encoder, SpecialTokens, select_encoder
+from .encoders.select import SpecialTokens, select_encoder
 from .errors import VocabularyError
 from .trie.build import build_trie
 from .trie.layout import TokenTrie
@@ -189,7 +190,9 @@ class Tokenizer:
         if not isinstance(token, (int, np.integer)) or not 0 <= token < self.vocab_size:
             check_ids([token], self.vocab_size, "the argument")
 
-    def encode(self, text: str, parse_special: bool = False, method: str = "exact") -> list[int]:
+    def encode(
+        self, text: str, parse_special: bool = False, method: str = "exact", dropout: float = 0.1, seed: int = 0
+    ) -> list[int]:
         """Token ids of a text, without a token for its beginning.
 
         Parameters
@@ -197,41 +200,67 @@ class Tokenizer:
         text : user-defined tokens in it are always found.
         parse_special : names of special tokens in the text become these tokens.
         method : "exact": the tokenizer's own way (`encoder_name` says when it is not known and longest match is used);
-            "greedy": longest match.
+            "greedy": the longest token at each place; "minimal": as few tokens as can be. BPE vocabularies also have
+            "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
+        dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
+        seed : for "dropout": the same seed gives the same ids.
 
         Raises
         ------
-        VocabularyError : `text` is not a string or contains lone surrogates, or no token spells a byte of it.
+        VocabularyError : `text` is not a string or contains lone surrogates, no token spells a byte of it, or the
+            method is not one of this vocabulary's.
         """
+        encode = self._find_method(method, dropout, seed)
+        ids: list[int] = []
+        try:
+            for part in self._cut(text, parse_special):
+                if isinstance(part, int):
+                    ids.append(part)
+                elif ids:
+                    ids += encode(part)
+                else:
+                    ids = encode(part)  # the list itself: copying a million ids costs as much as finding them
+        except UnicodeEncodeError as error:
+            raise _name_surrogate(error) from None
+        return ids
+
+    def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
+        if method == "exact":
+            return self._encoder.encode
+        if method == "greedy":
+            return self._greedy_encoder.encode
+        if method == "minimal":
+            return self._greedy_encoder.encode_fewest
+        names = ("exact", "greedy", "minimal", *(METHODS if isinstance(self._encoder, BpeEncoder) else ()))
+        if method not in names:
+            known = ", ".join(f'"{name}"' for name in names[:-1])
+            raise VocabularyError(f'method "{method}" is not known', help=f'use {known} or "{names[-1]}"')
+        if not 0 <= dropout <= 1 or not -(2**63) <= seed < 2**63:
+            raise VocabularyError(f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted")
+        encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
+        return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
+
+    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
+        """Special tokens of a text, and the texts between them as the encoder takes them."""
         if not isinstance(text, str):
             raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
-        if method not in ("exact", "greedy"):
-            raise VocabularyError(f'method "{method}" is not known', help='use "exact" or "greedy"')
-        encoder = self._encoder if method == "exact" else self._greedy_encoder
         data = self.vocabulary.encoder
-        ids: list[int] = []
         is_after_special = True
-        try:
-            for piece in self._special_tokens.cut(text, parse_special):
-                if isinstance(piece, int):
-                    ids.append(piece)
-                else:
-                    normal = unicodedata.normalize(data.normalization, piece) if data.normalization else piece
-                    ids += encoder.encode(" " + normal if data.add_space_prefix and is_after_special else normal)
-                is_after_special = isinstance(piece, int)
-        except UnicodeEncodeError as error:
-            raise VocabularyError(
-                f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
-                help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
-            ) from None
-        return ids
+        for part in self._special_tokens.cut(text, parse_special):
+            if isinstance(part, str):
+                if data.normalization:
+                    part = unicodedata.normalize(data.normalization, part)
+                yield " " + part if data.add_space_prefix and is_after_special else part
+            else:
+                yield part
+            is_after_special = isinstance(part, int)
 
     @cached_property
     def _special_tokens(self) -> SpecialTokens:
         return SpecialTokens(self.vocabulary)
 
     @cached_property
-    def _greedy_encoder(self) -> Encoder:
+    def _greedy_encoder(self) -> GreedyEncoder:
         return GreedyEncoder(self.vocabulary)
 
     def count(self, text: str) -> int:
@@ -241,7 +270,12 @@ class Tokenizer:
         ------
         VocabularyError : as `encode`.
         """
-        return len(self.encode(text))
+        if not isinstance(self._encoder, BpeEncoder):
+            return len(self.encode(text))
+        try:
+            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
+        except UnicodeEncodeError as error:
+            raise _name_surrogate(error) from None
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Bytes of tokens, joined; special ones add nothing.
@@ -273,3 +307,10 @@ class Tokenizer:
         if (encoder.add_space_prefix or encoder.kind == "wpm") and data.startswith(b" "):
             data = data[1:]
         return data.decode("utf-8", "replace")
+
+
+def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
+    return VocabularyError(
+        f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
+        help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+    )

@@ -79,7 +79,7 @@ BAD_CALLS = [
     (lambda tok: tok.decode_bytes([1.0]), "ids contains 1.0, which is not a token id"),
     (lambda tok: tok.decode(5), "ids is int, not an id or a list of ids"),
     (lambda tok: tok.encode(b"a"), "only strings can be encoded, not bytes"),
-    (lambda tok: tok.encode("a", method="fast"), 'method "fast" is not known\n  use "exact" or "greedy"'),
+    (lambda tok: tok.encode("a", method="fast"), 'method "fast" is not known\n  use "exact", "greedy" or "minimal"'),
     (
         lambda tok: tok.encode("a\ud83d"),
         "the text contains the lone surrogate U+D83D\n"

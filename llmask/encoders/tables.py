@@ -1,0 +1,106 @@
+"""The table of addresses that compiled encoders take, and the arrays that lie there.
+
+A door takes the address of one int64 array; its slots (`llmask/kernels/encoder_slots.py`) hold numbers and the
+addresses of arrays, which `EncoderTable` keeps alive. Texts are handed over as the address of a `bytes` object's
+contents: wrapping it into an array costs more than encoding a short word.
+
+In: arrays. Out: addresses. Cost: 1 us an array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .pattern_automaton import Automaton
+
+# A bytes object ends with its contents and one NUL; basicsize counts the NUL.
+_CONTENTS = bytes.__basicsize__ - 1
+
+
+def address_of(data: bytes) -> int:
+    """Where the contents of a bytes object lie; the caller keeps the object alive."""
+    return id(data) + _CONTENTS
+
+
+class Doors:
+    """Entry points of the compiled encoders, loaded at the first use."""
+
+    def __init__(self) -> None:
+        from ..kernels import (
+            bpe_encode,
+            bpe_heap,
+            bpe_longest,
+            bpe_merges,
+            bpe_pairs,
+            bpe_trie,
+            bpe_words,
+            jit,
+            pretokenize_scan,
+        )
+
+        jit.make_ready("vocabulary")
+        jit.make_ready("tokenizer")
+        self.encode_text = bpe_encode.encode_text
+        self.encode_text_otherwise = bpe_encode.encode_text_otherwise
+        self.encode_longest = bpe_longest.encode_longest
+        self.encode_fewest = bpe_longest.encode_fewest
+        self.enter_merges = bpe_heap.enter_merges
+        self.read_merges = bpe_merges.read_merges
+        self.list_splits = bpe_merges.list_splits
+        self.trace_histories = bpe_pairs.trace_histories
+        self.build_double_array = bpe_trie.build_double_array
+        self.link_prefixes = bpe_trie.link_prefixes
+        self.enter_words = bpe_words.enter_words
+        self.split_text = pretokenize_scan.split_text
+
+
+_doors: list[Doors] = []
+
+
+def load_doors() -> Doors:
+    """The doors, compiled or loaded from the cache folder."""
+    if not _doors:
+        _doors.append(Doors())
+    return _doors[0]
+
+
+class EncoderTable:
+    """Slots, and the arrays whose addresses they hold.
+
+    Attributes
+    ----------
+    address : of the slots; what doors take.
+    doors : what to call.
+    """
+
+    def __init__(self, automaton: Automaton | None) -> None:
+        from ..kernels import encoder_slots
+
+        self.doors: Any = load_doors()
+        self._slots = np.zeros(encoder_slots.N_SLOTS, np.int64)
+        self._arrays: dict[int, np.ndarray] = {}
+        self.address: int = self._slots.ctypes.data
+        if automaton is None:
+            return
+        self.put(encoder_slots.CLASS_INDEX, automaton.class_index)
+        self.put(encoder_slots.CLASS_BLOCKS, automaton.class_blocks)
+        self.put_number(encoder_slots.N_CLASSES, automaton.n_classes)
+        self.put_number(encoder_slots.N_PATTERNS, len(automaton.transitions))
+        for level, transitions in enumerate(automaton.transitions):
+            self.put(encoder_slots.TRANSITIONS + level, transitions)
+
+    def put(self, slot: int, array: np.ndarray) -> np.ndarray:
+        """Keep an array alive and its address in a slot; returns the array."""
+        self._arrays[slot] = array
+        self._slots[slot] = array.ctypes.data
+        return array
+
+    def put_number(self, slot: int, number: int) -> None:
+        """Write a number into a slot."""
+        self._slots[slot] = number
+
+    def get(self, slot: int) -> np.ndarray:
+        """The array of a slot."""
+        return self._arrays[slot]
