@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .batch import fill_bitmasks
     from .compiled import CompiledGrammar
     from .compiler import Compiler
+    from .counting import AppendableEncoder, IntervalCounter, PrependableEncoder
     from .errors import (
         GrammarError,
         LimitExceeded,
@@ -32,13 +33,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AppendableEncoder",
     "CompiledGrammar",
     "Compiler",
     "GrammarError",
+    "IntervalCounter",
     "LimitExceeded",
     "Limits",
     "LlmaskError",
     "Matcher",
+    "PrependableEncoder",
     "TokenRejected",
     "Tokenizer",
     "UnsatisfiableSchema",
@@ -54,6 +58,7 @@ _ERRORS = ("GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
 _MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
+    **dict.fromkeys(("AppendableEncoder", "IntervalCounter", "PrependableEncoder"), "counting"),
     "CompiledGrammar": "compiled",
     "Compiler": "compiler",
     "Limits": "limits",

@@ -277,6 +277,129 @@ class Tokenizer:
         except UnicodeEncodeError as error:
             raise _name_surrogate(error) from None
 
+    def count_till_limit(self, text: str, n: int) -> int | None:
+        """Number of tokens of a text, or None when it has more than `n`; does not look far beyond them.
+
+        Raises
+        ------
+        VocabularyError : as `encode`.
+        """
+        encoder = self.word_encoder
+        if encoder is None or not isinstance(text, str):
+            found = self.count(text)
+        else:
+            try:
+                found = encoder.count(text, max(n, 0))
+            except UnicodeEncodeError as error:
+                raise _name_surrogate(error) from None
+        return found if found <= n else None
+
+    def split(self, text: str, n: int) -> list[str]:
+        """Chunks of at most `n` tokens, each counted alone; joined they are the text.
+
+        A chunk is what the first `n` tokens of the rest spell, less what they have of a character that they do not
+        finish, and less where the end of the chunk changes how its last word is split.
+
+        Raises
+        ------
+        VocabularyError : as `encode`; or one character alone has more than `n` tokens.
+        """
+        self.count_till_limit(text, n)
+        chunks = []
+        start = 0
+        while start < len(text):
+            end = self._find_chunk(text, start, n)
+            if end == start:
+                raise VocabularyError(
+                    f"the character {text[start]!r} alone has more than {n} tokens", where=f"character {start}"
+                )
+            chunks.append(text[start:end])
+            start = end
+        return chunks
+
+    def _find_chunk(self, text: str, start: int, n: int) -> int:
+        """End of the chunk that begins at `start`; `start` where there is none."""
+        n_characters = 8 * max(n, 1) + 32
+        while True:
+            window = text[start : start + n_characters]
+            ids = self.encode(window)
+            if len(ids) > n:
+                break
+            if start + n_characters >= len(text):
+                return len(text)
+            n_characters *= 2
+        spelled = self.decode_bytes(ids[: max(n, 0)])
+        if window.encode("utf-8").startswith(spelled):
+            end = len(spelled.decode("utf-8", "ignore"))
+        else:  # normalization or blanks that are added: what tokens spell is not the text
+            end = len(window) * n // len(ids)
+        while end > 0 and self.count(window[:end]) > n:
+            end -= 1
+        return start + end
+
+    def is_canonical(self, ids: Iterable[int]) -> bool:
+        """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
+
+        False where the tokens spell no whole characters.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        run: list[int] = []
+        for token in [*self._check_all(ids), None]:
+            if token is not None and not self._is_special(token):
+                run.append(token)
+                continue
+            if run and not self._is_own_encoding(run):
+                return False
+            run = []
+        return True
+
+    def _is_special(self, token: int) -> bool:
+        offsets = self.token_offsets
+        return bool(offsets[token] == offsets[token + 1])
+
+    def _is_own_encoding(self, ids: list[int]) -> bool:
+        try:
+            text = self._text_of(self.decode_bytes(ids).decode("utf-8"))
+            return self.encode(text) == ids
+        except (UnicodeDecodeError, VocabularyError):
+            return False
+
+    def compatible(self, left: int, right: int) -> bool:
+        """Whether encoding what two tokens spell gives these two tokens; a special one goes with any other.
+
+        Neighbours inside of a word must be compatible, and in BPE that is enough: a word is encoded as a sequence of
+        which every two neighbours are. Where a word ends the splitter decides, so two tokens that are not compatible
+        may still meet in a longer text: "12" and "345" do behind "9" where digits are grouped by three.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        pair = self._check_all([left, right])
+        if any(self._is_special(token) for token in pair):
+            return all(self._is_special(token) or self.is_canonical([token]) for token in pair)
+        encoder = self.word_encoder
+        if encoder is None:
+            return self._is_own_encoding(pair)
+        try:
+            return encoder.encode_bytes(self.decode_bytes(pair)) == pair
+        except VocabularyError:
+            return False
+
+    @cached_property
+    def word_encoder(self) -> BpeEncoder | None:
+        """The BPE encoder, where a text is nothing but words to it: no normalization, no tokens looked for before."""
+        encoder = self._encoder
+        data = self.vocabulary.encoder
+        if not isinstance(encoder, BpeEncoder) or data.normalization or data.add_space_prefix:
+            return None
+        if encoder.splitter.automaton is None or encoder.tables.extra or self._special_tokens.has_user_defined:
+            return None
+        return encoder
+
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """Bytes of tokens, joined; special ones add nothing.
 
@@ -302,11 +425,12 @@ class Tokenizer:
         ------
         VocabularyError : no such id.
         """
-        data = self.decode_bytes(ids)
+        return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
+
+    def _text_of(self, spelled: str) -> str:
         encoder = self.vocabulary.encoder
-        if (encoder.add_space_prefix or encoder.kind == "wpm") and data.startswith(b" "):
-            data = data[1:]
-        return data.decode("utf-8", "replace")
+        is_added = encoder.add_space_prefix or encoder.kind == "wpm"
+        return spelled.removeprefix(" ") if is_added else spelled
 
 
 def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:

@@ -18,13 +18,14 @@ In: a text. Out: token ids. Cost: 15 ns a byte of English text; tables are built
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
 from ..vocabulary.vocabulary import Vocabulary
 from .bpe_tables import BpeTables
-from .pretokenize import make_splitter
+from .pretokenize import Splitter, make_splitter
 from .tables import address_of
 
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/bpe_encode.py
@@ -48,8 +49,12 @@ class BpeEncoder:
         self._vocabulary = vocabulary
         self._patterns = patterns
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
+        return BpeEncoder, (self._vocabulary, self._patterns)
+
     @cached_property
-    def splitter(self):
+    def splitter(self) -> Splitter:
         """How text is split into words."""
         return make_splitter(self._patterns)
 
@@ -65,7 +70,52 @@ class BpeEncoder:
         ------
         VocabularyError : a byte that is no token.
         """
-        data, ends, tables = text.encode("utf-8"), self.splitter.word_ends(text), self.tables
+        return self._encode(text.encode("utf-8"), self.splitter.word_ends(text))
+
+    def encode_bytes(self, data: bytes) -> list[int]:
+        """As `encode`, for bytes that need not be UTF-8; the compiled splitter takes a stray byte for a U+FFFD.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        return self._encode(data, self._ends_of_bytes(data))
+
+    def count_bytes(self, data: bytes, limit: int = NO_LIMIT) -> int:
+        """As `count`, for bytes that need not be UTF-8.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        return self._count(data, self._ends_of_bytes(data), limit)
+
+    def count_prefixes(self, data: bytes) -> list[int]:
+        """Number of tokens after each byte, as if the text ended there; for the compiled splitter.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        self.count_bytes(data)
+        counts = np.empty(len(data), np.int32)
+        self.tables.doors.count_every_prefix(self.tables.address, address_of(data), len(data), counts)
+        found: list[int] = counts.tolist()
+        return found
+
+    def count_at(self, address: int, n_bytes: int) -> int:
+        """Number of tokens of the bytes at an address, negative where a byte is no token; for the compiled splitter."""
+        tables = self.tables
+        found: int = tables.doors.encode_text(tables.address, address, n_bytes, _EMPTY, NO_LIMIT, _EMPTY)
+        return found
+
+    def _ends_of_bytes(self, data: bytes) -> np.ndarray:
+        if self.splitter.automaton is not None:
+            return _EMPTY
+        return self.splitter.word_ends(data.decode("utf-8", "surrogateescape"))
+
+    def _encode(self, data: bytes, ends: np.ndarray) -> list[int]:
+        tables = self.tables
         ids = np.empty(len(data) + 1, np.int32)
         n_ids = tables.doors.encode_text(tables.address, address_of(data), len(data), ends, NO_LIMIT, ids)
         return self._listed(data, ids, n_ids)
@@ -88,7 +138,7 @@ class BpeEncoder:
     def _listed(self, data: bytes, ids: np.ndarray, n_ids: int) -> list[int]:
         if n_ids < 0:
             self._refuse(data[-1 - n_ids :])
-        found: list[int] = ids[:n_ids].tolist()
+        found = self.tables.listed(ids[:n_ids])
         return self._spell(found) if self.tables.extra else found
 
     def count(self, text: str, limit: int = NO_LIMIT) -> int:
@@ -98,12 +148,12 @@ class BpeEncoder:
         ------
         VocabularyError : a byte that is no token.
         """
+        return self._count(text.encode("utf-8"), self.splitter.word_ends(text), limit)
+
+    def _count(self, data: bytes, ends: np.ndarray, limit: int) -> int:
         if self.tables.extra:
-            return len(self.encode(text))
-        data = text.encode("utf-8")
-        n_ids = self.tables.doors.encode_text(
-            self.tables.address, address_of(data), len(data), self.splitter.word_ends(text), limit, _EMPTY
-        )
+            return len(self._encode(data, ends))
+        n_ids = self.tables.doors.encode_text(self.tables.address, address_of(data), len(data), ends, limit, _EMPTY)
         if n_ids < 0:
             self._refuse(data[-1 - n_ids :])
         return int(n_ids)

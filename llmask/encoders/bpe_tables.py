@@ -110,7 +110,7 @@ class BpeTables(EncoderTable):
 
     @cached_property
     def with_merges(self) -> BpeTables:
-        """This table, with all merges entered, dead ones too: what the heap needs."""
+        """The same table with all merges entered, dead ones too: what the heap needs."""
         from ..kernels import encoder_slots as slots
 
         bits = max(4, int(2 * len(self._splits)).bit_length())
@@ -138,9 +138,8 @@ class BpeTables(EncoderTable):
         self.put_number(slots.IS_WHOLE, int(ignore_merges))
         if not ignore_merges:
             self._enter_words(reachable)
-            self.put_number(
-                slots.LONGEST_WORD, self.doors.enter_words(self.address, reachable, np.empty(256, np.int32))
-            )
+            longest = self.doors.enter_words(self.address, reachable, np.empty(256, np.int32))
+            self.put_number(slots.LONGEST_WORD, longest)
 
 
 def double_array(trie: TokenTrie) -> np.ndarray:
@@ -154,7 +153,8 @@ def double_array(trie: TokenTrie) -> np.ndarray:
         entries, next_free = np.zeros(n_entries, np.int64), np.empty(n_entries, np.int32)
         n_used = load_doors().build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
         if n_used != bpe_trie.NOTHING:
-            return entries[:n_used].copy()
+            used: np.ndarray = entries[:n_used].copy()
+            return used
         n_entries *= 2
 
 

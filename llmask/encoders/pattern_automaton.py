@@ -86,7 +86,7 @@ class _Determinizer:
         return self.members[instruction.set] if instruction.code == CHAR else 0
 
     def follow(self, start: int) -> list[tuple[int, int]]:
-        """CHAR and MATCH instructions reachable without a character, in order, each with the classes that may follow."""
+        """CHAR and MATCH instructions reachable without a character, in order, with the classes that may follow."""
         found: list[tuple[int, int]] = []
         seen: dict[int, int] = {}
         waiting = [(self.everything, start)]

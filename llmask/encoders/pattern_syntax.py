@@ -1,9 +1,9 @@
 r"""The regular expressions that split text into words, parsed into instructions of an ordered automaton.
 
-The subset that tokenizers use: alternatives, groups, `(?i:...)`, classes with ranges, `\p{L}`, `\s`, `\d`, `? * + {m,n}`,
-lazy and possessive marks, and looking ahead at *one* character: `(?!\S)`, `(?=\p{L})`, `$`. Alternatives are ordered as
-in Perl: the first that matches wins, not the longest. Instructions are those of Pike's machine (R. Cox, "Regular
-expression matching: the virtual machine approach", 2009):
+The subset that tokenizers use: alternatives, groups, `(?i:...)`, classes with ranges, `\p{L}`, `\s`, `\d`,
+`? * + {m,n}`, lazy and possessive marks, and looking ahead at *one* character: `(?!\S)`, `(?=\p{L})`, `$`. Alternatives
+are ordered as in Perl: the first that matches wins, not the longest. Instructions are those of Pike's machine (R. Cox,
+"Regular expression matching: the virtual machine approach", 2009):
 
     CHAR s    the next character must be in set s, and is taken
     LOOK s    the next character must be in set s (END: there is none), and stays

@@ -55,12 +55,12 @@ class Splitter:
         pieces = [text]
         for pattern in self._compiled:
             pieces = [word for piece in pieces for word in _isolate(pattern, piece)]
-        return np.cumsum([len(piece.encode("utf-8")) for piece in pieces], dtype=np.int32)
+        return np.cumsum([len(piece.encode("utf-8", "surrogateescape")) for piece in pieces], dtype=np.int32)
 
 
 def _compile_otherwise(patterns: Sequence[str], reason: UnknownPattern) -> list[Any]:
     try:
-        import regex
+        import regex  # type: ignore[import-untyped, unused-ignore]
     except ModuleNotFoundError:
         raise ValueError(f"{reason} in a pattern needs the package regex: pip install regex") from None
     try:

@@ -67,6 +67,11 @@ class SpecialTokens:
         self._all = by_length
         self._user_defined = [(name, token) for name, token in by_length if token not in special]
 
+    @property
+    def has_user_defined(self) -> bool:
+        """Whether any token is looked for in all texts."""
+        return bool(self._user_defined)
+
     def cut(self, text: str, parse_special: bool) -> list[str | int]:
         """Pieces of text and token ids, in order."""
         pieces: list[str | int] = [text]

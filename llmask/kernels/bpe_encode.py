@@ -83,7 +83,7 @@ def encode_text(address, text, n_bytes, ends, limit, out):
 
 @door("int64(int64, int64, int64, int32[::1], int64, int64, int64, int32[::1])", group="tokenizer")
 def encode_text_otherwise(address, text, n_bytes, ends, method, threshold, seed, out):
-    """As `encode_text`, by the method TABLE, HEAP or DROPOUT, the last with a threshold of 2^53 times its probability."""
+    """As `encode_text`, by the method TABLE, HEAP or DROPOUT; `threshold` is the probability of dropout times 2^53."""
     table = as_table(address)
     bounds, state = borrow_zeros(MAX_PATTERNS, 8), borrow(8)
     store_i64(state, seed)

@@ -99,7 +99,7 @@ def build_double_array(node, child_first, child_byte, child_node, entries, next_
 
 @door("void(int64[::1], int64, int32[::1])", group="tokenizer")
 def link_prefixes(node, made_of, longest):
-    """Write to every token of a trie the longest other token that it begins with. `longest` int32 has a place a depth."""
+    """Write to every token of a trie the longest other token that it begins with; `longest` int32: a place a depth."""
     longest[0] = NOTHING
     for number in range(1, node.shape[0]):
         depth = (node[number] >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK

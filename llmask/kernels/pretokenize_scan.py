@@ -95,11 +95,11 @@ def character_end(text, position, end):
 
 @kernel
 def search_end(table, level, text, position, end, trail):
-    """As `match_end`, for one of many searches between two matches.
+    r"""As `match_end`, for one of many searches between two matches.
 
     `trail` int64[3] is of the failed search before: the state it stayed in at last, from where, and where it failed. A
     search that comes into the same state in between would fail there, too. So 1,000,000 blanks before a letter are not
-    searched 1,000,000 times for an end that `\\s+$` wants.
+    searched 1,000,000 times for an end that `\s+$` wants.
     """
     index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
     transitions = table[TRANSITIONS + level]
