@@ -31,7 +31,7 @@ from .tokenizer import Tokenizer
 ROW_WIDTH = 4
 END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/bpe_incremental.py
 FIRST_ROWS = 64
-STEP = 4  # rows that are measured at a time when text is prepended
+STEP = 6  # rows that are measured at a time when text is prepended
 MAX_TEXT_BYTES = 2**31 - 1
 
 
@@ -124,14 +124,14 @@ class AppendableEncoder(_Growing):
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__(tokenizer)
-        self._bytes = np.empty(256, np.uint8)
+        self._text, self._address = np.empty(0, np.uint8), 0
         self._n_bytes = 0
-        self._rows = np.empty((FIRST_ROWS, ROW_WIDTH), np.int32)
+        self._set_rows(np.empty((FIRST_ROWS, ROW_WIDTH), np.int32))
         self._n_rows = 0  # final words, the last of which ends where scanning may begin
 
     def text(self) -> bytes:
         """The text so far."""
-        return self._bytes[: self._n_bytes].tobytes()
+        return self._text[: self._n_bytes].tobytes()
 
     def push(self, text: str | bytes) -> None:
         """Append a text; bytes may end inside of a character.
@@ -142,11 +142,11 @@ class AppendableEncoder(_Growing):
         """
         data = _as_bytes(text, self._n_bytes)
         end = self._n_bytes + len(data)
-        if end > len(self._bytes):
-            grown = np.empty(2 * end, np.uint8)
-            grown[: self._n_bytes] = self._bytes[: self._n_bytes]
-            self._bytes = grown
-        self._bytes[self._n_bytes : end] = np.frombuffer(data, np.uint8)
+        if end > len(self._text):
+            grown = np.empty(max(256, 2 * end), np.uint8)
+            grown[: self._n_bytes] = self._text[: self._n_bytes]
+            self._text, self._address = grown, grown.ctypes.data
+        self._text[self._n_bytes : end] = memoryview(data)
         self._lengths.append(self._n_bytes)
         self._n_bytes, self._count = end, None
 
@@ -162,31 +162,28 @@ class AppendableEncoder(_Growing):
             return
         self._n_bytes = self._lengths[-n]
         del self._lengths[-n:]
-        self._keep(int(np.searchsorted(self._rows[: self._n_rows, NEEDED], self._n_bytes, side="right")))
-        self._count = None
-
-    def _keep(self, n_rows: int) -> None:
+        n_rows = int(np.searchsorted(self._rows[: self._n_rows, NEEDED], self._n_bytes, side="right"))
         while n_rows > 0 and not self._rows[n_rows - 1, RESTART]:
             n_rows -= 1
-        self._n_rows = n_rows
+        self._n_rows, self._count = n_rows, None
 
     def _count_words(self, encoder: BpeEncoder) -> int:
-        doors, address, text = encoder.tables.doors, encoder.tables.address, self._bytes.ctypes.data
-        n_rows = self._n_rows
+        tables = encoder.tables
         while True:
-            first = int(self._rows[n_rows - 1, END]) if n_rows else 0
-            n_rows = doors.measure_words(address, text, first, self._n_bytes, 1, self._rows, n_rows)
-            if n_rows < len(self._rows):
-                break
-            self._keep(n_rows)
-            n_rows = self._n_rows
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
-        if n_rows < 0:
-            return len(self.tokens())  # which raises, with the byte
-        self._keep(n_rows)
-        first, total = (int(self._rows[self._n_rows - 1, i]) if self._n_rows else 0 for i in (END, TOTAL))
-        rest = encoder.count_at(text + first, self._n_bytes - first)
-        return total + rest if rest >= 0 else len(self.tokens())
+            rows = self._rows
+            n_rows: int = tables.doors.measure_words(
+                tables.address, self._address, self._n_bytes, 1, self._rows_address, self._n_rows, len(rows)
+            )
+            if n_rows < 0:
+                return len(self.tokens())  # which raises, with the byte
+            if n_rows < len(rows) - 1:
+                self._n_rows = n_rows
+                return int(rows[n_rows, TOTAL])
+            self._set_rows(np.empty((2 * len(rows), ROW_WIDTH), np.int32))
+            self._rows[: self._n_rows] = rows[: self._n_rows]
+
+    def _set_rows(self, rows: np.ndarray) -> None:
+        self._rows, self._rows_address = rows, rows.ctypes.data
 
 
 class PrependableEncoder(_Growing):
@@ -255,8 +252,8 @@ class PrependableEncoder(_Growing):
         while True:
             rows = np.empty((n_wanted, ROW_WIDTH), np.int32)
             n_rows = encoder.tables.doors.measure_words(
-                encoder.tables.address, text, 0, self._n_bytes, 0, rows, 0
-            )  # fmt: skip
+                encoder.tables.address, text, self._n_bytes, 0, rows.ctypes.data, 0, n_wanted
+            )
             if n_rows < 0:
                 return len(self.tokens())  # which raises, with the byte
             listed = rows[:n_rows].tolist()
@@ -329,8 +326,10 @@ class IntervalCounter:
         tables, n_bytes = encoder.tables, len(self._data)
         rows = np.empty((FIRST_ROWS + n_bytes // 3, ROW_WIDTH), np.int32)
         while True:
-            n_rows = tables.doors.measure_words(tables.address, address_of(self._data), 0, n_bytes, 0, rows, 0)
-            if n_rows < len(rows):
+            n_rows = tables.doors.measure_words(
+                tables.address, address_of(self._data), n_bytes, 0, rows.ctypes.data, 0, len(rows)
+            )
+            if n_rows < len(rows) - 1:
                 break
             rows = np.empty((2 * len(rows), ROW_WIDTH), np.int32)
         self._rows = rows[:n_rows].copy()
@@ -341,7 +340,9 @@ class IntervalCounter:
         starts = np.append(0, ends[:-1])[:n_rows]
         self._row_at[starts[may_begin]] = numbers[may_begin]
         self._count_interval = tables.doors.count_interval
-        self._addresses = tables.address, address_of(self._data)
+        # what the door takes; the arrays and the text live as long as this object
+        self._table, self._address = tables.address, address_of(self._data)
+        self._places = self._rows.ctypes.data, self._row_at.ctypes.data
 
     def count(self, start: int, end: int) -> int:
         """Number of tokens of `text[start:end]`.
@@ -359,6 +360,5 @@ class IntervalCounter:
             return self._tokenizer.count(self._text[start:end])
         if self._offsets is not None:
             start, end = self._offsets.item(start), self._offsets.item(end)
-        table, data = self._addresses
-        found: int = self._count_interval(table, data, start, end, self._rows, self._row_at)
+        found: int = self._count_interval(self._table, self._address, start, end, *self._places)
         return found

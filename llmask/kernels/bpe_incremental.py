@@ -20,11 +20,12 @@ from __future__ import annotations
 from .bpe_encode import SMALL_BUFFER, encode_word
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
 from .jit import door, kernel
-from .memory import as_table, load_i32, load_i64, load_u8, store_i64
+from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, word_end
 from .raw import borrow, borrow_zeros, give_back
 
 END, NEEDED, TOTAL, RESTART = range(4)
+ROW_WIDTH = 4
 UNDECIDED = -1
 FAILED = -1
 LEVEL_BYTES = 24  # of a level: end of its word, 1: a match, 1: open
@@ -138,17 +139,51 @@ def count_word(table, text, start, end, safe_end, buffer):
     return found
 
 
-@door("int64(int64, int64, int64, int64, int64, int32[:, ::1], int64)", group="tokenizer")
-def measure_words(address, text, position, n_bytes, is_open, rows, n_rows):
-    """Write the words from `position` on behind the first `n_rows` rows; returns the number of rows, or FAILED.
+@kernel
+def row_field(rows, row, field):
+    """A number of a row."""
+    return load_i32(rows + (row * ROW_WIDTH + field) * 4)
 
-    With `is_open` only final words are written. Stops when `rows` is full. `position` must be where scanning may begin.
+
+@kernel
+def write_row(rows, row, end, needed, total, may_restart):
+    """Write a row."""
+    address = rows + row * ROW_WIDTH * 4
+    store_i32(address + END * 4, end)
+    store_i32(address + NEEDED * 4, needed)
+    store_i32(address + TOTAL * 4, total)
+    store_i32(address + RESTART * 4, may_restart)
+
+
+@kernel
+def count_rest(table, levels, text, position, end, safe_end, buffer):
+    """Tokens of the words from `position` on, where scanning may begin, up to `end`; FAILED: a byte is no token."""
+    clear_levels(table, levels)
+    total = 0
+    while position < end:
+        word, _, _ = next_row(table, levels, text, position, end, 0)
+        found = count_word(table, text, position, word, safe_end, buffer)
+        if found == FAILED:
+            return FAILED
+        total += found
+        position = word
+    return total
+
+
+@door("int64(int64, int64, int64, int64, int64, int64, int64)", group="tokenizer")
+def measure_words(address, text, n_bytes, is_open, rows, n_rows, capacity):
+    """Write the words behind the first `n_rows` rows; returns the number of rows, or FAILED.
+
+    With `is_open` only final words are written, up to the last where scanning may restart; the row behind them gets as
+    TOTAL the tokens of the whole text. Stops when there is room for one more row only.
     """
     table = as_table(address)
     levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
-    needed = rows[n_rows - 1, NEEDED] if n_rows > 0 else 0
-    total = rows[n_rows - 1, TOTAL] if n_rows > 0 else 0
-    while position < n_bytes and n_rows < rows.shape[0]:
+    position = needed = total = 0
+    if n_rows > 0:
+        position, needed = row_field(rows, n_rows - 1, END), row_field(rows, n_rows - 1, NEEDED)
+        total = row_field(rows, n_rows - 1, TOTAL)
+    while position < n_bytes and n_rows < capacity - 1:
         end, seen, may_restart = next_row(table, levels, text, position, n_bytes, is_open)
         if seen == UNDECIDED:
             break
@@ -158,16 +193,23 @@ def measure_words(address, text, position, n_bytes, is_open, rows, n_rows):
             break
         total += found
         needed = max(needed, seen)
-        rows[n_rows, END], rows[n_rows, NEEDED] = end, needed
-        rows[n_rows, TOTAL], rows[n_rows, RESTART] = total, may_restart
+        write_row(rows, n_rows, end, needed, total, may_restart)
         n_rows += 1
         position = end
+    if is_open and 0 <= n_rows < capacity - 1:
+        while n_rows > 0 and row_field(rows, n_rows - 1, RESTART) == 0:
+            n_rows -= 1
+        position = row_field(rows, n_rows - 1, END) if n_rows > 0 else 0
+        total = row_field(rows, n_rows - 1, TOTAL) if n_rows > 0 else 0
+        found = count_rest(table, levels, text, position, n_bytes, n_bytes, buffer)
+        write_row(rows, n_rows, n_bytes, needed, total + found, 0)
+        n_rows = FAILED if found == FAILED else n_rows
     give_back(levels)
     give_back(buffer)
     return n_rows
 
 
-@door("int64(int64, int64, int64, int64, int32[:, ::1], int32[::1])", group="tokenizer")
+@door("int64(int64, int64, int64, int64, int64, int64)", group="tokenizer")
 def count_interval(address, text, start, end, rows, row_at):
     """Number of tokens of the text from `start` to `end`, alone; FAILED: a byte is no token.
 
@@ -176,56 +218,82 @@ def count_interval(address, text, start, end, rows, row_at):
     """
     table = as_table(address)
     levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
-    total, position, is_synced = 0, start, False
-    while position < end:
-        if not is_synced and row_at[position] >= 0:
-            # from here on the words are those of the whole text, as far as the text before `end` decides on them
-            first = row_at[position]
-            last = row_at[end]
-            last = -1 - last if last < 0 else last
-            while last > first and (rows[last - 1, NEEDED] > end or rows[last - 1, RESTART] == 0):
-                last -= 1
-            if last > first:
-                total += rows[last - 1, TOTAL] - (rows[first - 1, TOTAL] if first > 0 else 0)
-                position = rows[last - 1, END]
-            is_synced = True
-            clear_levels(table, levels)
-            continue
+    total, position = 0, start
+    while position < end and load_i32(row_at + position * 4) < 0:
         word, _, _ = next_row(table, levels, text, position, end, 0)
-        found = count_word(table, text, position, word, end, buffer)
-        if found == FAILED:
-            total = FAILED
-            break
-        total += found
+        total += count_word(table, text, position, word, end, buffer)
         position = word
+    if position < end:
+        # from here on the words are those of the whole text, as far as the text before `end` decides on them
+        first = load_i32(row_at + position * 4)
+        last = load_i32(row_at + end * 4)
+        last = -1 - last if last < 0 else last
+        while last > first and (row_field(rows, last - 1, NEEDED) > end or row_field(rows, last - 1, RESTART) == 0):
+            last -= 1
+        if last > first:
+            before = row_field(rows, first - 1, TOTAL) if first > 0 else 0
+            total += row_field(rows, last - 1, TOTAL) - before
+            position = row_field(rows, last - 1, END)
+        total += count_rest(table, levels, text, position, end, end, buffer)
     give_back(levels)
     give_back(buffer)
     return total
+
+
+@kernel
+def step(table, text, position, end, row):
+    """Transition of the only pattern for the character at `position`, and the character's length; 0: it is cut off."""
+    byte = load_u8(text + position)
+    number, length = load_u8(table[CLASS_BLOCKS] + byte), 1
+    if byte >= 0x80:
+        if is_cut_off(text, position, end):
+            return 0, 0
+        packed = character_at(table[CLASS_INDEX], table[CLASS_BLOCKS], text, position, end)
+        number, length = packed & 0xFF, packed >> LENGTH_SHIFT
+    return load_i32(table[TRANSITIONS] + (row + number) * 4), length
 
 
 @door("void(int64, int64, int64, int32[::1])", group="tokenizer")
 def count_every_prefix(address, text, n_bytes, counts):
     """Write to `counts` int32[n_bytes] the number of tokens after each byte; all bytes must be tokens.
 
-    A word is counted for good when it is final, the rest anew after every byte.
+    A word is counted for good when it is final, the rest anew after every byte. With one pattern the scanner goes on
+    where it stopped; with several, or where none matches, the rest is scanned anew, too.
     """
     table = as_table(address)
     levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
+    n_classes = table[N_CLASSES]
     total, position = 0, 0
+    is_single = table[N_PATTERNS] == 1
+    row, place, matched = n_classes + 1, 0, 0  # the running match from `position`: its state, and how far it came
     for n_read in range(1, n_bytes + 1):
-        while position < n_read:
+        while is_single and place < n_read:
+            entry, length = step(table, text, place, n_read, row)
+            if length == 0:
+                break
+            if entry & 1:
+                matched = place
+            row = entry >> 1
+            place += length
+            if row == 0:
+                if matched == position:
+                    break  # no match: the rest is scanned anew, below
+                total += count_word(table, text, position, matched, n_bytes, buffer)
+                position = place = matched
+                row = n_classes + 1
+        if is_single and place == n_read and row != 0:
+            if load_i32(table[TRANSITIONS] + (row + n_classes) * 4) & 1:
+                counts[n_read - 1] = total + count_word(table, text, position, n_read, n_bytes, buffer)
+                continue
+        while position < n_read and (row == 0 or not is_single):
             clear_levels(table, levels)
             end, seen, may_restart = next_row(table, levels, text, position, n_read, 1)
             if seen == UNDECIDED or not may_restart:
                 break
             total += count_word(table, text, position, end, n_bytes, buffer)
-            position = end
-        count, start = total, position
-        clear_levels(table, levels)
-        while start < n_read:
-            end, _, _ = next_row(table, levels, text, start, n_read, 0)
-            count += count_word(table, text, start, end, n_bytes, buffer)
-            start = end
-        counts[n_read - 1] = count
+            position = place = matched = end
+            row = n_classes + 1
+        rest = count_rest(table, levels, text, position, n_read, n_bytes, buffer)
+        counts[n_read - 1] = total + rest
     give_back(levels)
     give_back(buffer)
