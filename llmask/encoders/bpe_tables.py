@@ -25,7 +25,8 @@ from .byte_alphabet import spelled_bytes
 from .pattern_automaton import Automaton
 from .tables import EncoderTable, load_doors
 
-MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE)
+# user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
+MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
 
 
 class BpeTables(EncoderTable):

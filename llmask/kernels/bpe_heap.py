@@ -4,7 +4,7 @@ Symbols form a linked list and candidates a heap, so n bytes cost O(n log n) eve
 long. An entry of the heap is `rank << 32 | left symbol`; it is stale when the symbols there no longer merge at that
 rank, and then it is passed over. Shares nothing with the exact encoder but the list of merges.
 
-With a probability of dropout, a pair that is taken off the heap waits until another one was merged (Provilkov,
+With a probability of dropout, an entry that is taken off the heap waits until another one was not (Provilkov,
 Emelianenko, Voita, "BPE-Dropout", 2020, in the way of the library tokenizers). Random numbers: splitmix64 (G. Steele,
 D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
 
@@ -139,14 +139,7 @@ def merge_by_heap(table, text, start, end, out, threshold, state):
     while n_entries > 0:
         entry = load_i64(heap)
         n_entries = pop(heap, n_entries)
-        left = entry & LOW
-        right = load_u32(links + left * 8 + 4)
-        if load_i32(out + left * 4) < 0 or right >= n_symbols:
-            continue
-        found = find_merge(table, load_i32(out + left * 4), load_i32(out + right * 4))
-        if found == NO_MERGE or found >> RANK_SHIFT != entry >> RANK_SHIFT:
-            continue
-        if threshold > 0:
+        if threshold > 0:  # before it is known to be stale, as the library does
             if random_share(state) < threshold:
                 store_i64(waiting + n_waiting * 8, entry)
                 n_waiting += 1
@@ -154,6 +147,13 @@ def merge_by_heap(table, text, start, end, out, threshold, state):
             for i in range(n_waiting):
                 n_entries = push(heap, n_entries, load_i64(waiting + i * 8))
             n_waiting = 0
+        left = entry & LOW
+        right = load_u32(links + left * 8 + 4)
+        if load_i32(out + left * 4) < 0 or right >= n_symbols:
+            continue
+        found = find_merge(table, load_i32(out + left * 4), load_i32(out + right * 4))
+        if found == NO_MERGE or found >> RANK_SHIFT != entry >> RANK_SHIFT:
+            continue
         after = load_i32(links + right * 8 + 4)
         store_i32(out + left * 4, found & LOW)
         store_i32(out + right * 4, NO_MERGE)

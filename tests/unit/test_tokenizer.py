@@ -117,3 +117,35 @@ def test_a_tokenizer_in_use_can_be_copied_and_pickled() -> None:
     for twin in (copy.copy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
         assert twin.store_bytes == 0
         assert Compiler(twin).regex("ab").matcher().forced_bytes() == b"ab"
+
+
+def test_copies_encode_with_tables_of_their_own(default_tokenizer):
+    text = "Copies of a tokenizer, used after it is gone."
+    tokenizer = Tokenizer.default()
+    expected = [tokenizer.encode(text, method=method) for method in ("exact", "heap", "greedy")]
+    twins = [copy.copy(tokenizer), copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))]
+    del tokenizer
+    for twin in twins:
+        assert [twin.encode(text, method=method) for method in ("exact", "heap", "greedy")] == expected
+
+
+def test_batches_are_encoded_as_single_texts(default_tokenizer):
+    texts = [f"text number {number}, {'x' * number}" for number in range(50)]
+    expected = [default_tokenizer.encode(text) for text in texts]
+    for threads in (None, 1, 2, 5):
+        assert default_tokenizer.encode_batch(texts, threads=threads) == expected
+    assert default_tokenizer.encode_batch([]) == []
+    with pytest.raises(VocabularyError, match="a batch is a sequence of texts"):
+        default_tokenizer.encode_batch("text")
+
+
+def test_methods_of_byte_pair_encoding(default_tokenizer):
+    text = "Several ways to encode encodings."
+    exact = default_tokenizer.encode(text)
+    assert default_tokenizer.encode(text, method="table") == default_tokenizer.encode(text, method="heap") == exact
+    assert default_tokenizer.decode(default_tokenizer.encode(text, method="dropout", dropout=0.5, seed=2)) == text
+    assert len(default_tokenizer.encode(text, method="minimal")) <= len(exact)
+    with pytest.raises(VocabularyError, match='use "exact", "greedy", "minimal", "table", "heap" or "dropout"'):
+        default_tokenizer.encode(text, method="fast")
+    with pytest.raises(VocabularyError, match="a probability and a number of 64 bits"):
+        default_tokenizer.encode(text, method="dropout", dropout=1.5)
