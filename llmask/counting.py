@@ -10,9 +10,10 @@ text is prepended.
     Prependable   new words up to the first old beginning | old words     usually one or two words
     Interval      words up to a beginning of the whole text's | sums | words near the end
 
-The cost of a count is that of the words at the border: a text without any place to split, such as 1,000,000 letters
-"a", is one word, and costs its length each time. Where several patterns split a text one after the other (StarCoder,
-Falcon, DeepSeek), not all borders can be used. Words suffice for BPE when nothing else is looked for in a text: with
+The cost of a count is that of the words at the border. A text without any place to split, such as 1,000,000 letters
+"a", is one word: appending to it still costs the new bytes only (`llmask/kernels/bpe_append.py`), the others cost its
+length. Where several patterns split a text one after the other (StarCoder, Falcon, DeepSeek), not all borders can be
+used. Words suffice for BPE when nothing else is looked for in a text: with
 normalization, user-defined tokens, or another kind of vocabulary, texts are encoded anew.
 
 In: a tokenizer, texts. Out: counts, ids. Cost: 1 us a call and 20 ns a byte of the words at the border.
@@ -30,9 +31,11 @@ from .tokenizer import Tokenizer
 
 ROW_WIDTH = 4
 END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/bpe_incremental.py
+N_ROWS = 7  # number of rows in the state of llmask/kernels/bpe_append.py
 FIRST_ROWS = 64
 STEP = 6  # rows that are measured at a time when text is prepended
 MAX_TEXT_BYTES = 2**31 - 1
+_EMPTY = np.empty(0, np.int32)
 
 
 def _as_bytes(text: str | bytes, n_before: int) -> bytes:
@@ -126,8 +129,10 @@ class AppendableEncoder(_Growing):
         super().__init__(tokenizer)
         self._text, self._address = np.empty(0, np.uint8), 0
         self._n_bytes = 0
-        self._set_rows(np.empty((FIRST_ROWS, ROW_WIDTH), np.int32))
-        self._n_rows = 0  # final words, the last of which ends where scanning may begin
+        self._words: _FinalWords | None = None
+        if self._encoder is not None:
+            one_by_one = len(self._encoder.patterns) == 1 and bool((self._encoder.tables.byte_tokens >= 0).all())
+            self._words = _RunningWord(self._encoder) if one_by_one else _FinalWords(self._encoder)
 
     def text(self) -> bytes:
         """The text so far."""
@@ -150,6 +155,29 @@ class AppendableEncoder(_Growing):
         self._lengths.append(self._n_bytes)
         self._n_bytes, self._count = end, None
 
+    def push_counts(self, text: str | bytes) -> list[int]:
+        """Append a text; returns the number of tokens after each of its bytes, as if the text ended there.
+
+        Raises
+        ------
+        VocabularyError : as `push` and `count`.
+        """
+        if isinstance(self._words, _RunningWord):
+            self.count()
+            n_old = self._n_bytes
+            self.push(text)
+            counts = np.empty(self._n_bytes - n_old, np.int32)
+            self._count = self._words.count(self._address, self._n_bytes, counts)
+            found: list[int] = counts.tolist()
+            return found
+        data = _as_bytes(text, self._n_bytes)
+        before, found = self._n_bytes, []
+        for end in range(1, len(data) + 1):
+            self.push(data[end - 1 : end])
+            found.append(self.count())
+        self._lengths[len(self._lengths) - len(data) :] = [before]
+        return found
+
     def rollback(self, n: int = 1) -> None:
         """Undo the last `n` pushes.
 
@@ -162,28 +190,115 @@ class AppendableEncoder(_Growing):
             return
         self._n_bytes = self._lengths[-n]
         del self._lengths[-n:]
-        n_rows = int(np.searchsorted(self._rows[: self._n_rows, NEEDED], self._n_bytes, side="right"))
-        while n_rows > 0 and not self._rows[n_rows - 1, RESTART]:
-            n_rows -= 1
-        self._n_rows, self._count = n_rows, None
+        self._count = None
+        if self._words is not None:
+            self._words.rollback(
+                self._n_bytes - _cut_off_bytes(self._text[max(self._n_bytes - 3, 0) : self._n_bytes].tobytes())
+            )
 
     def _count_words(self, encoder: BpeEncoder) -> int:
-        tables = encoder.tables
+        found = -1 if self._words is None else self._words.count(self._address, self._n_bytes, _EMPTY)
+        return found if found >= 0 else len(self.tokens())  # which raises, with the byte
+
+
+def _cut_off_bytes(tail: bytes) -> int:
+    """How many bytes at the end of a text begin a character that they do not finish."""
+    for n_bytes in range(1, len(tail) + 1):
+        byte = tail[-n_bytes]
+        if byte >= 0xC0:
+            return n_bytes if n_bytes < 2 + (byte >= 0xE0) + (byte >= 0xF0) else 0
+        if byte < 0x80:
+            return 0
+    return 0
+
+
+class _FinalWords:
+    """The final words of a text that grows at its end; what comes after them is counted anew each time."""
+
+    def __init__(self, encoder: BpeEncoder) -> None:
+        self._tables = encoder.tables
+        self._rows = np.empty((FIRST_ROWS, ROW_WIDTH), np.int32)
+        self._n_rows = 0  # the last of them ends where scanning may begin
+
+    def count(self, text: int, n_bytes: int, _: np.ndarray) -> int:
+        """Tokens of the text at an address, negative where a byte is no token."""
+        tables = self._tables
         while True:
             rows = self._rows
             n_rows: int = tables.doors.measure_words(
-                tables.address, self._address, self._n_bytes, 1, self._rows_address, self._n_rows, len(rows)
+                tables.address, text, n_bytes, 1, rows.ctypes.data, self._n_rows, len(rows)
             )
             if n_rows < 0:
-                return len(self.tokens())  # which raises, with the byte
+                return n_rows
             if n_rows < len(rows) - 1:
                 self._n_rows = n_rows
                 return int(rows[n_rows, TOTAL])
-            self._set_rows(np.empty((2 * len(rows), ROW_WIDTH), np.int32))
-            self._rows[: self._n_rows] = rows[: self._n_rows]
+            self._grow(2 * len(rows))
 
-    def _set_rows(self, rows: np.ndarray) -> None:
-        self._rows, self._rows_address = rows, rows.ctypes.data
+    def _grow(self, n_rows: int) -> None:
+        rows = np.empty((n_rows, ROW_WIDTH), np.int32)
+        rows[: self._n_rows] = self._rows[: self._n_rows]
+        self._rows = rows
+
+    def rollback(self, n_bytes: int) -> None:
+        """Forget the words that more than the first `n_bytes` decided on."""
+        n_rows = int(np.searchsorted(self._rows[: self._n_rows, NEEDED], n_bytes, side="right"))
+        while n_rows > 0 and not self._rows[n_rows - 1, RESTART]:
+            n_rows -= 1
+        self._n_rows = n_rows
+
+
+class _RunningWord(_FinalWords):
+    """The same where one pattern splits and every byte is a token: a byte more is a step more, in a word of any length.
+
+    After a rollback the last word is read again.
+    """
+
+    def __init__(self, encoder: BpeEncoder) -> None:
+        super().__init__(encoder)
+        from .kernels import bpe_append
+
+        self._state = np.zeros(bpe_append.STATE_SIZE, np.int64)
+        self._running = np.empty((bpe_append.MAX_RUNNING, 2), np.int64)
+        self._prefixes = np.empty(0, np.int64)
+        self._start_row = encoder.splitter.n_classes + 1
+        self._n_read, self._last = 0, 0
+        self._restart(0, 0)
+        self._set_addresses()
+
+    def _set_addresses(self) -> None:
+        arrays = (self._prefixes, self._running, self._rows)
+        self._addresses = tuple(array.ctypes.data for array in arrays)
+        self._state_address = self._state.ctypes.data
+
+    def _restart(self, first: int, total: int) -> None:
+        self._state[:] = first, total, self._start_row, first, first, first, 0, self._n_rows
+
+    def count(self, text: int, n_bytes: int, counts: np.ndarray) -> int:
+        """Tokens of the text at an address; `counts`: after every byte that is new."""
+        if n_bytes == self._n_read:
+            return self._last
+        self._n_rows = self._state.item(N_ROWS)
+        n_new = n_bytes - self._state.item(0)
+        if self._n_rows + n_new >= len(self._rows) or n_bytes >= len(self._prefixes):
+            self._grow(2 * (self._n_rows + n_new) + FIRST_ROWS)
+            self._prefixes = np.append(self._prefixes, np.empty(n_bytes + 256, np.int64))
+            self._set_addresses()
+        self._last = self._tables.doors.append_bytes(
+            self._tables.address, self._state_address, text, self._n_read, n_bytes, *self._addresses, counts
+        )
+        self._n_read = n_bytes
+        return self._last
+
+    def rollback(self, n_bytes: int) -> None:
+        """Forget the words that more than the first `n_bytes` decided on."""
+        self._n_rows = self._state.item(N_ROWS)
+        n_before = self._n_rows
+        super().rollback(n_bytes)
+        if n_bytes < self._n_read or self._n_rows < n_before:
+            end, total = (int(self._rows[self._n_rows - 1, i]) if self._n_rows else 0 for i in (END, TOTAL))
+            self._restart(end, total)
+            self._n_read, self._last = end, total
 
 
 class PrependableEncoder(_Growing):

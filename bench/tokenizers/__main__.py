@@ -117,12 +117,8 @@ def growing(tok: Tokenizer, repeat: int) -> Figures:
     """Counting after every byte, pushing, and intervals."""
     text = texts.mixed(300_000)
     data = text.encode()
-    encoder = tok.word_encoder
-    figures: Figures = {}
-    if encoder is None:
-        return figures
     once = least(lambda: tok.encode(text), repeat)[0]
-    every = least(lambda: encoder.count_prefixes(data), repeat)[0]
+    every = least(lambda: AppendableEncoder(tok).push_counts(data), repeat)[0]
 
     def push() -> int:
         growing_text = AppendableEncoder(tok)

@@ -41,22 +41,26 @@ class BpeEncoder:
     ----------
     vocabulary : with `encoder.kind` "bpe" (has merges) or "ranks".
     patterns : how text is split into words.
+
+    Attributes
+    ----------
+    patterns : as given.
     """
 
     name = "bpe"
 
     def __init__(self, vocabulary: Vocabulary, patterns: tuple[str, ...]) -> None:
         self._vocabulary = vocabulary
-        self._patterns = patterns
+        self.patterns = patterns
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
-        return BpeEncoder, (self._vocabulary, self._patterns)
+        return BpeEncoder, (self._vocabulary, self.patterns)
 
     @cached_property
     def splitter(self) -> Splitter:
         """How text is split into words."""
-        return make_splitter(self._patterns)
+        return make_splitter(self.patterns)
 
     @cached_property
     def tables(self) -> BpeTables:
@@ -90,25 +94,6 @@ class BpeEncoder:
         """
         return self._count(data, self._ends_of_bytes(data), limit)
 
-    def count_prefixes(self, data: bytes) -> list[int]:
-        """Number of tokens after each byte, as if the text ended there; for the compiled splitter.
-
-        Raises
-        ------
-        VocabularyError : a byte that is no token.
-        """
-        self.count_bytes(data)
-        counts = np.empty(len(data), np.int32)
-        self.tables.doors.count_every_prefix(self.tables.address, address_of(data), len(data), counts)
-        found: list[int] = counts.tolist()
-        return found
-
-    def count_at(self, address: int, n_bytes: int) -> int:
-        """Number of tokens of the bytes at an address, negative where a byte is no token; for the compiled splitter."""
-        tables = self.tables
-        found: int = tables.doors.encode_text(tables.address, address, n_bytes, _EMPTY, NO_LIMIT, _EMPTY)
-        return found
-
     def _ends_of_bytes(self, data: bytes) -> np.ndarray:
         if self.splitter.automaton is not None:
             return _EMPTY
@@ -127,7 +112,8 @@ class BpeEncoder:
         ------
         VocabularyError : a byte that is no token.
         """
-        data, ends, tables = text.encode("utf-8"), self.splitter.word_ends(text), self.tables.with_merges
+        data, ends, tables = text.encode("utf-8"), self.splitter.word_ends(text), self.tables
+        tables.add_merges()
         ids = np.empty(len(data) + 1, np.int32)
         n_ids = tables.doors.encode_text_otherwise(
             tables.address, address_of(data), len(data), ends,

@@ -13,7 +13,7 @@ In: `Vocabulary`. Out: `BpeTables`, whose `address` doors take. Cost: 0.1 s for 
 
 from __future__ import annotations
 
-from functools import cached_property
+import threading
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..vocabulary.strings import StringTable, make_table
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 from .byte_alphabet import spelled_bytes
 from .pattern_automaton import Automaton
-from .tables import EncoderTable, load_doors
+from .tables import DOORS, EncoderTable
 
 # user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
 MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
@@ -41,6 +41,7 @@ class BpeTables(EncoderTable):
 
     def __init__(self, vocabulary: Vocabulary, automaton: Automaton | None) -> None:
         super().__init__(automaton)
+        self._adding_merges = threading.Lock()
         self.n_tokens = vocabulary.tokens.n_strings
         self.extra: list[bytes] = []
         merges = vocabulary.encoder.merges if vocabulary.encoder.kind == "bpe" else None
@@ -109,16 +110,18 @@ class BpeTables(EncoderTable):
         order = np.argsort(lengths[self._splits[:, 2]], kind="stable")
         self.doors.trace_histories(self.address, self._splits, self._ranks, order)
 
-    @cached_property
-    def with_merges(self) -> BpeTables:
-        """The same table with all merges entered, dead ones too: what the heap needs."""
+    def add_merges(self) -> None:
+        """Enter all merges, dead ones too, which the heap needs; does nothing the second time."""
         from ..kernels import encoder_slots as slots
 
-        bits = max(4, int(2 * len(self._splits)).bit_length())
-        self.put_number(slots.MERGE_BITS, bits)
-        self.put(slots.MERGES, np.zeros(2 << bits, np.int64))
-        self.doors.enter_merges(self.address, self._splits, self._ranks)
-        return self
+        with self._adding_merges:  # two threads may want them at the same time
+            if slots.MERGES in self._arrays:
+                return
+            bits = max(4, int(2 * len(self._splits)).bit_length())
+            merges = np.zeros(2 << bits, np.int64)
+            self.put_number(slots.MERGE_BITS, bits)
+            self.put(slots.MERGES, merges)
+            self.doors.enter_merges(self.address, self._splits, self._ranks)
 
     @property
     def is_reachable(self) -> np.ndarray:
@@ -152,7 +155,7 @@ def double_array(trie: TokenTrie) -> np.ndarray:
     slots = np.zeros(trie.n_nodes, np.int32)
     while True:
         entries, next_free = np.zeros(n_entries, np.int64), np.empty(n_entries, np.int32)
-        n_used = load_doors().build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
+        n_used = DOORS.build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
         if n_used != bpe_trie.NOTHING:
             used: np.ndarray = entries[:n_used].copy()
             return used

@@ -27,7 +27,8 @@ import numpy as np
 from .categories import Partition, two_level
 from .pattern_syntax import CHAR, LOOK, SPLIT, Program, UnknownPattern, parse
 
-MAX_STATES = 4000
+MAX_STATES = 1000
+MAX_STEPS = 2_000_000  # a second; the patterns of known models take 20,000
 MAX_CLASSES = 120
 DEAD = 0
 START = 1
@@ -114,8 +115,12 @@ class _Determinizer:
         states: dict[tuple[int, ...], int] = {(): DEAD, (0,): START}
         order: list[tuple[int, ...]] = [(), (0,)]
         rows: list[list[int]] = []
+        n_steps = 0
         while len(rows) < len(order):
             items = [item for pc in order[len(rows)] for item in followed[pc]]
+            n_steps += len(items) * width
+            if n_steps > MAX_STEPS:
+                raise UnknownPattern("too many steps")
             row = []
             for number in range(width):
                 ended, reached = self._step(items, number)

@@ -48,6 +48,11 @@ class Splitter:
         except UnknownPattern as reason:
             self._compiled = _compile_otherwise(patterns, reason)
 
+    @property
+    def n_classes(self) -> int:
+        """Classes of characters that the compiled scanner tells apart."""
+        return 0 if self.automaton is None else self.automaton.n_classes
+
     def word_ends(self, text: str) -> np.ndarray:
         """int32: where words end, in bytes of UTF-8; empty where the compiled scanner finds them itself."""
         if self.automaton is not None:

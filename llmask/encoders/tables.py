@@ -10,6 +10,7 @@ In: arrays. Out: addresses. Cost: 1 us an array.
 from __future__ import annotations
 
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -26,50 +27,49 @@ def address_of(data: bytes) -> int:
     return id(data) + _CONTENTS
 
 
+# doors by group (what is compiled or loaded together), each with its module in llmask/kernels
+_DOORS = {
+    "tokenizer": {
+        "enter_words": "bpe_words",
+        "read_merges": "bpe_merges",
+        "list_splits": "bpe_merges",
+        "trace_histories": "bpe_pairs",
+        "build_double_array": "bpe_trie",
+        "link_prefixes": "bpe_trie",
+        "encode_text": "bpe_encode",
+    },
+    "encoders": {
+        "encode_text_otherwise": "bpe_encode",
+        "enter_merges": "bpe_heap",
+        "encode_longest": "bpe_longest",
+        "encode_fewest": "bpe_longest",
+        "split_text": "pretokenize_scan",
+    },
+    "counting": {
+        "measure_words": "bpe_incremental",
+        "count_interval": "bpe_incremental",
+        "append_bytes": "bpe_append",
+    },
+}
+
+
 class Doors:
-    """Entry points of the compiled encoders, loaded at the first use."""
+    """Entry points of the compiled encoders as attributes; a group of them is made ready at the first use of one."""
 
-    def __init__(self) -> None:
-        from ..kernels import (
-            bpe_encode,
-            bpe_heap,
-            bpe_incremental,
-            bpe_longest,
-            bpe_merges,
-            bpe_pairs,
-            bpe_trie,
-            bpe_words,
-            jit,
-            pretokenize_scan,
-        )
+    def __getattr__(self, name: str) -> Any:
+        from ..kernels import jit
 
-        jit.make_ready("vocabulary")
-        jit.make_ready("tokenizer")
-        self.encode_text = bpe_encode.encode_text
-        self.encode_text_otherwise = bpe_encode.encode_text_otherwise
-        self.encode_longest = bpe_longest.encode_longest
-        self.encode_fewest = bpe_longest.encode_fewest
-        self.measure_words = bpe_incremental.measure_words
-        self.count_interval = bpe_incremental.count_interval
-        self.count_every_prefix = bpe_incremental.count_every_prefix
-        self.enter_merges = bpe_heap.enter_merges
-        self.read_merges = bpe_merges.read_merges
-        self.list_splits = bpe_merges.list_splits
-        self.trace_histories = bpe_pairs.trace_histories
-        self.build_double_array = bpe_trie.build_double_array
-        self.link_prefixes = bpe_trie.link_prefixes
-        self.enter_words = bpe_words.enter_words
-        self.split_text = pretokenize_scan.split_text
+        for group, modules in _DOORS.items():
+            if name in modules:
+                homes = {module: import_module(f"llmask.kernels.{module}") for module in modules.values()}
+                jit.make_ready(group)
+                for door, module in modules.items():
+                    setattr(self, door, getattr(homes[module], door))
+                return self.__dict__[name]
+        raise AttributeError(name)
 
 
-_doors: list[Doors] = []
-
-
-def load_doors() -> Doors:
-    """The doors, compiled or loaded from the cache folder."""
-    if not _doors:
-        _doors.append(Doors())
-    return _doors[0]
+DOORS = Doors()
 
 
 class EncoderTable:
@@ -84,7 +84,7 @@ class EncoderTable:
     def __init__(self, automaton: Automaton | None) -> None:
         from ..kernels import encoder_slots
 
-        self.doors: Any = load_doors()
+        self.doors = DOORS
         self._slots = np.zeros(encoder_slots.N_SLOTS, np.int64)
         self._arrays: dict[int, np.ndarray] = {}
         self.address: int = self._slots.ctypes.data

@@ -81,7 +81,7 @@ def encode_text(address, text, n_bytes, ends, limit, out):
     return n_tokens
 
 
-@door("int64(int64, int64, int64, int32[::1], int64, int64, int64, int32[::1])", group="tokenizer")
+@door("int64(int64, int64, int64, int32[::1], int64, int64, int64, int32[::1])", group="encoders")
 def encode_text_otherwise(address, text, n_bytes, ends, method, threshold, seed, out):
     """As `encode_text`, by the method TABLE, HEAP or DROPOUT; `threshold` is the probability of dropout times 2^53."""
     table = as_table(address)

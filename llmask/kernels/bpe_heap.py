@@ -29,7 +29,7 @@ FIRST_MIX = -0x40A7B892E31B1A47
 SECOND_MIX = -0x6B2FB644ECCEEE15
 
 
-@door("void(int64, int32[:, ::1], int32[::1])", group="tokenizer")
+@door("void(int64, int32[:, ::1], int32[::1])", group="encoders")
 def enter_merges(address, splits, ranks):
     """Enter all merges, by ascending rank; of equal pairs the first counts. The table must be zeros."""
     table = as_table(address)

@@ -170,7 +170,7 @@ def count_rest(table, levels, text, position, end, safe_end, buffer):
     return total
 
 
-@door("int64(int64, int64, int64, int64, int64, int64, int64)", group="tokenizer")
+@door("int64(int64, int64, int64, int64, int64, int64, int64)", group="counting")
 def measure_words(address, text, n_bytes, is_open, rows, n_rows, capacity):
     """Write the words behind the first `n_rows` rows; returns the number of rows, or FAILED.
 
@@ -209,7 +209,7 @@ def measure_words(address, text, n_bytes, is_open, rows, n_rows, capacity):
     return n_rows
 
 
-@door("int64(int64, int64, int64, int64, int64, int64)", group="tokenizer")
+@door("int64(int64, int64, int64, int64, int64, int64)", group="counting")
 def count_interval(address, text, start, end, rows, row_at):
     """Number of tokens of the text from `start` to `end`, alone; FAILED: a byte is no token.
 
@@ -238,62 +238,3 @@ def count_interval(address, text, start, end, rows, row_at):
     give_back(levels)
     give_back(buffer)
     return total
-
-
-@kernel
-def step(table, text, position, end, row):
-    """Transition of the only pattern for the character at `position`, and the character's length; 0: it is cut off."""
-    byte = load_u8(text + position)
-    number, length = load_u8(table[CLASS_BLOCKS] + byte), 1
-    if byte >= 0x80:
-        if is_cut_off(text, position, end):
-            return 0, 0
-        packed = character_at(table[CLASS_INDEX], table[CLASS_BLOCKS], text, position, end)
-        number, length = packed & 0xFF, packed >> LENGTH_SHIFT
-    return load_i32(table[TRANSITIONS] + (row + number) * 4), length
-
-
-@door("void(int64, int64, int64, int32[::1])", group="tokenizer")
-def count_every_prefix(address, text, n_bytes, counts):
-    """Write to `counts` int32[n_bytes] the number of tokens after each byte; all bytes must be tokens.
-
-    A word is counted for good when it is final, the rest anew after every byte. With one pattern the scanner goes on
-    where it stopped; with several, or where none matches, the rest is scanned anew, too.
-    """
-    table = as_table(address)
-    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
-    n_classes = table[N_CLASSES]
-    total, position = 0, 0
-    is_single = table[N_PATTERNS] == 1
-    row, place, matched = n_classes + 1, 0, 0  # the running match from `position`: its state, and how far it came
-    for n_read in range(1, n_bytes + 1):
-        while is_single and place < n_read:
-            entry, length = step(table, text, place, n_read, row)
-            if length == 0:
-                break
-            if entry & 1:
-                matched = place
-            row = entry >> 1
-            place += length
-            if row == 0:
-                if matched == position:
-                    break  # no match: the rest is scanned anew, below
-                total += count_word(table, text, position, matched, n_bytes, buffer)
-                position = place = matched
-                row = n_classes + 1
-        if is_single and place == n_read and row != 0:
-            if load_i32(table[TRANSITIONS] + (row + n_classes) * 4) & 1:
-                counts[n_read - 1] = total + count_word(table, text, position, n_read, n_bytes, buffer)
-                continue
-        while position < n_read and (row == 0 or not is_single):
-            clear_levels(table, levels)
-            end, seen, may_restart = next_row(table, levels, text, position, n_read, 1)
-            if seen == UNDECIDED or not may_restart:
-                break
-            total += count_word(table, text, position, end, n_bytes, buffer)
-            position = place = matched = end
-            row = n_classes + 1
-        rest = count_rest(table, levels, text, position, n_read, n_bytes, buffer)
-        counts[n_read - 1] = total + rest
-    give_back(levels)
-    give_back(buffer)

@@ -25,7 +25,7 @@ def length_of(table, token):
     return load_i32(table[OFFSETS] + token * 4 + 4) - load_i32(table[OFFSETS] + token * 4)
 
 
-@door("int64(int64, int64, int64, int64, int32[::1])", group="tokenizer")
+@door("int64(int64, int64, int64, int64, int32[::1])", group="encoders")
 def encode_longest(address, text, n_bytes, unknown, out):
     """Write the longest tokens and return their number; -1 - p where no token begins at p.
 
@@ -65,7 +65,7 @@ def best_at(table, text, position, n_bytes, counts):
     return found if least < UNREACHABLE else NOTHING
 
 
-@door("int64(int64, int64, int64, int64, int32[::1])", group="tokenizer")
+@door("int64(int64, int64, int64, int64, int32[::1])", group="encoders")
 def encode_fewest(address, text, n_bytes, unknown, out):
     """As `encode_longest`, with as few tokens as can be. Returns -1 - n_bytes where no tokens spell the text."""
     table = as_table(address)

@@ -166,7 +166,7 @@ def next_word(table, bounds, text, position, end):
     return outer
 
 
-@door("int64(int64, int64, int64, int32[::1])", group="tokenizer")
+@door("int64(int64, int64, int64, int32[::1])", group="encoders")
 def split_text(address, text, n_bytes, ends):
     """Write the end of every word; returns their number. `ends` int32 has room for n_bytes."""
     table = as_table(address)

@@ -119,10 +119,16 @@ def test_intervals_are_encoded_from_scratch(tok, scaled, rng):
 
 def test_every_prefix_is_counted(tok, scaled, rng):
     for _ in range(scaled(20)):
-        text = random_text(rng, 15).encode()
-        assert tok.word_encoder.count_prefixes(text) == [
-            len(tok.word_encoder.encode_bytes(text[: n + 1])) for n in range(len(text))
-        ]
+        encoder, whole = AppendableEncoder(tok), b""
+        for _ in range(3):
+            text = random_text(rng, 10).encode()
+            expected = [len(tok.word_encoder.encode_bytes(whole + text[: n + 1])) for n in range(len(text))]
+            assert encoder.push_counts(text) == expected
+            whole += text
+            assert encoder.text() == whole
+        encoder.rollback(2)
+        encoder.push(whole[len(encoder.text()) :])
+        assert encoder.count() == len(tok.word_encoder.encode_bytes(whole))
 
 
 def test_canonical_is_encoding_what_was_decoded(tok, scaled, rng):
@@ -159,3 +165,15 @@ def test_texts_are_encoded_anew_where_words_do_not_suffice(llama_spm_tokenizer, 
     assert IntervalCounter(tok, text).count(2, 7) == tok.count(text[2:7])
     assert "".join(tok.split(text, 3)) == text
     assert tok.is_canonical(tok.encode(text))
+
+
+def test_appending_to_one_word_takes_linear_time(llama3_tokenizer):
+    text = "ab" * 100_000
+    encoder = AppendableEncoder(llama3_tokenizer)
+    counts = encoder.push_counts(text)
+    assert counts[-1] == llama3_tokenizer.count(text)
+    assert counts[999] == llama3_tokenizer.count(text[:1000])
+    for _ in range(2000):
+        encoder.push("a")
+        encoder.count()
+    assert encoder.count() == llama3_tokenizer.count(text + "a" * 2000)

@@ -57,6 +57,11 @@ def test_too_many_states_are_refused():
         compile_patterns(("(?:a|b)*a" + "(?:a|b)" * 14,))
 
 
+def test_a_pattern_that_takes_too_long_is_refused():
+    with pytest.raises(UnknownPattern, match="too many"):
+        compile_patterns(("(?:" + "|".join(f"[a-{last}]{{60}}" for last in "bcdefghijklmnopqrstuvwxyz") + ")*",))
+
+
 def test_patterns_share_their_classes():
     automaton = compile_patterns((r"\p{N}", r"\p{L}+"))
     assert len(automaton.transitions) == 2
