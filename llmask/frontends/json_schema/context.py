@@ -37,6 +37,7 @@ class Context:
     rules : what is written.
     warnings : what is not enforced, by JSON pointer of the keyword.
     reasons : places that allow nothing, and why.
+    shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
     void : places of which a guard must know that they allow nothing.
     """
 
@@ -50,6 +51,7 @@ class Context:
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
+        self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.punctuation = punctuation_of(nodes, options.numbers)
         self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)

@@ -13,27 +13,31 @@ import numpy as np
 from llmask.grammar.rules import CALLS, EDGE_FIELDS, Rules
 
 
-def productive_states(rules: Rules) -> set[int]:
-    """States from which a final state can be reached, every rule called on the way deriving something."""
-    edges = np.frombuffer(rules.edges, np.int32).reshape(-1, EDGE_FIELDS)
+def productive_states(rules: Rules, known: bytes | bytearray = b"", n_known_edges: int = 0) -> bytearray:
+    """1 for each state from which a final state can be reached, every rule called on the way deriving something.
+
+    `known`: what was found for the first states; edges out of the others begin at `n_known_edges`.
+    """
+    edges = np.frombuffer(rules.edges, np.int32)[n_known_edges * EDGE_FIELDS :].reshape(-1, EDGE_FIELDS)
     edges = edges[np.argsort(edges[:, 3], kind="stable")]
     n_states = len(rules.state_rules)
-    # edges into state s: first[s] to first[s + 1]
-    first = np.searchsorted(edges[:, 3], np.arange(n_states + 1)).tolist()
+    # edges into state s: first[s - n_known] to first[s - n_known + 1]
+    n_known = len(known)
+    first = np.searchsorted(edges[:, 3], np.arange(n_known, n_states + 1)).tolist()
     sources = edges[:, 0].tolist()
     rule_starts = np.frombuffer(rules.rule_starts, np.int32)
     is_call = np.isin(edges[:, 1], CALLS)
     # start state of the rule that an edge calls, -1 for other edges
     starts = np.where(is_call, rule_starts[np.where(is_call, edges[:, 2], 0)], -1).tolist()
     calls: dict[int, list[int]] = {}  # start state of a rule -> sources of its calls whose end is productive already
-    productive = bytearray(n_states)
-    waiting = list(rules.finals[::2])
+    productive = bytearray(known) + bytearray(n_states - n_known)
+    waiting = [state for state in rules.finals[::2] if state >= n_known]
     for state in waiting:
         productive[state] = 1
     while waiting:
         here = waiting.pop()
         found = calls.pop(here, [])
-        for at in range(first[here], first[here + 1]):
+        for at in range(first[here - n_known], first[here - n_known + 1]):
             start = starts[at]
             if start == -1 or productive[start]:
                 found.append(sources[at])
@@ -43,4 +47,4 @@ def productive_states(rules: Rules) -> set[int]:
             if not productive[state]:
                 productive[state] = 1
                 waiting.append(state)
-    return {state for state, is_productive in enumerate(productive) if is_productive}
+    return productive

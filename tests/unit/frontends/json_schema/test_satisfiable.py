@@ -6,7 +6,11 @@ import random
 from collections.abc import Callable
 
 from llmask.frontends.json_schema.satisfiable import productive_states
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, StateId
+
+
+def found(rules: Rules) -> set[int]:
+    return {state for state, is_productive in enumerate(productive_states(rules)) if is_productive}
 
 
 def test_a_rule_that_calls_itself_without_end_derives_nothing() -> None:
@@ -20,9 +24,9 @@ def test_a_rule_that_calls_itself_without_end_derives_nothing() -> None:
     rules.call(inside, loop, loop_end)
     rules.final(loop_end)
     rules.call(first, loop, end)
-    assert productive_states(rules) == {end, loop_end}
+    assert found(rules) == {end, loop_end}
     rules.skip(inside, loop_end)
-    assert productive_states(rules) == {first, end, rules.start_state(loop), inside, loop_end}
+    assert found(rules) == {first, end, rules.start_state(loop), inside, loop_end}
 
 
 def test_random_rules_beside_the_definition(rng: random.Random, scaled: Callable[[int], int]) -> None:
@@ -43,15 +47,38 @@ def test_random_rules_beside_the_definition(rng: random.Random, scaled: Callable
                 rules.scan(state, 5, following)
             else:
                 rules.call(state, called, following)
-        found = set()
+        wanted = set()
         for _ in range(rng.randint(0, 3)):
-            found.add(StateId(rng.randrange(len(rules.state_rules))))
-        for state in found:
+            wanted.add(StateId(rng.randrange(len(rules.state_rules))))
+        for state in wanted:
             rules.final(state)
         n_before = -1
-        while len(found) > n_before:
-            n_before = len(found)
+        while len(wanted) > n_before:
+            n_before = len(wanted)
             for state, called, following in edges:
-                if following in found and (called is None or rules.start_state(called) in found):
-                    found.add(state)
-        assert productive_states(rules) == found
+                if following in wanted and (called is None or rules.start_state(called) in wanted):
+                    wanted.add(state)
+        assert found(rules) == wanted
+
+
+def test_rules_that_are_written_behind_others_are_looked_at_alone(rng: random.Random) -> None:
+    rules = Rules()
+    known, n_known_edges = bytearray(), 0
+    for number in range(40):
+        rule = rules.rule(str(number))
+        for _ in range(3):
+            rules.state(rule)
+        first = rules.start_state(rule)
+        for _ in range(4):
+            here, there = StateId(first + rng.randrange(4)), StateId(first + rng.randrange(4))
+            if rng.random() < 0.3:
+                rules.scan(here, 5, there)
+            else:
+                rules.call(here, RuleId(rng.randint(0, number)), there)
+        if rng.random() < 0.5:
+            rules.final(StateId(first + rng.randrange(4)))
+        if rng.random() < 0.5:
+            known = productive_states(rules, known, n_known_edges)
+            n_known_edges = len(rules.edges) // EDGE_FIELDS
+            assert known == productive_states(rules)
+            assert sum(known) not in (0, len(known)) or number < 9
