@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .batch import fill_bitmasks
     from .compiled import CompiledGrammar
     from .compiler import Compiler
-    from .counting import AppendableEncoder, IntervalCounter, PrependableEncoder
+    from .counting.growing import AppendableEncoder, PrependableEncoder
+    from .counting.intervals import IntervalCounter
     from .errors import (
         GrammarError,
         LimitExceeded,
@@ -58,7 +59,9 @@ _ERRORS = ("GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
 _MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
-    **dict.fromkeys(("AppendableEncoder", "IntervalCounter", "PrependableEncoder"), "counting"),
+    "AppendableEncoder": "counting.growing",
+    "PrependableEncoder": "counting.growing",
+    "IntervalCounter": "counting.intervals",
     "CompiledGrammar": "compiled",
     "Compiler": "compiler",
     "Limits": "limits",

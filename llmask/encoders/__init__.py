@@ -21,7 +21,7 @@ Kernels (`llmask/kernels/`), each with what it needs of the table:
     bpe_backtrack.py     exact                 bpe_prefixes.py  method "table"
     bpe_heap.py          "heap", "dropout"     bpe_longest.py   "greedy", "minimal"
     bpe_merges.py        merges of a file      bpe_encode.py    text -> tokens, the doors
-    bpe_incremental.py   words of texts that are not finished (llmask/counting.py)
+    bpe_incremental.py   words of texts that are not finished (llmask/counting)
     bpe_append.py        the same for texts that grow by bytes
 
 Three decisions carry the speed. A word that is a token is one look-up, and four words of five are. Other words are

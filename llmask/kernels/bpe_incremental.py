@@ -21,7 +21,7 @@ from .bpe_encode import SMALL_BUFFER, encode_word
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
-from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, word_end
+from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, next_word, word_end
 from .raw import borrow, borrow_zeros, give_back
 
 END, NEEDED, TOTAL, RESTART = range(4)
@@ -157,11 +157,15 @@ def write_row(rows, row, end, needed, total, may_restart):
 
 @kernel
 def count_rest(table, levels, text, position, end, safe_end, buffer):
-    """Tokens of the words from `position` on, where scanning may begin, up to `end`; FAILED: a byte is no token."""
-    clear_levels(table, levels)
+    """Tokens of the words from `position` on, where scanning may begin, up to `end`; FAILED: a byte is no token.
+
+    `levels` is room that is written anew.
+    """
+    for level in range(table[N_PATTERNS]):
+        store_i64(levels + level * 8, 0)
     total = 0
     while position < end:
-        word, _, _ = next_row(table, levels, text, position, end, 0)
+        word = next_word(table, levels, text, position, end)
         found = count_word(table, text, position, word, safe_end, buffer)
         if found == FAILED:
             return FAILED
@@ -220,7 +224,7 @@ def count_interval(address, text, start, end, rows, row_at):
     levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
     total, position = 0, start
     while position < end and load_i32(row_at + position * 4) < 0:
-        word, _, _ = next_row(table, levels, text, position, end, 0)
+        word = next_word(table, levels, text, position, end)
         total += count_word(table, text, position, word, end, buffer)
         position = word
     if position < end:

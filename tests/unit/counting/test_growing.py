@@ -1,10 +1,10 @@
-"""Growing texts and intervals: what is refused. That they count right: tests/properties/test_counting.py."""
+"""Growing texts: what is refused. That they count right: tests/properties/test_counting.py."""
 
 from __future__ import annotations
 
 import pytest
 
-from llmask import AppendableEncoder, IntervalCounter, PrependableEncoder, Tokenizer
+from llmask import AppendableEncoder, PrependableEncoder, Tokenizer
 from llmask.errors import LlmaskError, VocabularyError
 
 
@@ -37,19 +37,3 @@ def test_bytes_without_tokens_are_named():
     encoder.push(b"a\xff")
     with pytest.raises(VocabularyError, match="not UTF-8 at byte 1"):
         encoder.count()
-    with pytest.raises(VocabularyError, match="no token spells byte 0x63"):
-        IntervalCounter(tok, "abc")
-
-
-def test_intervals_are_checked(default_tokenizer):
-    counter = IntervalCounter(default_tokenizer, "aé日")
-    assert counter.count(1, 3) == default_tokenizer.count("é日")
-    assert counter.count(3, 3) == 0
-    with pytest.raises(VocabularyError) as error:
-        counter.count(2, 4)
-    assert str(error.value) == (
-        "count(2, 4), but 0 <= start <= end <= 3 is wanted\n  indices count characters from the beginning of the text"
-    )
-    with pytest.raises(VocabularyError, match="only strings are counted, not bytes"):
-        IntervalCounter(default_tokenizer, b"a")
-    assert IntervalCounter(default_tokenizer, "").count(0, 0) == 0
