@@ -17,7 +17,9 @@ In: a text. Out: token ids. Cost: 15 ns a byte of English text; tables are built
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,24 @@ class BpeEncoder:
         VocabularyError : a byte that is no token.
         """
         return self._count(data, self._ends_of_bytes(data), limit)
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of some texts in one call, which lets other threads run; for the compiled splitter.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        parts = [text.encode("utf-8") for text in texts]
+        data, tables = b"".join(parts), self.tables
+        offsets, first_ids = np.zeros(len(parts) + 1, np.int64), np.empty(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        ids = np.empty(len(data) + 1, np.int32)
+        failed = tables.doors.encode_texts(tables.address, address_of(data), offsets, first_ids, ids)
+        if failed >= 0:
+            self._refuse(parts[failed])
+        listed, bounds = tables.listed(ids[: first_ids[-1]]), first_ids.tolist()
+        return [listed[start:end] for start, end in pairwise(bounds)]
 
     def _ends_of_bytes(self, data: bytes) -> np.ndarray:
         if self.splitter.automaton is not None:

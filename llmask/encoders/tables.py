@@ -40,6 +40,7 @@ _DOORS = {
     },
     "encoders": {
         "encode_text_otherwise": "bpe_encode",
+        "encode_texts": "bpe_encode",
         "enter_merges": "bpe_heap",
         "encode_longest": "bpe_longest",
         "encode_fewest": "bpe_longest",

@@ -81,6 +81,30 @@ def encode_text(address, text, n_bytes, ends, limit, out):
     return n_tokens
 
 
+@door("int64(int64, int64, int64[::1], int64[::1], int32[::1])", group="encoders")
+def encode_texts(address, texts, offsets, first_ids, out):
+    """Write the tokens of texts that lie side by side, those of text i from `first_ids[i]` on.
+
+    Text i is `offsets[i]` up to `offsets[i + 1]`. Returns -1, or the number of the first text that no tokens spell.
+    """
+    table = as_table(address)
+    bounds = borrow_zeros(MAX_PATTERNS, 8)
+    n_tokens, failed, n_bytes = 0, -1, offsets[offsets.shape[0] - 1]
+    for i in range(offsets.shape[0] - 1):
+        first_ids[i] = n_tokens
+        position = offsets[i]
+        while position < offsets[i + 1] and failed < 0:
+            end = next_word(table, bounds, texts, position, offsets[i + 1])
+            found = encode_word(table, texts, position, end, n_bytes, out.ctypes.data + n_tokens * 4)
+            if found == FAILED:
+                failed = i
+            n_tokens += found
+            position = end
+    first_ids[offsets.shape[0] - 1] = n_tokens
+    give_back(bounds)
+    return failed
+
+
 @door("int64(int64, int64, int64, int32[::1], int64, int64, int64, int32[::1])", group="encoders")
 def encode_text_otherwise(address, text, n_bytes, ends, method, threshold, seed, out):
     """As `encode_text`, by the method TABLE, HEAP or DROPOUT; `threshold` is the probability of dropout times 2^53."""

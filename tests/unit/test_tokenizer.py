@@ -135,6 +135,13 @@ def test_batches_are_encoded_as_single_texts(default_tokenizer):
     for threads in (None, 1, 2, 5):
         assert default_tokenizer.encode_batch(texts, threads=threads) == expected
     assert default_tokenizer.encode_batch([]) == []
+    long = [text * 2000 for text in texts] + ["", "é😀"]
+    assert default_tokenizer.encode_batch(long, threads=3) == [default_tokenizer.encode(text) for text in long]
+    assert default_tokenizer.encode_batch(["a", "b"], parse_special=True) == [default_tokenizer.encode(c) for c in "ab"]
+    with pytest.raises(VocabularyError, match="lone surrogate"):
+        default_tokenizer.encode_batch(["a", "\ud83d"])
+    with pytest.raises(VocabularyError, match="only strings can be encoded, not int"):
+        default_tokenizer.encode_batch(["a", 1])
     with pytest.raises(VocabularyError, match="a batch is a sequence of texts"):
         default_tokenizer.encode_batch("text")
 
