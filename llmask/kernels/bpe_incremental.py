@@ -21,7 +21,7 @@ from .bpe_encode import SMALL_BUFFER, encode_word
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
-from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, next_word, word_end
+from .pretokenize_scan import LENGTH_SHIFT, character_at, character_end, match_end, next_word, search_end, word_end
 from .raw import borrow, borrow_zeros, give_back
 
 END, NEEDED, TOTAL, RESTART = range(4)
@@ -74,15 +74,21 @@ def open_word(table, level, text, position, frontier):
         return matched, seen, 1
     furthest = seen
     start = character_end(text, position, frontier)
+    trail = borrow_zeros(3, 8)
+    is_decided = False
     while start < frontier:
-        matched, seen = open_match(table, level, text, start, frontier)
-        if seen == UNDECIDED and matched == start:
-            return start, UNDECIDED, 0
+        matched, seen = search_end(table, level, text, start, frontier, trail)
+        if seen >= frontier or (load_u8(text + seen) >= 0x80 and is_cut_off(text, seen, frontier)):
+            matched, seen = open_match(table, level, text, start, frontier)
         if matched > start:  # whatever its end is, it begins here
-            return start, max(furthest, seen, matched), 0
+            furthest, is_decided = max(furthest, seen, matched), True
+            break
+        if seen == UNDECIDED:
+            break
         furthest = max(furthest, seen)
         start = character_end(text, start, frontier)
-    return frontier, UNDECIDED, 0
+    give_back(trail)
+    return start, furthest if is_decided else UNDECIDED, 0
 
 
 @kernel

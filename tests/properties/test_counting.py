@@ -167,6 +167,16 @@ def test_texts_are_encoded_anew_where_words_do_not_suffice(llama_spm_tokenizer, 
     assert tok.is_canonical(tok.encode(text))
 
 
+def test_appending_long_runs_takes_no_quadratic_time(rng):
+    # every blank could begin a match of "\\s+$", and none does: seconds, where searching anew takes minutes
+    tok = random_tokenizer(rng, "deepseek-llm")
+    encoder, text = AppendableEncoder(tok), " " * 200_000 + "1"
+    for part in (text[:-1], text[-1:], " "):
+        encoder.push(part)
+        encoder.count()
+    assert encoder.count() == tok.count(text + " ")
+
+
 def test_appending_to_one_word_takes_linear_time(llama3_tokenizer):
     text = "ab" * 100_000
     encoder = AppendableEncoder(llama3_tokenizer)
