@@ -103,11 +103,12 @@ class Tokenizer(TokenTable):
 
     @classmethod
     def from_tiktoken(cls, encoding: Any, eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a `tiktoken.Encoding`.
+        """Tokenizer of a `tiktoken.Encoding`, or of a file such as `cl100k_base.tiktoken`.
 
         Raises
         ------
-        VocabularyError : not an encoding, or one without an end-of-sequence token.
+        VocabularyError : neither, a damaged file, or no end-of-sequence token.
+        OSError : the file cannot be opened.
         """
         return cls(read_tiktoken(encoding, eos))
 

@@ -2,7 +2,7 @@
 
 The JSON is read directly, so neither transformers nor tokenizers has to be installed. Spellings and encoders:
 
-    BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns when `re` can run them
+    BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns
     BPE with byte fallback      SentencePiece: U+2581 is a blank, <0xNN> one byte
     Unigram                     as above; encoded by longest match
     WordPiece                   "##ing" is b"ing", other tokens begin a word and get a blank: b" the", as in GGUF files

@@ -7,7 +7,7 @@ encodings and tokenizer.json bring their own.
 
 Not here: "tiny_aya", "superbpe" and "afmoe" group digits from the right, "kimi-k2" has a splitter of its own.
 
-In: a value of tokenizer.ggml.pre. Out: patterns. Cost: none.
+In: a value of tokenizer.ggml.pre, or a name of tiktoken's. Out: patterns. Cost: none.
 """
 
 from __future__ import annotations
@@ -38,6 +38,19 @@ def _by_case(letters: str, digits: str, ending: str) -> str:
 GPT4O = _by_case(r"\p{L}", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
 TEKKEN = _by_case(r"\p{L}", r"\p{N}", "")
 _GRANITE = _by_case(r"[\p{L}\p{M}]", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
+
+# tiktoken's own, as its encodings of these names have them
+CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|"
+    r"\s+(?!\S)|\s"
+)
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    f"{_WORD}{_UPPER}*{_LOWER}+{_ENDING}|{_WORD}{_UPPER}+{_LOWER}*{_ENDING}"
+    + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
+    + _SPACES
+)
 
 DIGIT = r"\p{N}"
 DIGITS = r"\p{N}+"
@@ -91,6 +104,10 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("viking", (_BLOOM, DIGIT)),
     ("bailingmoe bailingmoe2 llada-moe", (_BAILING,)),
     ("seed-coder", (_SEED_CODER,)),
+    ("default", (r"[\p{P}$+<=>^~|]+", GPT2, DIGITS, "[0-9][0-9][0-9]")),
+    ("r50k_base p50k_base", (GPT2,)),
+    ("cl100k_base", (CL100K,)),
+    ("o200k_base", (O200K,)),
 )
 
 PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for names, patterns in _GROUPS for name in names.split()}
