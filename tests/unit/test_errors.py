@@ -468,7 +468,8 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema without end",
         lambda c: c.json_schema({"properties": {"a": {"$ref": "#"}}, "required": ["a"], "type": "object"}),
         UnsatisfiableSchema,
-        NOTHING,
+        "no document fulfils the schema: this part requires itself without end\n  at #\n"
+        "  let it end: an alternative, an optional property or an empty array",
     ),
     (
         "schema unsupported",

@@ -100,6 +100,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
 def _check_productive(translation: Translation) -> None:
     """Refuse a schema without documents."""
     rules = translation.rules
-    if not productive_states(rules)[rules.rule_starts[rules.start]]:
+    productive = translation.productive[0] or productive_states(rules)
+    if not productive[rules.rule_starts[rules.start]]:
         reason, path = translation.reasons[0]
         raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))

@@ -87,7 +87,8 @@ def _emit_layout(
         cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
         if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
             return translation.nothing("a key that a negation asks for allows no value", path)
-    n_required = len(witnesses) if high is not None else 1 if witnesses else 0  # one free key may be all of them
+    # one free key may be all of them, unless room is limited: see `with_witnesses`
+    n_required = len(witnesses) if high is not None else min(1, len(witnesses))
     for entry in entries:
         n_required += entry.is_required
     if high is not None:

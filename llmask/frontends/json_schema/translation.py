@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
 from llmask.frontends.json_schema.choices import settle, settle_strings
@@ -38,7 +38,7 @@ from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.scalars import scalar_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
@@ -65,7 +65,7 @@ class Translation(Context):
         self._rule_of: dict[Any, RuleId] = {}
         self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
-        self._productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
+        self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
@@ -85,7 +85,8 @@ class Translation(Context):
                     return self.rules
                 self.void |= found
                 self.rules = Rules()
-                self._productive = bytearray(), 0
+                self.needs.clear()
+                self.productive = bytearray(), 0
                 self._rule_of.clear()
                 self._own_rules.clear()
                 self.variants.clear()
@@ -114,12 +115,15 @@ class Translation(Context):
         Raises
         ------
         LimitExceeded
-            When it takes more than the limits allow.
+            When it takes more than the limits allow, or the schema of other values cannot be written.
         """
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
             self.begin()
-            self._synthetic[key] = self._written_variant(rule, texts)
+            try:
+                self._synthetic[key] = self._written_variant(rule, texts)
+            except UnsupportedSchema as error:
+                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
         found: RuleId | None = self._synthetic[key]
         return found
 
@@ -156,14 +160,12 @@ class Translation(Context):
         """Places that guards rely on and that allow nothing."""
         if not self.counted:
             return set()
-        productive = productive_states(self.rules, *self._productive)
-        self._productive = productive, len(self.rules.edges) // EDGE_FIELDS
         counted, self.counted = self.counted, {}
-        return {
-            place
-            for start, (end, place) in counted.items()
-            if not productive[start] and productive[end] and place not in self.void
-        }
+        needs, self.needs = self.needs, {}
+        ends = (end for end, _ in counted.values())
+        productive, allowing = states_that_lead_on(self.rules, needs, ends, *self.productive)
+        self.productive = productive, len(self.rules.edges) // EDGE_FIELDS
+        return {place for start, (_, place) in counted.items() if not allowing[start]} - self.void
 
     # --- places
 
