@@ -67,7 +67,6 @@ class BpeTables(EncoderTable):
 
         self.put(slots.OFFSETS, tokens.offsets)
         self.put(slots.DATA, tokens.data)
-        self.put_number(slots.N_TOKENS, tokens.n_strings)
         self._enter_words(include)
         self.byte_tokens = self.put(slots.BYTE_TOKENS, np.full(256, -1, np.int32))
         self.put_number(slots.LONGEST_WORD, self.doors.enter_words(self.address, include, self.byte_tokens))

@@ -29,7 +29,6 @@ MAX_DEPTH = 50
 _PLAIN_ESCAPES = {"n": 10, "r": 13, "t": 9, "f": 12, "v": 11, "a": 7, "e": 27, "0": 0}
 # letters beyond ASCII that equal an ASCII letter when case is ignored
 _FOLDED = {"s": 0x17F, "k": 0x212A}
-_ANYTHING = CharacterSet(ranges=((0, N_CODE_POINTS - 1),))
 
 
 class UnknownPattern(ValueError):

@@ -4,7 +4,7 @@
     tokens      offsets and bytes of all tokens
     words       hash table from bytes to tokens (bpe_words.py)
     merging     what each token is made of, and a hash table of pairs (bpe_pairs.py)
-    tries       double arrays of tokens from the front and from the back (bpe_trie.py)
+    trie        double array of the tokens (bpe_trie.py)
 
 In: nothing. Out: numbers of slots. Cost: none.
 """
@@ -22,23 +22,21 @@ MAX_PATTERNS = 12
 # --- tokens
 OFFSETS = 16  # int32[n_tokens + 1]
 DATA = 17  # uint8[n_bytes]
-N_TOKENS = 18
 
 # --- words
-WORDS = 19  # (key int64, token | length << 32) each
-WORD_BITS = 20  # the table has 1 << WORD_BITS entries
-LONGEST_WORD = 21  # no longer word is looked up
+WORDS = 18  # (key int64, token | length << 32) each
+WORD_BITS = 19  # the table has 1 << WORD_BITS entries
+LONGEST_WORD = 20  # no longer word is looked up
 
 # --- merging
-MADE_OF = 22  # int32[n_tokens, 4]: left, right, rank, longest token that is a proper prefix (-1: none)
-PAIRS = 23  # int64: left << 42 | right << 21 | made
-PAIR_BITS = 24
-MERGES = 25  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
-MERGE_BITS = 26
-BYTE_TOKENS = 27  # int32[256]: token of a byte, -1: none
-IS_WHOLE = 28  # 1: a word that is a token is that token, whatever the merges say
+MADE_OF = 21  # int32[n_tokens, 8]: the history of each token, see bpe_pairs.py
+PAIRS = 22  # int64: left << 42 | right << 21 | made
+PAIR_BITS = 23
+MERGES = 24  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
+MERGE_BITS = 25
+BYTE_TOKENS = 26  # int32[256]: token of a byte, -1: none
+IS_WHOLE = 27  # 1: a word that is a token is that token, whatever the merges say
 
-# --- tries
-FORWARD = 29  # int64[n], double array of the tokens
-BACKWARD = 30  # int64[n], double array of the reversed tokens; 0 until it is needed
-N_SLOTS = 32
+# --- trie
+FORWARD = 28  # int64[n], double array of the tokens
+N_SLOTS = 29

@@ -44,13 +44,3 @@ def shift_right(typingctx, value, places):
         return builder.lshr(args[0], args[1])
 
     return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic
-def trailing_zeros(typingctx, value):
-    """Number of zero bits below the lowest one bit; 64 for 0."""
-
-    def codegen(context, builder, signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), codegen
