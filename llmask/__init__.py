@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .batch import fill_bitmasks
     from .compiled import CompiledGrammar
     from .compiler import Compiler
+    from .counting.growing import AppendableEncoder, PrependableEncoder
+    from .counting.intervals import IntervalCounter
     from .errors import (
         GrammarError,
         LimitExceeded,
@@ -32,13 +34,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AppendableEncoder",
     "CompiledGrammar",
     "Compiler",
     "GrammarError",
+    "IntervalCounter",
     "LimitExceeded",
     "Limits",
     "LlmaskError",
     "Matcher",
+    "PrependableEncoder",
     "TokenRejected",
     "Tokenizer",
     "UnsatisfiableSchema",
@@ -54,6 +59,9 @@ _ERRORS = ("GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
 _MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
+    "AppendableEncoder": "counting.growing",
+    "PrependableEncoder": "counting.growing",
+    "IntervalCounter": "counting.intervals",
     "CompiledGrammar": "compiled",
     "Compiler": "compiler",
     "Limits": "limits",

@@ -5,36 +5,35 @@ unused ids and all end-of-sequence ids can be named by a grammar, but no text pr
 text: a person added "<tool>" so that it is one token, and a string may contain these six characters.
 
 In: a file, an object of another library, or token bytes. Out: token bytes, ids of texts, texts of ids. Cost: 45 ms
-for a GGUF file of 128,256 tokens with the trie, when the kernels are loaded (0.3 s in a fresh process); parsing the
-merges takes another 0.1 s at the first `encode`.
+for a GGUF file of 128,256 tokens with the trie, when the kernels are loaded (0.3 s in a fresh process); the encoder's
+tables take another 0.15 s at the first `encode`, then 20 ns a byte.
 """
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
-import numpy as np
-
+from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import Encoder, SpecialTokens, select_encoder
+from .encoders.select import SpecialTokens, select_encoder
 from .errors import VocabularyError
-from .trie.build import build_trie
-from .trie.layout import TokenTrie
+from .token_table import TokenTable
 from .vocabulary.gguf import read_gguf
 from .vocabulary.huggingface import read_huggingface
 from .vocabulary.tiktoken import read_tiktoken
-from .vocabulary.vocabulary import Vocabulary, check_ids, from_bytes
+from .vocabulary.vocabulary import Vocabulary, from_bytes
 
+GROUP_SIZE = 100_000  # characters that a thread encodes at a time: 2 ms
 DEFAULT_FILE = Path(__file__).parent / "defaults" / "tokenizer.gguf"
 
 
-class Tokenizer:
+class Tokenizer(TokenTable):
     """A vocabulary together with its encoder. Immutable, may be shared by threads.
 
     Parameters
@@ -49,7 +48,7 @@ class Tokenizer:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
+        super().__init__(vocabulary)
         self._encoder = select_encoder(vocabulary)
 
     @classmethod
@@ -104,134 +103,135 @@ class Tokenizer:
 
     @classmethod
     def from_tiktoken(cls, encoding: Any, eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a `tiktoken.Encoding`.
+        """Tokenizer of a `tiktoken.Encoding`, or of a file such as `cl100k_base.tiktoken`.
 
         Raises
         ------
-        VocabularyError : not an encoding, or one without an end-of-sequence token.
+        VocabularyError : neither, a damaged file, or no end-of-sequence token.
+        OSError : the file cannot be opened.
         """
         return cls(read_tiktoken(encoding, eos))
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: everything but the stores of this process."""
-        return {name: value for name, value in self.__dict__.items() if name != "stores"}
-
-    @cached_property
-    def stores(self) -> WeakSet[Any]:
-        """What compilers have built over this vocabulary and somebody still uses."""
-        return WeakSet()
-
-    @property
-    def store_bytes(self) -> int:
-        """Memory of the tables that grammars of this tokenizer share, in bytes, those of grammars left aside."""
-        return sum(store.bytes_used for store in tuple(self.stores))
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of token ids. A model may have more logits than this; masks leave the surplus at 0."""
-        return self.vocabulary.tokens.n_strings
-
-    @property
-    def eos_ids(self) -> list[int]:
-        """Ids that end a sequence, the principal one first."""
-        return list(self.vocabulary.eos_ids)
-
-    @property
-    def special_ids(self) -> list[int]:
-        """Ids, sorted, that text never produces; end-of-sequence ids are among them."""
-        ids: list[int] = self.vocabulary.special_ids.tolist()
-        return ids
-
-    @property
-    def token_offsets(self) -> np.ndarray:
-        """int32[vocab_size + 1], read-only: token t is `token_data[token_offsets[t] : token_offsets[t + 1]]`."""
-        return self.vocabulary.tokens.offsets
-
-    @property
-    def token_data(self) -> np.ndarray:
-        """uint8, read-only: the bytes of all tokens back to back."""
-        return self.vocabulary.tokens.data
-
-    @cached_property
-    def trie(self) -> TokenTrie:
-        """Prefix trie of all token bytes, built at the first use."""
-        return build_trie(self.token_offsets, self.token_data)
-
     @property
     def encoder_name(self) -> str:
         """How `encode` works: "bpe", "spm" and "wpm" give the model's own ids, "greedy" is longest match."""
         return self._encoder.name
 
-    def token_bytes(self, token: int) -> bytes:
-        """Bytes of a token; b"" for special ones.
-
-        Raises
-        ------
-        VocabularyError : no such id.
-        """
-        self._check_token(token)
-        return self.vocabulary.tokens.get(token)
-
-    def token_name(self, token: int) -> str:
-        """Spelling of a token in its source: the way to show special tokens.
-
-        Raises
-        ------
-        VocabularyError : no such id.
-        """
-        self._check_token(token)
-        return self.vocabulary.texts.get(token).decode("utf-8", "replace")
-
-    def _check_token(self, token: int) -> None:
-        if not isinstance(token, (int, np.integer)) or not 0 <= token < self.vocab_size:
-            check_ids([token], self.vocab_size, "the argument")
-
-    def encode(self, text: str, parse_special: bool = False, method: str = "exact") -> list[int]:
-        """Token ids of a text, without a token for its beginning.
+    def encode(
+        self,
+        text: str,
+        parse_special: bool = False,
+        method: str = "exact",
+        add_special: bool = False,
+        dropout: float = 0.1,
+        seed: int = 0,
+    ) -> list[int]:
+        """Token ids of a text, unless asked for without a token for its beginning.
 
         Parameters
         ----------
         text : user-defined tokens in it are always found.
         parse_special : names of special tokens in the text become these tokens.
         method : "exact": the tokenizer's own way (`encoder_name` says when it is not known and longest match is used);
-            "greedy": longest match.
+            "greedy": the longest token at each place; "minimal": as few tokens as can be. BPE vocabularies also have
+            "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
+        add_special : also the tokens that the model expects before and behind a text, as the file says.
+        dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
+        seed : for "dropout": the same seed gives the same ids.
 
         Raises
         ------
-        VocabularyError : `text` is not a string or contains lone surrogates, or no token spells a byte of it.
+        VocabularyError : `text` is not a string or contains lone surrogates, no token spells a byte of it, or the
+            method is not one of this vocabulary's.
         """
+        encode = self._find_method(method, dropout, seed)
+        ids: list[int] = []
+        try:
+            for part in self._cut(text, parse_special):
+                if isinstance(part, int):
+                    ids.append(part)
+                elif ids:
+                    ids += encode(part)
+                else:
+                    ids = encode(part)  # the list itself: copying a million ids costs as much as finding them
+        except UnicodeEncodeError as error:
+            raise _name_surrogate(error) from None
+        if add_special:
+            data = self.vocabulary.encoder
+            return [*data.prefix_ids, *ids, *data.suffix_ids]
+        return ids
+
+    def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
+        if method == "exact":
+            return self._encoder.encode
+        if method == "greedy":
+            return self._greedy_encoder.encode
+        if method == "minimal":
+            return self._greedy_encoder.encode_fewest
+        names = ("exact", "greedy", "minimal", *(METHODS if isinstance(self._encoder, BpeEncoder) else ()))
+        if method not in names:
+            known = ", ".join(f'"{name}"' for name in names[:-1])
+            raise VocabularyError(f'method "{method}" is not known', help=f'use {known} or "{names[-1]}"')
+        if not 0 <= dropout <= 1 or not -(2**63) <= seed < 2**63:
+            raise VocabularyError(f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted")
+        encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
+        return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
+
+    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
+        """Special tokens of a text, and the texts between them as the encoder takes them."""
         if not isinstance(text, str):
             raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
-        if method not in ("exact", "greedy"):
-            raise VocabularyError(f'method "{method}" is not known', help='use "exact" or "greedy"')
-        encoder = self._encoder if method == "exact" else self._greedy_encoder
         data = self.vocabulary.encoder
-        ids: list[int] = []
-        is_after_special = True
-        try:
-            for piece in self._special_tokens.cut(text, parse_special):
-                if isinstance(piece, int):
-                    ids.append(piece)
-                else:
-                    normal = unicodedata.normalize(data.normalization, piece) if data.normalization else piece
-                    ids += encoder.encode(" " + normal if data.add_space_prefix and is_after_special else normal)
-                is_after_special = isinstance(piece, int)
-        except UnicodeEncodeError as error:
-            raise VocabularyError(
-                f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
-                help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
-            ) from None
-        return ids
+        for part in self._special_tokens.cut(text, parse_special):
+            if isinstance(part, str):
+                if data.normalization:
+                    part = unicodedata.normalize(data.normalization, part)
+                yield " " + part if data.add_space_prefix else part
+            else:
+                yield part
+
+    def encode_batch(
+        self, texts: Sequence[str], parse_special: bool = False, threads: int | None = None
+    ) -> list[list[int]]:
+        """Token ids of many texts: `[encode(text, parse_special) for text in texts]`, by several threads.
+
+        Parameters
+        ----------
+        threads : None: one for each processor. Compiled encoders release the GIL; the lists are made one by one.
+
+        Raises
+        ------
+        VocabularyError : as `encode`, for the first text that has a reason; or `texts` is one text.
+        """
+        if isinstance(texts, str):
+            raise VocabularyError("a batch is a sequence of texts, not one text", help="put it into a list")
+        encoder = None if parse_special else self.word_encoder
+
+        def encode(part: Sequence[str]) -> list[list[int]]:
+            if encoder is None:
+                return [self.encode(text, parse_special) for text in part]
+            try:
+                return encoder.encode_many(part)
+            except (AttributeError, UnicodeEncodeError, VocabularyError):
+                return [self.encode(text) for text in part]  # which names the reason
+
+        parts = _group(texts)
+        n_threads = min(threads or os.cpu_count() or 1, len(parts))
+        if n_threads <= 1:
+            return [ids for part in parts for ids in encode(part)]
+        encode(parts[0][:1])  # tables are built once
+        with ThreadPoolExecutor(n_threads) as pool:
+            return [ids for part in pool.map(encode, parts) for ids in part]
 
     @cached_property
     def _special_tokens(self) -> SpecialTokens:
         return SpecialTokens(self.vocabulary)
 
     @cached_property
-    def _greedy_encoder(self) -> Encoder:
+    def _greedy_encoder(self) -> GreedyEncoder:
         return GreedyEncoder(self.vocabulary)
 
     def count(self, text: str) -> int:
@@ -241,35 +241,151 @@ class Tokenizer:
         ------
         VocabularyError : as `encode`.
         """
-        return len(self.encode(text))
+        if not isinstance(self._encoder, BpeEncoder):
+            return len(self.encode(text))
+        try:
+            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
+        except UnicodeEncodeError as error:
+            raise _name_surrogate(error) from None
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """Bytes of tokens, joined; special ones add nothing.
+    def count_till_limit(self, text: str, n: int) -> int | None:
+        """Number of tokens of a text, or None when it has more than `n`; does not look far beyond them.
+
+        Raises
+        ------
+        VocabularyError : as `encode`.
+        """
+        encoder = self.word_encoder
+        if encoder is None or not isinstance(text, str):
+            found = self.count(text)
+        else:
+            try:
+                found = encoder.count(text, max(n, 0))
+            except UnicodeEncodeError as error:
+                raise _name_surrogate(error) from None
+        return found if found <= n else None
+
+    def split(self, text: str, n: int) -> list[str]:
+        """Chunks of at most `n` tokens, each counted alone; joined they are the text.
+
+        A chunk is what the first `n` tokens of the rest spell, less what they have of a character that they do not
+        finish, and less where the end of the chunk changes how its last word is split.
+
+        Raises
+        ------
+        VocabularyError : as `encode`; or one character alone has more than `n` tokens.
+        """
+        self.count_till_limit(text, n)
+        chunks = []
+        start = 0
+        while start < len(text):
+            end = self._find_chunk(text, start, n)
+            if end == start:
+                raise VocabularyError(
+                    f"the character {text[start]!r} alone has more than {n} tokens", where=f"character {start}"
+                )
+            chunks.append(text[start:end])
+            start = end
+        return chunks
+
+    def _find_chunk(self, text: str, start: int, n: int) -> int:
+        """End of the chunk that begins at `start`; `start` where there is none."""
+        n_characters = 8 * max(n, 1) + 32
+        while True:
+            window = text[start : start + n_characters]
+            ids = self.encode(window)
+            if len(ids) > n:
+                break
+            if start + n_characters >= len(text):
+                return len(text)
+            n_characters *= 2
+        spelled = self.decode_bytes(ids[: max(n, 0)])
+        if window.encode("utf-8").startswith(spelled):
+            end = len(spelled.decode("utf-8", "ignore"))
+        else:  # normalization or blanks that are added: what tokens spell is not the text
+            end = len(window) * n // len(ids)
+        while end > 0 and self.count(window[:end]) > n:
+            end -= 1
+        return start + end
+
+    def is_canonical(self, ids: Iterable[int]) -> bool:
+        """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
+
+        False where the tokens spell no whole characters.
 
         Raises
         ------
         VocabularyError : no such id.
         """
-        tokens = self.vocabulary.tokens
-        return b"".join(tokens.get(token) for token in self._check_all(ids))
+        run: list[int] = []
+        for token in [*self._check_all(ids), None]:
+            if token is not None and not self._is_special(token):
+                run.append(token)
+                continue
+            if run and not self._is_own_encoding(run):
+                return False
+            run = []
+        return True
 
-    def _check_all(self, ids: Iterable[int]) -> list[int]:
-        listed = list(ids) if isinstance(ids, Iterable) else ids
-        check_ids(listed, self.vocab_size, "ids")
-        return listed
+    def _is_special(self, token: int) -> bool:
+        offsets = self.token_offsets
+        return bool(offsets[token] == offsets[token + 1])
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """Text of tokens; bytes that are not UTF-8 become U+FFFD.
+    def _is_own_encoding(self, ids: list[int]) -> bool:
+        try:
+            text = self._text_of(self.decode_bytes(ids).decode("utf-8"))
+            return self.encode(text) == ids
+        except (UnicodeDecodeError, VocabularyError):
+            return False
 
-        One leading blank is dropped where `encode` adds it (SPM, UGM and WPM vocabularies), so that decoding undoes
-        encoding. What continues a prompt is decoded with `decode_bytes`, which drops nothing.
+    def compatible(self, left: int, right: int) -> bool:
+        """Whether encoding what two tokens spell gives these two tokens; a special one goes with any other.
+
+        Neighbours inside of a word must be compatible, and in BPE that is enough: a word is encoded as a sequence of
+        which every two neighbours are. Where a word ends the splitter decides, so two tokens that are not compatible
+        may still meet in a longer text: "12" and "345" do behind "9" where digits are grouped by three.
 
         Raises
         ------
         VocabularyError : no such id.
         """
-        data = self.decode_bytes(ids)
-        encoder = self.vocabulary.encoder
-        if (encoder.add_space_prefix or encoder.kind == "wpm") and data.startswith(b" "):
-            data = data[1:]
-        return data.decode("utf-8", "replace")
+        pair = self._check_all([left, right])
+        if any(self._is_special(token) for token in pair):
+            return all(self._is_special(token) or self.is_canonical([token]) for token in pair)
+        encoder = self.word_encoder
+        if encoder is None:
+            return self._is_own_encoding(pair)
+        try:
+            return encoder.encode_bytes(self.decode_bytes(pair)) == pair
+        except VocabularyError:
+            return False
+
+    @cached_property
+    def word_encoder(self) -> BpeEncoder | None:
+        """The BPE encoder, where a text is nothing but words to it: no normalization, no tokens looked for before."""
+        encoder = self._encoder
+        data = self.vocabulary.encoder
+        if not isinstance(encoder, BpeEncoder) or data.normalization or data.add_space_prefix:
+            return None
+        if encoder.splitter.automaton is None or encoder.tables.extra or self._special_tokens.has_user_defined:
+            return None
+        return encoder
+
+
+def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
+    return VocabularyError(
+        f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
+        help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
+    )
+
+
+def _group(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Texts in groups that are worth a call of their own."""
+    parts: list[Sequence[str]] = []
+    first = size = 0
+    for i, text in enumerate(texts):
+        size += len(text) if isinstance(text, str) else 0
+        if size >= GROUP_SIZE:
+            parts.append(texts[first : i + 1])
+            first, size = i + 1, 0
+    return [*parts, texts[first:]] if first < len(texts) else parts

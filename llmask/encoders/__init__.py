@@ -1,1 +1,31 @@
-"""Encoders: text to token ids, one module for each family of tokenizers."""
+r"""Encoders: text to token ids, one module for each family of tokenizers.
+
+Byte-pair encoding, which most vocabularies use, is compiled from end to end:
+
+    text -> UTF-8 -> words -------------------------------> tokens -> list
+                     one table of transitions  a hash table, or merging
+
+    patterns  pattern_syntax.py    a regular expression becomes instructions of an ordered automaton
+              categories.py        characters become classes: a two-level table of the code points
+              pattern_automaton.py instructions become transitions [state, class] -> (state, "a match ended before")
+              pretokenize.py       the splitter; patterns outside of the subset go to the package `regex`
+    tables    tables.py            the slots that doors take: one address instead of twenty arrays
+              bpe_tables.py        words, histories of tokens, the double array of the trie
+    merging   bpe.py               the encoder: exact, table, heap, dropout
+              greedy.py            longest match, fewest tokens: no merges
+
+Kernels (`llmask/kernels/`), each with what it needs of the table:
+
+    pretokenize_scan.py  words                 bpe_words.py     bytes -> token, a hash table
+    bpe_pairs.py         histories of tokens   bpe_trie.py      longest match, a double array
+    bpe_backtrack.py     exact                 bpe_prefixes.py  method "table"
+    bpe_heap.py          "heap", "dropout"     bpe_longest.py   "greedy", "minimal"
+    bpe_merges.py        merges of a file      bpe_encode.py    text -> tokens, the doors
+    bpe_incremental.py   words of texts that are not finished (llmask/counting)
+    bpe_append.py        the same for texts that grow by bytes
+
+Three decisions carry the speed. A word that is a token is one look-up, and four words of five are. Other words are
+encoded over the trie, with a test of neighbours that reads what every token is made of: no merge is ever carried out,
+and no word is too long. And the patterns become one automaton over classes of characters, so that looking ahead by one
+character costs nothing and no engine for regular expressions is asked.
+"""

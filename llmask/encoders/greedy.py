@@ -1,20 +1,24 @@
-"""Longest match: at each place the longest token that the text goes on with.
+"""Encoders that know no merges: the longest token at each place, or as few tokens as can be.
 
-For vocabularies whose own encoder is not known: plain lists of bytes, and UGM files, whose encoder is a Viterbi
-search over scores after a normalization that the file defines. The ids spell the text, but are not always those that
-the model was trained on.
+For vocabularies whose own encoder is not known, such as plain lists of bytes, and for whoever wants the ids quickly
+(longest match is what token trees over GGUF files do). The ids spell the text, but are not always those that the model
+was trained on. All tokens with bytes take part, and words are not split.
 
-In: text. Out: token ids. Cost: 2 us a token; the nested table of first bytes is built at the first call.
+In: text. Out: token ids. Cost: 5 ns a byte for the longest, 15 ns for the fewest; 40 ms once for 128,000 tokens.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from ..errors import VocabularyError
+from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
-
-HEAD_BYTES = 2  # tokens are grouped by this many leading bytes
+from .bpe_tables import double_array
+from .tables import EncoderTable, address_of
 
 
 class GreedyEncoder:
@@ -25,55 +29,49 @@ class GreedyEncoder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
 
-    @cached_property
-    def _token_of_bytes(self) -> dict[bytes, int]:
-        found: dict[bytes, int] = {}
-        for token, data in enumerate(self._vocabulary.tokens.strings()):
-            if data:
-                found.setdefault(data, token)
-        return found
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
+        return GreedyEncoder, (self._vocabulary,)
 
     @cached_property
-    def _lengths_of_head(self) -> dict[bytes, list[int]]:
-        """Lengths, descending, of the tokens that begin with these HEAD_BYTES bytes."""
-        lengths: dict[bytes, set[int]] = {}
-        for data in self._token_of_bytes:
-            if len(data) >= HEAD_BYTES:
-                lengths.setdefault(data[:HEAD_BYTES], set()).add(len(data))
-        return {head: sorted(found, reverse=True) for head, found in lengths.items()}
+    def _table(self) -> EncoderTable:
+        from ..kernels import encoder_slots as slots
+
+        table = EncoderTable(None)
+        tokens = self._vocabulary.tokens
+        table.put(slots.OFFSETS, tokens.offsets)
+        table.put(slots.FORWARD, double_array(build_trie(tokens.offsets, tokens.data)))
+        return table
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text without special tokens.
+        """Token ids of a text without special tokens, the longest token at each place.
 
         Raises
         ------
         VocabularyError : a byte that no token begins with, in a vocabulary without a token for the unknown.
         """
-        data = text.encode("utf-8")
-        ids: list[int] = []
-        position = 0
-        while position < len(data):
-            token, length = self._longest_at(data, position)
-            if token < 0:
-                raise VocabularyError(
-                    f"no token spells byte 0x{data[position]:02X}, so the text cannot be encoded",
-                    where=f"byte {position} of the text",
-                )
-            ids.append(token)
-            position += length
-        return ids
+        return self._encode(text, is_fewest=False)
 
-    def _longest_at(self, data: bytes, position: int) -> tuple[int, int]:
-        """Token and bytes it takes; (-1, 0) when there is none."""
-        for length in self._lengths_of_head.get(data[position : position + HEAD_BYTES], ()):
-            token = self._token_of_bytes.get(data[position : position + length])
-            if token is not None and position + length <= len(data):
-                return token, length
-        token = self._token_of_bytes.get(data[position : position + 1])
-        if token is not None:
-            return token, 1
-        end = position + 1
-        while end < len(data) and data[end] & 0xC0 == 0x80:
-            end += 1
-        unknown = self._vocabulary.encoder.unknown_id
-        return (unknown, end - position) if unknown >= 0 else (-1, 0)
+    def encode_fewest(self, text: str) -> list[int]:
+        """Token ids of a text without special tokens, as few as can be; the earlier ones are the longer ones.
+
+        Raises
+        ------
+        VocabularyError : no tokens spell the text, and there is no token for the unknown.
+        """
+        return self._encode(text, is_fewest=True)
+
+    def _encode(self, text: str, is_fewest: bool) -> list[int]:
+        data, table = text.encode("utf-8"), self._table
+        ids = np.empty(len(data) + 1, np.int32)
+        door = table.doors.encode_fewest if is_fewest else table.doors.encode_longest
+        n_ids = door(table.address, address_of(data), len(data), self._vocabulary.encoder.unknown_id, ids)
+        if n_ids >= 0:
+            return table.listed(ids[:n_ids])
+        place = -1 - n_ids
+        if place == len(data):
+            raise VocabularyError("no tokens spell the text")
+        raise VocabularyError(
+            f"no token spells byte 0x{data[place]:02X}, so the text cannot be encoded",
+            where=f"byte {place} of the text",
+        )

@@ -17,11 +17,15 @@ from typing import Protocol
 
 from ..vocabulary.patterns import PATTERNS
 from ..vocabulary.vocabulary import TokenType, Vocabulary
+from . import categories
 from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
 from .pretokenize import check_patterns
 from .spm import SpmEncoder
 from .wordpiece import WordPieceEncoder
+
+# the set White_Space; str.strip alone takes U+001C to U+001F, too
+WHITE_SPACE = "".join(chr(c) for low, high in categories.WHITE_SPACE for c in range(low, high + 1))
 
 
 class Encoder(Protocol):
@@ -52,7 +56,8 @@ class SpecialTokens:
 
     As in llama.cpp, longer names are cut out first, anywhere in the text, then shorter ones in what is left.
     User-defined tokens are always cut out; special ones only when the caller asks, because a text from outside could
-    forge turns.
+    forge turns. A token may take the white space before or behind it with it (`strip_before`, `strip_after`: the
+    "lstrip" and "rstrip" of tokenizer.json), or be found only as a word of its own (`whole_words`: "single_word").
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -63,23 +68,51 @@ class SpecialTokens:
             name = vocabulary.texts.get(token).decode("utf-8", "replace")
             if name:
                 names.setdefault(name, token)
+        data = vocabulary.encoder
+        self._strip_before, self._strip_after = frozenset(data.strip_before), frozenset(data.strip_after)
+        self._whole_words = frozenset(data.whole_words)
         by_length = sorted(names.items(), key=lambda entry: -len(entry[0]))
         self._all = by_length
         self._user_defined = [(name, token) for name, token in by_length if token not in special]
+
+    @property
+    def has_user_defined(self) -> bool:
+        """Whether any token is looked for in all texts."""
+        return bool(self._user_defined)
 
     def cut(self, text: str, parse_special: bool) -> list[str | int]:
         """Pieces of text and token ids, in order."""
         pieces: list[str | int] = [text]
         for name, token in self._all if parse_special else self._user_defined:
             if name in text:
-                pieces = [part for piece in pieces for part in _cut_one(piece, name, token)]
+                pieces = [part for piece in pieces for part in self._cut_one(piece, name, token)]
         return [piece for piece in pieces if piece != ""]
 
+    def _cut_one(self, piece: str | int, name: str, token: int) -> list[str | int]:
+        if isinstance(piece, int):
+            return [piece]
+        texts = piece.split(name) if token not in self._whole_words else _split_at_words(piece, name)
+        if token in self._strip_before:
+            texts = [*(text.rstrip(WHITE_SPACE) for text in texts[:-1]), texts[-1]]
+        if token in self._strip_after:
+            texts = [texts[0], *(text.lstrip(WHITE_SPACE) for text in texts[1:])]
+        parts: list[str | int] = []
+        for text in texts:
+            parts += [text, token]
+        return parts[:-1]
 
-def _cut_one(piece: str | int, name: str, token: int) -> list[str | int]:
-    if isinstance(piece, int):
-        return [piece]
-    parts: list[str | int] = []
-    for text in piece.split(name):
-        parts += [text, token]
-    return parts[:-1]
+
+def _split_at_words(text: str, name: str) -> list[str]:
+    """As `text.split(name)`, but only where no letter, digit or underscore stands beside the name."""
+    found, start, place = [], 0, text.find(name)
+    while place >= 0:
+        end = place + len(name)
+        if not _is_in_word(text[place - 1 : place]) and not _is_in_word(text[end : end + 1]):
+            found.append(text[start:place])
+            start = end
+        place = text.find(name, end)
+    return [*found, text[start:]]
+
+
+def _is_in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

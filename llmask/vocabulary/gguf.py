@@ -35,6 +35,7 @@ KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm"}
 PREFIX = "tokenizer.ggml."
 END_FIELDS = ("eos_token_id", "eot_token_id", "eom_token_id")
 # pre-tokenizers for which llama.cpp takes a whole word that is a token, without merging
+STRIPPED_MASKS = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
 IGNORE_MERGES = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "youtu", "tekken")
 
 
@@ -74,7 +75,7 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
     except VocabularyError as error:
         raise section.error(error.message, section.fields[PREFIX + "tokens"].start, PREFIX + "tokens") from None
     return freeze_vocabulary(
-        tokens, texts, types, is_special, eos_ids, _read_encoder(section, KINDS[model], texts.n_strings)
+        tokens, texts, types, is_special, eos_ids, _read_encoder(section, KINDS[model], texts, types)
     )
 
 
@@ -121,13 +122,46 @@ def _read_id(section: Section, name: str, n_tokens: int) -> int | None:
     return token
 
 
-def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
+def _read_ends(
+    section: Section, kind: str, pretokenizer: str, n_tokens: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Tokens before and behind a text; where the file does not say, what llama.cpp does for its kind."""
+    begins = kind in ("spm", "wpm") or pretokenizer in (*IGNORE_MERGES, "chameleon")
+    ends = kind in ("ugm", "wpm")
+    names: list[tuple[str, ...]] = [("bos_token_id",), ("eos_token_id",)]
+    if kind == "wpm":
+        names = [("cls_token_id", "bos_token_id"), ("seperator_token_id", "eos_token_id")]
+    found: list[tuple[int, ...]] = []
+    for flag, default, candidates in zip(("add_bos_token", "add_eos_token"), (begins, ends), names, strict=True):
+        ids = [_read_id(section, name, n_tokens) for name in candidates]
+        known = tuple(token for token in ids if token is not None)[:1]
+        found.append(known if section.get_flag(PREFIX + flag, default) else ())
+    return found[0], found[1]
+
+
+def _find_stripping(
+    section: Section, pretokenizer: str, texts: StringTable, types: np.ndarray
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Tokens that take white space with them. The format has no field for it: llama.cpp goes by the model's name."""
+    before = texts.find(b"<mask>") if pretokenizer in STRIPPED_MASKS else -1
+    after: list[int] = []
+    if any(name in section.get_text("general.name", "").lower() for name in ("phi-3", "phi3")):
+        kept = {texts.find(name) for name in (b"<unk>", b"<s>", b"<|endoftext|>")}
+        special = np.isin(types, (TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN))
+        after = sorted({*np.flatnonzero(special).tolist(), texts.find(b"</s>")} - kept - {-1})
+    return (() if before < 0 else (before,)), tuple(after)
+
+
+def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.ndarray) -> EncoderData:
+    n_tokens = texts.n_strings
     pretokenizer = section.get_text(PREFIX + "pre", "")
     scores = section.get_numbers(PREFIX + "scores", ("FLOAT32",), np.float32)
     if scores is not None and len(scores) != n_tokens:
         position = section.fields[PREFIX + "scores"].start
         raise section.error(f"{len(scores)} scores for {n_tokens} tokens", position, PREFIX + "scores")
     unknown_id = _read_id(section, "unknown_token_id", n_tokens)
+    prefix_ids, suffix_ids = _read_ends(section, kind, pretokenizer, n_tokens)
+    strip_before, strip_after = _find_stripping(section, pretokenizer, texts, types)
     return EncoderData(
         kind=kind,
         pretokenizer=pretokenizer,
@@ -136,4 +170,8 @@ def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
         ignore_merges=pretokenizer in IGNORE_MERGES,
         add_space_prefix=section.get_flag(PREFIX + "add_space_prefix", kind in ("spm", "ugm")),
         unknown_id=-1 if unknown_id is None else unknown_id,
+        prefix_ids=prefix_ids,
+        suffix_ids=suffix_ids,
+        strip_before=strip_before,
+        strip_after=strip_after,
     )

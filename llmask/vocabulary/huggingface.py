@@ -2,7 +2,7 @@
 
 The JSON is read directly, so neither transformers nor tokenizers has to be installed. Spellings and encoders:
 
-    BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns when `re` can run them
+    BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns
     BPE with byte fallback      SentencePiece: U+2581 is a blank, <0xNN> one byte
     Unigram                     as above; encoded by longest match
     WordPiece                   "##ing" is b"ing", other tokens begin a word and get a blank: b" the", as in GGUF files
@@ -137,6 +137,15 @@ def _convert(document: Json, declared: list[int | str], eos: int | Iterable[int]
     else:
         tokens = decode_texts(texts, types, is_special, byte_alphabet)
     encoder = _encoder_data(document, kind, byte_alphabet, texts)
+    added = document.get("added_tokens") or []
+    encoder = replace_kind(
+        encoder,
+        encoder.kind,
+        **_template(document.get("post_processor"), texts),
+        strip_before=tuple(entry["id"] for entry in added if entry.get("lstrip")),
+        strip_after=tuple(entry["id"] for entry in added if entry.get("rstrip")),
+        whole_words=tuple(entry["id"] for entry in added if entry.get("single_word")),
+    )
     return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
 
 
@@ -247,6 +256,25 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
     return replace_kind(
         data, "bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))
     )
+
+
+def _template(part: Json | None, texts: StringTable) -> dict[str, tuple[int, ...]]:
+    """Tokens before and behind a text, as the post-processor of one sequence puts them."""
+    before: list[int] = []
+    behind: list[int] = []
+    for entry in (part or {}).get("processors") or [part or {}]:
+        if entry.get("type") in ("BertProcessing", "RobertaProcessing"):
+            before, behind = [int(entry["cls"][1])], [int(entry["sep"][1])]
+        if entry.get("type") != "TemplateProcessing":
+            continue
+        place = before
+        for item in entry["single"]:
+            if "Sequence" in item:
+                place = behind
+            else:
+                place += [int(token) for token in entry["special_tokens"][item["SpecialToken"]["id"]]["ids"]]
+    check_ids([*before, *behind], texts.n_strings, "the post-processor")
+    return {"prefix_ids": tuple(before), "suffix_ids": tuple(behind)}
 
 
 def replace_kind(data: EncoderData, kind: str, **fields: Any) -> EncoderData:

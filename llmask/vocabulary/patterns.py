@@ -1,36 +1,113 @@
 r"""The regular expressions with which BPE models split text into words, by the names that GGUF files give them.
 
 They are part of a vocabulary: what each model's tokenizer.json says. Several patterns are applied one after the other,
-each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them.
+each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them. Where llama.cpp writes a pattern in
+another way than the model (its engine knows no `\p{Lu}`), its way stands here, for the ids to be the same; tiktoken
+encodings and tokenizer.json bring their own.
 
-In: a value of tokenizer.ggml.pre. Out: patterns. Cost: none.
+Not here: "tiny_aya", "superbpe" and "afmoe" group digits from the right, "kimi-k2" has a splitter of its own.
+
+In: a value of tokenizer.ggml.pre, or a name of tiktoken's. Out: patterns. Cost: none.
 """
 
 from __future__ import annotations
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _CONTRACTIONS = r"'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD]"
-_LLAMA3_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA3 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _LLAMA3_REST
-QWEN2 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _LLAMA3_REST
+_WORD = r"[^\r\n\p{L}\p{N}]?"
+_SPACES = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+_OTHERS = r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
+LLAMA3 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}{1,3}" + _OTHERS + _SPACES
+QWEN2 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}" + _OTHERS + _SPACES
+QWEN35 = (
+    _CONTRACTIONS + "|" + _WORD + r"[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*" + _SPACES
+)  # marks belong to letters
+_BAILING = (
+    r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|" + _WORD + r"\p{L}+|\p{N}" + _OTHERS + r"|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+_SEED_CODER = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+" + _SPACES
+
+
+def _by_case(letters: str, digits: str, ending: str) -> str:
+    """Words that a capital inside cuts: "camelCase" is "camel", "Case"."""
+    upper, lower = rf"(?:(?={letters})[^a-z])", rf"(?:(?={letters})[^A-Z])"
+    words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
+    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+
+
+GPT4O = _by_case(r"\p{L}", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
+TEKKEN = _by_case(r"\p{L}", r"\p{N}", "")
+_GRANITE = _by_case(r"[\p{L}\p{M}]", r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?")
+
+# tiktoken's own, as its encodings of these names have them
+CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|"
+    r"\s+(?!\S)|\s"
+)
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_ENDING = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    f"{_WORD}{_UPPER}*{_LOWER}+{_ENDING}|{_WORD}{_UPPER}+{_LOWER}*{_ENDING}"
+    + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
+    + _SPACES
+)
+
 DIGIT = r"\p{N}"
 DIGITS = r"\p{N}+"
 PUNCTUATION = r"[\p{P}$+<=>^~|`]+"
+_BLOOM = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+"
+_LINES = r"[^\n]+|\n+"
 
-PATTERNS: dict[str, tuple[str, ...]] = {
-    "llama-bpe": (LLAMA3,),
-    "llama3": (LLAMA3,),
-    "llama-v3": (LLAMA3,),
-    "qwen2": (QWEN2,),
-    "deepseek-r1-qwen": (QWEN2,),
-    "stablelm2": (QWEN2,),
-    "gpt-2": (GPT2,),
-    "phi-2": (GPT2,),
-    "olmo": (GPT2,),
-    "starcoder": (DIGIT, GPT2),
-    "refact": (DIGIT, GPT2),
-    "command-r": (DIGIT, GPT2),
-    "smollm": (DIGIT, GPT2),
-    "codeshell": (DIGIT, GPT2),
-    "falcon": (PUNCTUATION, GPT2, "[0-9][0-9][0-9]"),
-}
+# the letters with case of an early Unicode version
+_CASED = (
+    "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376"
+    "\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f"
+    "\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77"
+    "\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d"
+    "\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4"
+    "\u1ff6-\u1ffc\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139"
+    "\u213c-\u213f\u2145-\u2149\u214e\u2183\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2\u2cf3\ua640-\ua66d"
+    "\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-\ufb17\uff21-\uff3a"
+    "\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb\U00010c80-\U00010cb2"
+    "\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943"
+)
+_CHINESE = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
+_DEEPSEEK_LLM = (
+    r"[\r\n]",
+    rf"\s?[{_CASED}]+",
+    "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+",
+    r"\s+$",
+    _CHINESE,
+    DIGITS,
+)
+_DEEPSEEK_3 = (
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+    + _SPACES,
+)
+
+_GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("llama-bpe llama3 llama-v3 dbrx smaug-bpe chatglm-bpe glm4 falcon3 falcon-h1 pixtral lfm2", (LLAMA3,)),
+    ("qwen2 deepseek-r1-qwen stablelm2 hunyuan megrez grok-2 solar-open", (QWEN2,)),
+    ("qwen35", (QWEN35,)),
+    ("gpt-2 phi-2 mpt olmo jais jais-de trillion granite-docling gigachat jina-es jina-de roberta-bpe", (GPT2,)),
+    ("starcoder refact command-r smollm codeshell exaone minerva-7b mellum", (DIGIT, GPT2)),
+    ("falcon", (PUNCTUATION, GPT2, "[0-9][0-9][0-9]")),
+    ("deepseek-llm", _DEEPSEEK_LLM),
+    ("deepseek-coder", (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _CHINESE, DIGIT)),
+    ("deepseek-v3 hunyuan-dense", _DEEPSEEK_3),
+    ("gpt-4o llama4 minimax-m2", (GPT4O,)),
+    ("granite-embedding-multilingual", (_GRANITE,)),
+    ("tekken", (TEKKEN,)),
+    ("poro-chat bloom gpt3-finnish", (_BLOOM,)),
+    ("viking", (_BLOOM, DIGIT)),
+    ("bailingmoe bailingmoe2 llada-moe", (_BAILING,)),
+    ("seed-coder", (_SEED_CODER,)),
+    ("default", (r"[\p{P}$+<=>^~|]+", GPT2, DIGITS, "[0-9][0-9][0-9]")),
+    ("r50k_base p50k_base", (GPT2,)),
+    ("cl100k_base", (CL100K,)),
+    ("o200k_base", (O200K,)),
+)
+
+PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for names, patterns in _GROUPS for name in names.split()}

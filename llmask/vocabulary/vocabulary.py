@@ -61,6 +61,9 @@ class EncoderData:
     normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
     add_space_prefix : a blank is put before the text and after special tokens (SPM).
     unknown_id : token for what no token spells, or -1.
+    prefix_ids, suffix_ids : tokens that the model expects before and behind a text (`encode(..., add_special=True)`).
+    strip_before, strip_after : tokens that take the white space before or behind them when they are found in a text.
+    whole_words : tokens that are found in a text only where no letter or digit stands beside them.
     """
 
     kind: str = "greedy"
@@ -72,6 +75,11 @@ class EncoderData:
     normalization: Normalization = ""
     add_space_prefix: bool = False
     unknown_id: int = -1
+    prefix_ids: tuple[int, ...] = ()
+    suffix_ids: tuple[int, ...] = ()
+    strip_before: tuple[int, ...] = ()
+    strip_after: tuple[int, ...] = ()
+    whole_words: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from .samples import llama_cpp_samples
 
 
-@pytest.mark.parametrize("name", ["llama-bpe", "gpt-2", "qwen2", "falcon", "starcoder"])
+@pytest.mark.parametrize("name", ["llama-bpe", "gpt-2", "qwen2", "falcon", "starcoder", "deepseek-llm"])
 def test_ids_equal_those_of_llama_cpp(shared_dir, name):
     tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
     assert tok.encoder_name == "bpe"
@@ -27,11 +27,10 @@ def ranks_encoder(tokens: list[bytes]) -> BpeEncoder:
     return BpeEncoder(vocabulary, (LLAMA3,))
 
 
-def test_words_are_remembered_and_long_ones_are_not():
+def test_words_of_any_length():
     encoder = ranks_encoder([b"a", b"b", b"ab"])
     assert encoder.encode("ab") == encoder.encode("ab") == [2]
     assert encoder.encode("b" * 100) == [1] * 100
-    assert list(encoder._remembered) == ["ab"]
 
 
 def test_a_byte_without_a_token_is_named():

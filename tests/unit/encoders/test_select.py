@@ -21,7 +21,7 @@ SCORES = np.zeros(2, np.float32)
         (EncoderData(kind="bpe", pretokenizer="never heard of", merges=MERGES), "greedy"),
         (EncoderData(kind="bpe", pretokenizer="llama-bpe"), "greedy"),
         (EncoderData(kind="bpe", patterns=(r"\p{L}+",), merges=MERGES), "bpe"),
-        (EncoderData(kind="bpe", patterns=(r"\p{Han}+",), merges=MERGES), "greedy"),
+        (EncoderData(kind="bpe", patterns=(r"(?<=",), merges=MERGES), "greedy"),
         (EncoderData(kind="ranks", patterns=(r"\p{L}+",)), "bpe"),
         (EncoderData(kind="spm", scores=SCORES), "spm"),
         (EncoderData(kind="spm", merges=MERGES), "spm"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmask.errors import VocabularyError
+from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.gguf import read_gguf
 from llmask.vocabulary.vocabulary import Vocabulary
 
@@ -167,3 +168,29 @@ def test_bad_fields_are_named(tmp_path, fields, message, distance):
 def test_a_missing_file_is_the_usual_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_gguf(tmp_path / "missing.gguf")
+
+
+def test_tokens_around_a_text_follow_the_file_and_else_its_kind(tmp_path):
+    tokens = [b"<s>", b"</s>", b"a"]
+    types = [CONTROL, CONTROL, NORMAL]
+    ids = {"bos_token_id": 0, "eos_token_id": 1}
+
+    def ends(model: str, **fields: object) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        data = read_gguf(write_gguf(tmp_path / "ends.gguf", model, tokens, types, **ids, **fields)).encoder
+        return data.prefix_ids, data.suffix_ids
+
+    assert ends("llama") == ((0,), ())
+    assert ends("t5") == ((), (1,))
+    assert ends("bert") == ((0,), (1,))
+    assert ends("gpt2", pre="gpt-2") == ((), ())
+    assert ends("gpt2", pre="llama-bpe") == ((0,), ())
+    assert ends("gpt2", pre="gpt-2", add_bos_token=True, add_eos_token=True) == ((0,), (1,))
+    assert ends("llama", add_bos_token=False) == ((), ())
+
+
+def test_tokens_of_phi_3_take_the_white_space_behind_them(shared_dir):
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / "phi-3.gguf")
+    names = [tok.token_name(token) for token in tok.vocabulary.encoder.strip_after]
+    assert "<|user|>" in names
+    assert "<s>" not in names
+    assert tok.encode("<|user|> \n hi", parse_special=True) == tok.encode("<|user|>hi", parse_special=True)

@@ -90,7 +90,7 @@ def test_byte_level_ids_equal_those_of_tokenizers(default_tokenizer, tmp_path, s
 
 
 def test_an_unknown_split_falls_back_to_longest_match(default_tokenizer):
-    split = {"type": "Split", "pattern": {"Regex": r"\p{Han}+"}, "behavior": "Isolated", "invert": False}
+    split = {"type": "Split", "pattern": {"Regex": r"(?<="}, "behavior": "Isolated", "invert": False}
     document = byte_level_document(default_tokenizer, {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]})
     tok = Tokenizer(read_huggingface(Wrapped(document)))
     assert tok.encoder_name == "greedy"
@@ -293,3 +293,52 @@ def test_random_damage_ends_in_an_error_or_a_vocabulary(rng, scaled):
         except VocabularyError:
             n_errors += 1
     assert n_errors > 50
+
+
+def test_added_tokens_take_white_space_with_them_as_in_tokenizers(default_tokenizer, rng):
+    document = byte_level_document(default_tokenizer, SPLITS["llama-3"])
+    end = default_tokenizer.vocab_size - 1
+    document["added_tokens"] = [
+        added(end, "<|endoftext|>", True),
+        added(end + 1, "<left>", False) | {"lstrip": True},
+        added(end + 2, "<right>", True) | {"rstrip": True},
+        added(end + 3, "<both>", False) | {"lstrip": True, "rstrip": True},
+        added(end + 4, "word", False) | {"single_word": True},
+    ]
+    document["model"]["vocab"].pop("<tool>")
+    judge = tokenizers.Tokenizer.from_str(json.dumps(document))
+    tok = Tokenizer.from_huggingface(judge)
+    pieces = ["<left>", "<right>", "<both>", "word", " word ", "words", "a", " ", "  \n", "\u3000", ".", "_", "é", "1"]
+    for _ in range(300):
+        text = "".join(rng.choice(pieces) for _ in range(rng.randrange(9)))
+        assert tok.encode(text, parse_special=True) == judge.encode(text, add_special_tokens=False).ids, text
+
+
+@pytest.mark.parametrize("kind", ["template", "roberta", "sequence"])
+def test_tokens_around_a_text_are_those_of_the_post_processor(default_tokenizer, kind):
+    document = byte_level_document(default_tokenizer, SPLITS["llama-3"])
+    end = default_tokenizer.vocab_size - 1
+    first = {"SpecialToken": {"id": "<tool>", "type_id": 0}}
+    last = {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}
+    template = {
+        "type": "TemplateProcessing",
+        "single": [first, {"Sequence": {"id": "A", "type_id": 0}}, last],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {
+            "<tool>": {"id": "<tool>", "ids": [end + 3], "tokens": ["<tool>"]},
+            "<|endoftext|>": {"id": "<|endoftext|>", "ids": [end], "tokens": ["<|endoftext|>"]},
+        },
+    }
+    roberta = {
+        "type": "RobertaProcessing", "sep": ["<|endoftext|>", end], "cls": ["<tool>", end + 3],
+        "trim_offsets": True, "add_prefix_space": False,
+    }  # fmt: skip
+    level = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+    document["post_processor"] = {
+        "template": template, "roberta": roberta, "sequence": {"type": "Sequence", "processors": [level, template]}
+    }[kind]  # fmt: skip
+    judge = tokenizers.Tokenizer.from_str(json.dumps(document))
+    tok = Tokenizer.from_huggingface(judge)
+    for text in TEXTS:
+        assert tok.encode(text, parse_special=True, add_special=True) == judge.encode(text).ids
+    assert tok.encode("a") == judge.encode("a", add_special_tokens=False).ids

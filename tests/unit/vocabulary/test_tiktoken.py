@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import inspect
+import re
+
 import pytest
 
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
-from llmask.vocabulary.patterns import GPT2, LLAMA3
+from llmask.vocabulary.patterns import CL100K, GPT2, LLAMA3, O200K, PATTERNS
 from llmask.vocabulary.tiktoken import read_tiktoken
 
 tiktoken = pytest.importorskip("tiktoken", reason="the judge of token ids is not installed")
@@ -27,18 +31,16 @@ def test_ids_equal_those_of_tiktoken(encoding):
     assert tok.special_ids == list(range(encoding.eot_token, encoding.n_vocab))
     for text in ("Hello world's", ' {"a": [1, 23456, null]}\n\n', "日本語 😀 Zoë", "", "<|endoftext|>", "a" * 300):
         assert tok.decode(tok.encode(text)) == text
-        if tok.encoder_name == "bpe":  # Python 3.10 has no possessive quantifiers: longest match is used there
-            assert tok.encode(text) == encoding.encode(text, disallowed_special=()), text
-    if encoding._pat_str in (GPT2, LLAMA3):
-        assert tok.encoder_name == "bpe"
-        text = "a<|endoftext|>b<|endofprompt|>"
-        assert tok.encode(text, parse_special=True) == encoding.encode(text, allowed_special="all")
+        assert tok.encode(text) == encoding.encode(text, disallowed_special=()), text
+    assert tok.encoder_name == "bpe"
+    text = "a<|endoftext|>b<|endofprompt|>"
+    assert tok.encode(text, parse_special=True) == encoding.encode(text, allowed_special="all")
 
 
 def test_wrong_objects_and_missing_ends_are_named():
     with pytest.raises(VocabularyError) as error:
-        read_tiktoken("gpt2")
-    assert str(error.value) == ('str is not a tiktoken encoding\n  pass tiktoken.get_encoding("o200k_base")')
+        read_tiktoken(b"gpt2")
+    assert str(error.value) == ('bytes is not a tiktoken encoding\n  pass tiktoken.get_encoding("o200k_base")')
     nameless = tiktoken.Encoding(
         "x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={}
     )
@@ -46,3 +48,32 @@ def test_wrong_objects_and_missing_ends_are_named():
         read_tiktoken(nameless)
     assert str(error.value) == ("the encoding names no end-of-sequence token\n  pass eos=ID or eos=[ID, ...]")
     assert read_tiktoken(nameless, eos=3).eos_ids == (3,)
+
+
+def test_files_go_by_their_name(tmp_path):
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"abc": 257}
+    lines = [f"{base64.b64encode(data).decode()} {rank}" for data, rank in ranks.items()]
+    path = tmp_path / "r50k_base.tiktoken"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    tok = Tokenizer.from_tiktoken(path)
+    assert tok.eos_ids == [50256]
+    assert tok.encode("abc ab<|endoftext|>", parse_special=True) == [257, 32, 256, 50256]
+    for text, message in (
+        ("!!! 0", "line 1 is not base64 and a rank: b'!!! 0'"),
+        ("YQ==", "line 1 is not base64 and a rank"),
+        ("YQ== 1\nYg== 1", "two tokens have the same rank"),
+    ):
+        path.write_text(text, "utf-8")
+        with pytest.raises(VocabularyError, match=re.escape(message)):
+            Tokenizer.from_tiktoken(path)
+    with pytest.raises(VocabularyError, match="it is not known how this encoding splits a text"):
+        Tokenizer.from_tiktoken(tmp_path / "other.tiktoken")
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_patterns_are_those_of_tiktoken(name):
+    public = pytest.importorskip("tiktoken_ext.openai_public", reason="tiktoken is not installed")
+    source = inspect.getsource(getattr(public, name))
+    expected = {"cl100k_base": CL100K, "o200k_base": O200K}[name]
+    assert PATTERNS[name] == (expected,)
+    assert "|".join(re.findall(r'r"""(.+?)"""', source)) == expected

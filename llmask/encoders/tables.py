@@ -1,0 +1,125 @@
+"""The table of addresses that compiled encoders take, and the arrays that lie there.
+
+A door takes the address of one int64 array; its slots (`llmask/kernels/encoder_slots.py`) hold numbers and the
+addresses of arrays, which `EncoderTable` keeps alive. Texts are handed over as the address of a `bytes` object's
+contents: wrapping it into an array costs more than encoding a short word.
+
+In: arrays. Out: addresses. Cost: 1 us an array.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .pattern_automaton import Automaton
+
+# A bytes object ends with its contents and one NUL; basicsize counts the NUL.
+_CONTENTS = bytes.__basicsize__ - 1
+SHORT_LIST = 100
+
+
+def address_of(data: bytes) -> int:
+    """Where the contents of a bytes object lie; the caller keeps the object alive."""
+    return id(data) + _CONTENTS
+
+
+# doors by group (what is compiled or loaded together), each with its module in llmask/kernels
+_DOORS = {
+    "tokenizer": {
+        "enter_words": "bpe_words",
+        "read_merges": "bpe_merges",
+        "list_splits": "bpe_merges",
+        "trace_histories": "bpe_pairs",
+        "build_double_array": "bpe_trie",
+        "link_prefixes": "bpe_trie",
+        "encode_text": "bpe_encode",
+    },
+    "encoders": {
+        "encode_text_otherwise": "bpe_encode",
+        "encode_texts": "bpe_encode",
+        "enter_merges": "bpe_heap",
+        "encode_longest": "bpe_longest",
+        "encode_fewest": "bpe_longest",
+        "split_text": "pretokenize_scan",
+    },
+    "counting": {
+        "measure_words": "bpe_incremental",
+        "count_interval": "bpe_incremental",
+        "append_bytes": "bpe_append",
+    },
+}
+
+
+class Doors:
+    """Entry points of the compiled encoders as attributes; a group of them is made ready at the first use of one."""
+
+    def __getattr__(self, name: str) -> Any:
+        from ..kernels import jit
+
+        for group, modules in _DOORS.items():
+            if name in modules:
+                homes = {module: import_module(f"llmask.kernels.{module}") for module in modules.values()}
+                jit.make_ready(group)
+                for door, module in modules.items():
+                    setattr(self, door, getattr(homes[module], door))
+                return self.__dict__[name]
+        raise AttributeError(name)
+
+
+DOORS = Doors()
+
+
+class EncoderTable:
+    """Slots, and the arrays whose addresses they hold.
+
+    Attributes
+    ----------
+    address : of the slots; what doors take.
+    doors : what to call.
+    """
+
+    def __init__(self, automaton: Automaton | None) -> None:
+        from ..kernels import encoder_slots
+
+        self.doors = DOORS
+        self._slots = np.zeros(encoder_slots.N_SLOTS, np.int64)
+        self._arrays: dict[int, np.ndarray] = {}
+        self.address: int = self._slots.ctypes.data
+        if automaton is None:
+            return
+        self.put(encoder_slots.CLASS_INDEX, automaton.class_index)
+        self.put(encoder_slots.CLASS_BLOCKS, automaton.class_blocks)
+        self.put_number(encoder_slots.N_CLASSES, automaton.n_classes)
+        self.put_number(encoder_slots.N_PATTERNS, len(automaton.transitions))
+        for level, transitions in enumerate(automaton.transitions):
+            self.put(encoder_slots.TRANSITIONS + level, transitions)
+
+    def put(self, slot: int, array: np.ndarray) -> np.ndarray:
+        """Keep an array alive and its address in a slot; returns the array."""
+        self._arrays[slot] = array
+        self._slots[slot] = array.ctypes.data
+        return array
+
+    def put_number(self, slot: int, number: int) -> None:
+        """Write a number into a slot."""
+        self._slots[slot] = number
+
+    def listed(self, ids: np.ndarray) -> list[int]:
+        """Ids as a list. The integers are made once: looking up a million of them is twice as quick as making them."""
+        found: list[int] = self._integers.take(ids).tolist() if len(ids) > SHORT_LIST else ids.tolist()
+        return found
+
+    @cached_property
+    def _integers(self) -> np.ndarray:
+        from ..kernels import encoder_slots
+
+        numbers: np.ndarray = np.arange(len(self.get(encoder_slots.OFFSETS))).astype(object)
+        return numbers
+
+    def get(self, slot: int) -> np.ndarray:
+        """The array of a slot."""
+        return self._arrays[slot]

@@ -1,0 +1,189 @@
+"""Counting, splitting, growing texts and intervals equal their definition: encode from scratch."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from llmask import AppendableEncoder, IntervalCounter, PrependableEncoder, Tokenizer
+from llmask.errors import VocabularyError
+from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+
+PIECES = (
+    "a", "b", "ab", " a", "  ", "   ", "\n", "\r\n", "\n \n", "'s", "'LL", "1", "23", "4567", "!", "..", ",", "\u00e9",
+    "\u65e5\u672c", "\U0001f600", "e\u0301", "\u3000", "-", "$", "`", "the", " the", "x" * 70, "ab" * 40, " " * 70,
+)  # fmt: skip
+NAMES = ("llama-bpe", "gpt-2", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-v3", "gpt-4o", "bloom")
+
+
+def random_text(rng: random.Random, longest: int = 12) -> str:
+    return "".join(rng.choice(PIECES) for _ in range(rng.randrange(longest)))
+
+
+def random_tokenizer(rng: random.Random, name: str) -> Tokenizer:
+    """All bytes, and some parts of random texts, ranked at random."""
+    parts = set()
+    while len(parts) < 60:
+        text = random_text(rng, 5).encode()
+        first = rng.randrange(len(text) + 1)
+        parts.add(text[first : first + rng.randint(2, 6)])
+    parts = sorted(part for part in parts if len(part) > 1)
+    rng.shuffle(parts)
+    tokens = [bytes([byte]) for byte in range(256)] + parts
+    encoder = EncoderData(kind="ranks", pretokenizer=name, ignore_merges=rng.random() < 0.5)
+    return Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=encoder))
+
+
+@pytest.fixture(params=NAMES)
+def tok(request, rng) -> Tokenizer:
+    tokenizer = random_tokenizer(rng, request.param)
+    assert tokenizer.word_encoder is not None
+    return tokenizer
+
+
+def test_counting_and_limits(tok, scaled, rng):
+    for _ in range(scaled(60)):
+        text = random_text(rng)
+        n_tokens = len(tok.encode(text))
+        assert tok.count(text) == n_tokens
+        for n in (0, 1, n_tokens - 1, n_tokens, n_tokens + 1, rng.randrange(40)):
+            assert tok.count_till_limit(text, n) == (n_tokens if n_tokens <= n else None)
+
+
+def test_chunks_are_the_text_and_have_no_more_tokens(tok, scaled, rng):
+    for _ in range(scaled(60)):
+        text, n = random_text(rng, 30), rng.randint(4, 12)
+        chunks = tok.split(text, n)
+        assert "".join(chunks) == text
+        assert all(0 < len(tok.encode(chunk)) <= n for chunk in chunks)
+        assert tok.split(text, 10_000) == ([text] if text else [])
+
+
+def test_a_character_that_does_not_fit_is_named():
+    tok = Tokenizer.from_bytes([*(bytes([byte]) for byte in range(256)), b""], eos=256)
+    with pytest.raises(VocabularyError) as error:
+        tok.split("ab\u65e5", 2)
+    assert str(error.value) == "the character '\u65e5' alone has more than 2 tokens\n  at character 2"
+
+
+def test_appending_is_encoding_from_scratch(tok, scaled, rng):
+    for _ in range(scaled(25)):
+        encoder, texts = AppendableEncoder(tok), [b""]
+        for _ in range(40):
+            if rng.random() < 0.3 and len(texts) > 1:
+                n = rng.randrange(len(texts))
+                encoder.rollback(n)
+                texts = texts[: len(texts) - n]
+            else:
+                piece = rng.choice(PIECES).encode()
+                piece = piece[: rng.randint(1, len(piece))] if rng.random() < 0.3 else piece
+                encoder.push(piece)
+                texts.append(texts[-1] + piece)
+            assert encoder.text() == texts[-1]
+            if rng.random() < 0.7:
+                expected = tok.word_encoder.encode_bytes(texts[-1])
+                assert encoder.count() == len(expected), texts[-1]
+                assert encoder.tokens() == expected
+
+
+def test_prepending_is_encoding_from_scratch(tok, scaled, rng):
+    for _ in range(scaled(25)):
+        encoder, texts = PrependableEncoder(tok), [b""]
+        for _ in range(40):
+            if rng.random() < 0.3 and len(texts) > 1:
+                n = rng.randrange(len(texts))
+                encoder.rollback(n)
+                texts = texts[: len(texts) - n]
+            else:
+                piece = rng.choice(PIECES).encode()
+                encoder.push(piece)
+                texts.append(piece + texts[-1])
+            assert encoder.text() == texts[-1]
+            if rng.random() < 0.7:
+                expected = tok.word_encoder.encode_bytes(texts[-1])
+                assert encoder.count() == len(expected), texts[-1]
+                assert encoder.tokens() == expected
+
+
+def test_intervals_are_encoded_from_scratch(tok, scaled, rng):
+    for _ in range(scaled(25)):
+        text = random_text(rng, 40)
+        counter = IntervalCounter(tok, text)
+        for _ in range(60):
+            start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+            assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
+    with pytest.raises(VocabularyError):
+        counter.count(0, len(text) + 1)
+
+
+def test_every_prefix_is_counted(tok, scaled, rng):
+    for _ in range(scaled(20)):
+        encoder, whole = AppendableEncoder(tok), b""
+        for _ in range(3):
+            text = random_text(rng, 10).encode()
+            expected = [len(tok.word_encoder.encode_bytes(whole + text[: n + 1])) for n in range(len(text))]
+            assert encoder.push_counts(text) == expected
+            whole += text
+            assert encoder.text() == whole
+        encoder.rollback(2)
+        encoder.push(whole[len(encoder.text()) :])
+        assert encoder.count() == len(tok.word_encoder.encode_bytes(whole))
+
+
+def test_canonical_is_encoding_what_was_decoded(tok, scaled, rng):
+    for _ in range(scaled(200)):
+        ids = tok.encode(random_text(rng, 5))
+        if rng.random() < 0.6 and ids:
+            ids[rng.randrange(len(ids))] = rng.randrange(tok.vocab_size)
+        special = tok.vocab_size - 1
+        runs: list[list[int]] = [[]]
+        for token in ids:
+            if token == special:
+                runs.append([])
+            else:
+                runs[-1].append(token)
+        assert tok.is_canonical(ids) == all(tok.encode(tok.decode(run)) == run for run in runs)
+        left, right = rng.randrange(special), rng.randrange(special)
+        spelled = tok.decode_bytes([left, right])
+        assert tok.compatible(left, right) == (tok.word_encoder.encode_bytes(spelled) == [left, right])
+    assert tok.compatible(special, special)
+
+
+def test_texts_are_encoded_anew_where_words_do_not_suffice(llama_spm_tokenizer, rng):
+    tok = llama_spm_tokenizer
+    assert tok.word_encoder is None
+    appended, prepended = AppendableEncoder(tok), PrependableEncoder(tok)
+    text = ""
+    for piece in ("the ", "\u65e5", " x", "  ", "e"):
+        appended.push(piece)
+        text += piece
+        assert appended.count() == tok.count(text)
+    for piece in ("e", "  ", " x", "\u65e5", "the "):
+        prepended.push(piece)
+    assert prepended.tokens() == tok.encode(text)
+    assert IntervalCounter(tok, text).count(2, 7) == tok.count(text[2:7])
+    assert "".join(tok.split(text, 3)) == text
+    assert tok.is_canonical(tok.encode(text))
+
+
+def test_appending_long_runs_takes_no_quadratic_time(rng):
+    # every blank could begin a match of "\\s+$", and none does: seconds, where searching anew takes minutes
+    tok = random_tokenizer(rng, "deepseek-llm")
+    encoder, text = AppendableEncoder(tok), " " * 200_000 + "1"
+    for part in (text[:-1], text[-1:], " "):
+        encoder.push(part)
+        encoder.count()
+    assert encoder.count() == tok.count(text + " ")
+
+
+def test_appending_to_one_word_takes_linear_time(llama3_tokenizer):
+    text = "ab" * 100_000
+    encoder = AppendableEncoder(llama3_tokenizer)
+    counts = encoder.push_counts(text)
+    assert counts[-1] == llama3_tokenizer.count(text)
+    assert counts[999] == llama3_tokenizer.count(text[:1000])
+    for _ in range(2000):
+        encoder.push("a")
+        encoder.count()
+    assert encoder.count() == llama3_tokenizer.count(text + "a" * 2000)

@@ -1,0 +1,60 @@
+"""What every token is made of, which tokens merging never makes, and strings that are no tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from llmask.encoders.bpe import BpeEncoder
+from llmask.encoders.bpe_tables import BpeTables, double_array
+from llmask.kernels import bpe_pairs, bpe_trie
+from llmask.trie.build import build_trie
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, Vocabulary, from_bytes
+
+
+def vocabulary(tokens: list[bytes], merges: list[bytes]) -> Vocabulary:
+    data = EncoderData(kind="bpe", merges=make_table(merges))
+    return from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data)
+
+
+def test_a_token_that_is_made_after_a_later_merge_is_found():
+    # "abc" (rank 0) is made of "a" and "bc" (rank 1)
+    tokens = [b"a", b"b", b"c", b"bc", b"abc"]
+    tables = BpeTables(vocabulary(tokens, [b"a bc", b"b c"]), None)
+    made_of = tables._made_of.tolist()
+    assert made_of[4][:3] == [0, 3, 0]
+    assert made_of[4][bpe_pairs.TIME // 4] == 1
+    assert tables.is_reachable.tolist() == [True] * 5 + [False]
+
+
+def test_a_token_that_merging_never_makes_is_known():
+    tables = BpeTables(vocabulary([b"a", b"b", b"c", b"ab", b"bc", b"abc"], [b"a b", b"b c", b"a bc"]), None)
+    assert tables.is_reachable.tolist()[:6] == [True, True, True, True, True, False]
+
+
+def test_merges_of_strings_that_are_no_tokens_are_spelled_by_bytes():
+    encoder = BpeEncoder(vocabulary([b"a", b"b", b"c", b"abc"], [b"a b", b"ab c"]), ())
+    assert encoder.tables.extra == [b"ab"]
+    assert encoder.encode("abcab") == [3, 0, 1]
+    assert encoder.encode_otherwise("abcab", "heap") == [3, 0, 1]
+    assert encoder.count("abcab") == 3
+
+
+def test_merges_with_an_empty_half_never_apply():
+    encoder = BpeEncoder(vocabulary([b"a", b"b"], [b" a", b"a ", b"", b"a b c"]), ())
+    assert encoder.encode("aab") == [0, 0, 1]
+
+
+def test_the_double_array_holds_the_tokens(rng):
+    tokens = sorted({bytes(rng.choices(b"abc\x00\xff", k=rng.randint(1, 6))) for _ in range(300)})
+    table = make_table(tokens)
+    entries = double_array(build_trie(table.offsets, table.data))
+    for token, data in enumerate(tokens):
+        base, found = bpe_trie.ROOT_BASE, -1
+        for byte in data:
+            entry = int(entries[base + byte])
+            assert entry & bpe_trie.LABEL_MASK == byte + 1
+            base, found = entry >> bpe_trie.BASE_SHIFT, (entry >> bpe_trie.ENDING_SHIFT & bpe_trie.ENDING_MASK) - 1
+        assert found == token
+    n_nodes = build_trie(table.offsets, table.data).n_nodes
+    assert np.count_nonzero(entries) == n_nodes - 1
