@@ -31,7 +31,8 @@ from .configurations import (
     known_step,
     pack,
 )
-from .derivatives import derivative, is_empty, matches
+from .derivatives import derivative, matches
+from .emptiness import is_empty
 from .grammar_slots import VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, list_item, list_length, map_get, map_put

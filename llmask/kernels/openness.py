@@ -11,7 +11,8 @@ string, a few ms at MOST_STATES states; no is said when there are more.
 from __future__ import annotations
 
 from .class_maps import class_of
-from .derivatives import derivative, is_empty
+from .derivatives import derivative
+from .emptiness import is_empty
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32
 from .node_table import EMPTY, FINITE, MAP, field, has_flag, push, scratch

@@ -10,8 +10,8 @@ Cost: linear in the edges; nullable rules in rounds, as many as nullable rules n
 
 from __future__ import annotations
 
-from .derivatives import is_empty
 from .earley_items import CALL, CALL_NEW, SCAN, SKIP
+from .emptiness import is_empty
 from .grammar_slots import (
     EDGE_FIRST,
     EDGES,

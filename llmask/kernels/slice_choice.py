@@ -9,7 +9,7 @@ In: a lexer state. Out: a position in SLICES. Cost: under 1 us.
 
 from __future__ import annotations
 
-from .derivatives import is_empty
+from .emptiness import is_empty
 from .interning import list_item, list_length, list_offset
 from .jit import kernel, never_inline
 from .memory import block, get_i32, get_i64
