@@ -22,12 +22,13 @@ from weakref import WeakSet
 import numpy as np
 
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import Encoder, SpecialTokens, select_encoder
+from .encoders.select import ADDS_OWN_SPACE, Encoder, SpecialTokens, select_encoder
 from .errors import VocabularyError
 from .trie.build import build_trie
 from .trie.layout import TokenTrie
 from .vocabulary.gguf import read_gguf
 from .vocabulary.huggingface import read_huggingface
+from .vocabulary.sentencepiece import read_sentencepiece
 from .vocabulary.tiktoken import read_tiktoken
 from .vocabulary.vocabulary import Vocabulary, check_ids, from_bytes
 
@@ -111,6 +112,24 @@ class Tokenizer:
         VocabularyError : not an encoding, or one without an end-of-sequence token.
         """
         return cls(read_tiktoken(encoding, eos))
+
+    @classmethod
+    def from_sentencepiece(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Tokenizer:
+        """Tokenizer of a SentencePiece `.model` file, unigram or BPE; gives the ids of the sentencepiece library.
+
+        Parameters
+        ----------
+        path : the file. No package is needed to read it.
+        eos : ids that end a sequence; None: the piece that the trainer named, and those with well-known names.
+
+        Raises
+        ------
+        VocabularyError : the file is corrupt, of another kind, or names no end-of-sequence piece.
+        OSError : the file cannot be opened.
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise VocabularyError(f"{type(path).__name__} is not a path")
+        return cls(read_sentencepiece(path, eos))
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
@@ -210,15 +229,14 @@ class Tokenizer:
         encoder = self._encoder if method == "exact" else self._greedy_encoder
         data = self.vocabulary.encoder
         ids: list[int] = []
-        is_after_special = True
+        adds_space = data.add_space_prefix and encoder.name not in ADDS_OWN_SPACE
         try:
             for piece in self._special_tokens.cut(text, parse_special):
                 if isinstance(piece, int):
                     ids.append(piece)
                 else:
                     normal = unicodedata.normalize(data.normalization, piece) if data.normalization else piece
-                    ids += encoder.encode(" " + normal if data.add_space_prefix and is_after_special else normal)
-                is_after_special = isinstance(piece, int)
+                    ids += encoder.encode(" " + normal if adds_space else normal)
         except UnicodeEncodeError as error:
             raise VocabularyError(
                 f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",

@@ -4,9 +4,10 @@
     bpe, pattern known            bpe       yes
     ranks (tiktoken)              bpe       yes
     spm                           spm       yes
+    ugm                           ugm       yes
     wpm                           wpm       yes for uncased models
-    ugm, bpe with an unknown      greedy    no: longest match; the ids spell the text
-    pattern, plain lists
+    bpe with an unknown pattern,  greedy    no: longest match; the ids spell the text
+    plain lists
 
 In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Cost: none until the first call.
 """
@@ -21,7 +22,10 @@ from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
 from .pretokenize import check_patterns
 from .spm import SpmEncoder
+from .unigram import UnigramEncoder
 from .wordpiece import WordPieceEncoder
+
+ADDS_OWN_SPACE = ("spm", "ugm")  # encoders that put the blank before a text themselves
 
 
 class Encoder(Protocol):
@@ -42,6 +46,8 @@ def select_encoder(vocabulary: Vocabulary) -> Encoder:
             return BpeEncoder(vocabulary, patterns)
     elif data.kind == "spm" and (data.scores is not None or data.merges is not None):
         return SpmEncoder(vocabulary)
+    elif data.kind == "ugm" and data.scores is not None:
+        return UnigramEncoder(vocabulary)
     elif data.kind == "wpm":
         return WordPieceEncoder(vocabulary)
     return GreedyEncoder(vocabulary)
@@ -64,6 +70,8 @@ class SpecialTokens:
             if name:
                 names.setdefault(name, token)
         by_length = sorted(names.items(), key=lambda entry: -len(entry[0]))
+        if vocabulary.encoder.rules == "sentencepiece":
+            by_length = [(name, token) for name, token in by_length if token in special]
         self._all = by_length
         self._user_defined = [(name, token) for name, token in by_length if token not in special]
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
+from .charsmap import CharsMap, read_charsmap
 from .end_tokens import find_end_ids
 from .gguf_section import Section, read_section
 from .spelling import decode_texts
@@ -127,6 +128,10 @@ def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
     if scores is not None and len(scores) != n_tokens:
         position = section.fields[PREFIX + "scores"].start
         raise section.error(f"{len(scores)} scores for {n_tokens} tokens", position, PREFIX + "scores")
+    if scores is not None and kind in ("spm", "ugm") and not np.isfinite(scores).all():
+        token = int(np.argmin(np.isfinite(scores)))
+        position = section.fields[PREFIX + "scores"].start + 4 * token
+        raise section.error(f"the score of token {token} is not a number", position, PREFIX + "scores")
     unknown_id = _read_id(section, "unknown_token_id", n_tokens)
     return EncoderData(
         kind=kind,
@@ -136,4 +141,17 @@ def _read_encoder(section: Section, kind: str, n_tokens: int) -> EncoderData:
         ignore_merges=pretokenizer in IGNORE_MERGES,
         add_space_prefix=section.get_flag(PREFIX + "add_space_prefix", kind in ("spm", "ugm")),
         unknown_id=-1 if unknown_id is None else unknown_id,
+        charsmap=_read_charsmap(section) if kind == "ugm" else None,
+        remove_extra_whitespaces=kind == "ugm" and section.get_flag(PREFIX + "remove_extra_whitespaces", False),
     )
+
+
+def _read_charsmap(section: Section) -> CharsMap | None:
+    key = PREFIX + "precompiled_charsmap"
+    block = section.get_numbers(key, ("UINT8", "INT8"), np.uint8)
+    if block is None:
+        return None
+    try:
+        return read_charsmap(block.tobytes())
+    except VocabularyError as error:
+        raise section.error(error.message, section.fields[key].start, key) from None

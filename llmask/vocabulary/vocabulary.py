@@ -25,6 +25,7 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
+from .charsmap import CharsMap
 from .strings import StringTable, make_table
 
 
@@ -59,8 +60,15 @@ class EncoderData:
     scores : float32[n_tokens], log-probabilities of SPM and UGM tokens.
     ignore_merges : a word that is a token is that token, whatever the merges say.
     normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
-    add_space_prefix : a blank is put before the text and after special tokens (SPM).
+    add_space_prefix : a blank is put before the text and after special tokens (SPM, UGM).
     unknown_id : token for what no token spells, or -1.
+    charsmap : rules that normalize a text (SPM, UGM).
+    remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
+    escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).
+    space_is_suffix : the blank that `add_space_prefix` puts goes behind the text, not before it (SPM, UGM).
+    stops_at_spaces : a token is matched inside of a word only, and words begin with a blank (SPM, UGM).
+    rules : whose ids are given where the two differ (SPM, UGM). "llama.cpp": user-defined tokens are cut out of a text
+        before it is normalized; "sentencepiece": they are matched in its course, and what is beside them is one text.
     """
 
     kind: str = "greedy"
@@ -72,6 +80,12 @@ class EncoderData:
     normalization: Normalization = ""
     add_space_prefix: bool = False
     unknown_id: int = -1
+    charsmap: CharsMap | None = None
+    remove_extra_whitespaces: bool = False
+    escape_whitespaces: bool = True
+    space_is_suffix: bool = False
+    stops_at_spaces: bool = False
+    rules: Literal["llama.cpp", "sentencepiece"] = "llama.cpp"
 
 
 @dataclass(frozen=True)
