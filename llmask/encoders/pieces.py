@@ -139,6 +139,17 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     table.put(charsmap_rules.ESCAPES_SPACES, data.escape_whitespaces)
 
 
+def list_neighbours(tokens: StringTable) -> np.ndarray:
+    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right behind byte a."""
+    first, second = tokens.data[:-1].astype(np.int64), tokens.data[1:]
+    is_inside = (second & 0xC0) != 0x80
+    starts = tokens.offsets[1:-1]
+    is_inside[starts[(starts > 0) & (starts < len(tokens.data))] - 1] = False
+    bits = np.zeros(65536, bool)
+    bits[(first * 256 + second)[is_inside]] = True
+    return np.packbits(bits, bitorder="little")
+
+
 def byte_tokens(vocabulary: Vocabulary) -> np.ndarray | None:
     """int32[256]: the token of each single byte, None when a byte has none."""
     found = np.full(256, -1, np.int32)

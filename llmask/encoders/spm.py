@@ -25,6 +25,7 @@ from .pieces import (
     PieceTable,
     build_double_array,
     byte_tokens,
+    list_neighbours,
     matched_strings,
     put_normalization,
     refuse,
@@ -78,7 +79,7 @@ class SpmEncoder:
         slots = fill_slots(pairs)
         table.put_array(kernels.PAIRS, slots)
         table.put(kernels.PAIRS_MASK, len(slots) // 2 - 1)
-        table.put_array(kernels.NEIGHBOURS, list_neighbours(tokens))
+        table.put_array(shared.NEIGHBOURS, list_neighbours(tokens))
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
@@ -218,14 +219,3 @@ def fill_slots(pairs: Pairs) -> np.ndarray:
     slots = np.zeros(2 << max(1, (2 * len(pairs.lefts)).bit_length()), np.int64)
     spm_pairs.fill_pairs(*pairs, slots)
     return slots
-
-
-def list_neighbours(tokens: StringTable) -> np.ndarray:
-    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right behind byte a."""
-    first, second = tokens.data[:-1].astype(np.int64), tokens.data[1:]
-    is_inside = (second & 0xC0) != 0x80
-    starts = tokens.offsets[1:-1]
-    is_inside[starts[(starts > 0) & (starts < len(tokens.data))] - 1] = False
-    bits = np.zeros(65536, bool)
-    bits[(first * 256 + second)[is_inside]] = True
-    return np.packbits(bits, bitorder="little")

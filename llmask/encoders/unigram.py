@@ -21,7 +21,16 @@ from typing import Any
 import numpy as np
 
 from ..vocabulary.vocabulary import TokenType, Vocabulary
-from .pieces import PieceTable, build_double_array, byte_tokens, matched_strings, put_normalization, refuse, text_bytes
+from .pieces import (
+    PieceTable,
+    build_double_array,
+    byte_tokens,
+    list_neighbours,
+    matched_strings,
+    put_normalization,
+    refuse,
+    text_bytes,
+)
 
 UNKNOWN_PENALTY = np.float32(10.0)
 USER_DEFINED_BONUS = 0.1  # a byte
@@ -47,7 +56,8 @@ class UnigramEncoder:
         vocabulary = self._vocabulary
         table = PieceTable(kernels.N_UNIGRAM_SLOTS)
         put_normalization(table, vocabulary)
-        tokens = build_double_array(matched_strings(vocabulary))
+        strings = matched_strings(vocabulary)
+        tokens = build_double_array(strings)
         scores = self._scores()
         ends_token = (tokens.units & HAS_TOKEN) != 0
         halves = tokens.entries.view(np.int32).reshape(-1, 2)
@@ -56,6 +66,7 @@ class UnigramEncoder:
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
         table.put_array(kernels.TOKEN_UNITS, tokens.units)
         table.put_array(kernels.TOKEN_ENTRIES, tokens.entries)
+        table.put_array(kernels.NEIGHBOURS, list_neighbours(strings))
         table.put(kernels.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         table.put_array(kernels.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
         spelled = byte_tokens(vocabulary)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .charsmap_rules import ESCAPES_SPACES, N_NORMALIZE_SLOTS, SPACE, character_length
+from .charsmap_rules import N_NORMALIZE_SLOTS, SPACE, character_length
 from .double_array import HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
 from .jit import door, kernel, never_inline
 from .memory import (
@@ -37,14 +37,13 @@ from .memory import (
     store_i64,
 )
 from .spm_pairs import pair_slot
-from .unigram_viterbi import BYTE_TOKENS, STOPS_AT_SPACES, UNKNOWN_ID, normalized_text, put_unknown
+from .unigram_viterbi import BYTE_TOKENS, NEIGHBOURS, STOPS_AT_SPACES, UNKNOWN_ID, is_cut, normalized_text, put_bytes
 
 # slots of a model's table beside those of charsmap_rules.py; unknown id, bytes and blanks as in unigram_viterbi.py
 CHARACTER_UNITS = N_NORMALIZE_SLOTS  # double array of single characters, and its entries: symbols
 CHARACTER_ENTRIES = N_NORMALIZE_SLOTS + 1
-PAIRS = N_NORMALIZE_SLOTS + 6
-PAIRS_MASK = N_NORMALIZE_SLOTS + 7  # slots - 1, a power of two minus 1
-NEIGHBOURS = N_NORMALIZE_SLOTS + 8  # bit 256 * a + b: some token has byte b, which begins a character, behind byte a
+PAIRS = N_NORMALIZE_SLOTS + 7
+PAIRS_MASK = N_NORMALIZE_SLOTS + 8  # slots - 1, a power of two minus 1
 FROZEN_UNITS = N_NORMALIZE_SLOTS + 9  # double array of tokens that are never merged, 0 = none; entries: ids
 FROZEN_ENTRIES = N_NORMALIZE_SLOTS + 10
 N_TOKENS = N_NORMALIZE_SLOTS + 11
@@ -242,25 +241,12 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
         start = load_i32(symbols + i * RECORD + 4)
         stop = symbol_end(symbols, n_symbols, i + 1, end)
         if model[BYTE_TOKENS] != 0:
-            n_new = unknown_length(model, text, start, stop)
-            put_unknown(model, text, start, stop, ids, filled + n_new)
-            filled += n_new
+            filled = put_bytes(model, text, start, stop, ids, filled)
         elif after_unknown == 0:
             store_i32(ids + filled * 4, model[UNKNOWN_ID])
             filled += 1
         after_unknown = 1
     return filled, after_unknown
-
-
-@kernel
-def unknown_length(model, text, start, end):
-    """How many byte tokens `put_unknown` writes."""
-    n_new = end - start
-    if model[ESCAPES_SPACES] != 0:
-        for i in range(start, end):
-            if load_u8(text + i) == SPACE:
-                n_new += 2
-    return n_new
 
 
 @kernel
@@ -309,8 +295,7 @@ def merge_text(model, text, n_bytes, symbols, ids):
     place = 0
     while place < n_bytes:
         byte = load_u8(text + place)
-        pair = previous << 8 | byte
-        is_apart = load_u8(neighbours + (pair >> 3)) >> (pair & 7) & 1 == 0 or (stops and byte == SPACE)
+        is_apart = is_cut(neighbours, previous, byte) or (stops and byte == SPACE)
         if n_symbols > 0 and is_apart:
             filled, after_unknown = put_word(model, text, symbols, n_symbols, place, ids, filled, after_unknown)
             n_symbols = 0

@@ -7,6 +7,9 @@ model's table holds. Among equals the first offer stays: the longest token. Roun
 is that of the model's own library: sentencepiece adds scores as float32 and pulls them back to 0 beyond SCORE_LIMIT,
 llama.cpp adds float64.
 
+Where two bytes stand side by side as in no token, every way passes: the best one up to there is written, and the places
+are used again from the first. So the search stays in the nearest memory, with the score carried on.
+
     state of a place, 16 bytes:   float64 score | int32 1 + start of the last token, 0 = not reached | int32 id
 
 In: the address of a model's table, bytes of a text. Out: token ids. Cost: 25 ns a byte, whatever the text, as long as
@@ -31,7 +34,7 @@ from .charsmap_rules import (
 )
 from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
 from .jit import door, kernel, never_inline
-from .memory import allocate, as_table, copy_bytes, give_back, load_i32, load_i64, load_u8, store_i32
+from .memory import allocate, as_table, copy_bytes, fill_bytes, give_back, load_i32, load_i64, load_u8, store_i32
 
 SCORE_LIMIT = 100000.0
 
@@ -42,8 +45,9 @@ UNKNOWN_ID = N_NORMALIZE_SLOTS + 2  # -1: none
 UNKNOWN_SCORE = N_NORMALIZE_SLOTS + 3  # address of a float32
 BYTE_TOKENS = N_NORMALIZE_SLOTS + 4  # int32[256]: token of each byte; 0: unknown characters are the unknown token
 STOPS_AT_SPACES = N_NORMALIZE_SLOTS + 5  # tokens are matched inside of words only, a blank begins a word
-ADDS_FLOAT64 = N_NORMALIZE_SLOTS + 6
-N_UNIGRAM_SLOTS = N_NORMALIZE_SLOTS + 7
+NEIGHBOURS = N_NORMALIZE_SLOTS + 6  # bit 256 * a + b: some token has byte b, which begins a character, behind byte a
+ADDS_FLOAT64 = N_NORMALIZE_SLOTS + 7
+N_UNIGRAM_SLOTS = N_NORMALIZE_SLOTS + 8
 
 PLACE_BYTES = 16
 
@@ -118,24 +122,93 @@ def pull_back(places, first, last):
 
 
 @kernel
-def find_best(model, text, n_bytes, places):
-    """Fill the states of all places of a normalized text, which are zeros."""
+def is_cut(neighbours, before, byte):
+    """Whether no token has `byte`, which begins a character, behind the byte `before`: nothing reaches across then."""
+    pair = before << 8 | byte
+    return load_u8(neighbours + (pair >> 3)) >> (pair & 7) & 1 == 0
+
+
+@kernel
+def put_bytes(model, text, start, end, ids, filled):
+    """Append the tokens of the bytes of an unknown character; returns the new number of ids."""
+    byte_tokens = model[BYTE_TOKENS]
+    for i in range(start, end):
+        byte = load_u8(text + i)
+        if byte == SPACE and model[ESCAPES_SPACES] != 0:  # the blank stands for U+2581
+            store_i32(ids + filled * 4, load_i32(byte_tokens + 0xE2 * 4))
+            store_i32(ids + filled * 4 + 4, load_i32(byte_tokens + 0x96 * 4))
+            store_i32(ids + filled * 4 + 8, load_i32(byte_tokens + 0x81 * 4))
+            filled += 3
+        else:
+            store_i32(ids + filled * 4, load_i32(byte_tokens + byte * 4))
+            filled += 1
+    return filled
+
+
+@kernel
+def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknown):
+    """Append the tokens of the best way through a word, and make its places ready for the next one.
+
+    A run of unknown characters is one unknown token, or the tokens of its bytes where the model has them. Returns the
+    new number of ids and whether the last character was unknown.
+    """
+    unknown = model[UNKNOWN_ID]
+    n_tokens = 0
+    end = n_bytes
+    while end > 0:
+        store_i32(path + n_tokens * 4, end)
+        n_tokens += 1
+        end = load_i32(places + end * PLACE_BYTES + 8) - 1
+    while n_tokens > 0:
+        n_tokens -= 1
+        end = load_i32(path + n_tokens * 4)
+        place = places + end * PLACE_BYTES
+        token = load_i32(place + 12)
+        if token != unknown:
+            after_unknown = 0
+            store_i32(ids + filled * 4, token)
+            filled += 1
+            continue
+        if model[BYTE_TOKENS] != 0:
+            start = load_i32(place + 8) - 1
+            filled = put_bytes(model, text, word + start, word + end, ids, filled)
+        elif after_unknown == 0:
+            store_i32(ids + filled * 4, token)
+            filled += 1
+        after_unknown = 1
+    store_f64(places, load_f64(places + n_bytes * PLACE_BYTES))
+    fill_bytes(places + PLACE_BYTES, n_bytes * PLACE_BYTES, 0)
+    return filled, after_unknown
+
+
+@kernel
+def cut_text(model, text, n_bytes, places, path, ids):
+    """Write the ids of a normalized text; returns how many. `places` are zeros, one more than bytes, so is `path`."""
     never_inline()
     units = model[TOKEN_UNITS]
     entries = model[TOKEN_ENTRIES]
     root = load_i64(units + ROOT_UNIT * 8)
     unknown = model[UNKNOWN_ID]
     unknown_score = load_f32(model[UNKNOWN_SCORE])
+    neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
     is_wide = model[ADDS_FLOAT64] != 0
+    filled = 0
+    after_unknown = 0
+    word = 0  # where the word began: its places are counted from there
     frontier = 0
     start = 0
     while start < n_bytes:
-        score = load_f64(places + start * PLACE_BYTES)
+        first = load_u8(text + start)
+        if start > word and (is_cut(neighbours, load_u8(text + start - 1), first) or (stops and first == SPACE)):
+            filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)
+            word = start
+            frontier = 0
+        score = load_f64(places + (start - word) * PLACE_BYTES)
         if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):
-            pull_back(places, start, frontier)
+            pull_back(places, start - word, frontier)
             score = 0.0
-        length = min(character_length(load_u8(text + start)), n_bytes - start)
+        length = min(character_length(first), n_bytes - start)
         is_known = False
         unit = root
         at = start
@@ -150,73 +223,32 @@ def find_best(model, text, n_bytes, places):
             at += 1
             if unit & HAS_TOKEN:
                 entry = entries + index * 8
-                offer(places, at, start, load_i32(entry), score, load_f32(entry + 4), is_wide)
+                offer(places, at - word, start - word, load_i32(entry), score, load_f32(entry + 4), is_wide)
                 is_known = is_known or at - start == length
-                frontier = max(frontier, at)
+                frontier = max(frontier, at - word)
         if not is_known:
-            offer(places, start + length, start, unknown, score, unknown_score, is_wide)
-            frontier = max(frontier, start + length)
+            end = start - word + length
+            offer(places, end, start - word, unknown, score, unknown_score, is_wide)
+            frontier = max(frontier, end)
         start += length
-
-
-@kernel
-def put_unknown(model, text, start, end, ids, first):
-    """Write, in front of `first`, the tokens of the bytes of an unknown character; returns the new first."""
-    byte_tokens = model[BYTE_TOKENS]
-    for i in range(end - 1, start - 1, -1):
-        byte = load_u8(text + i)
-        if byte == SPACE and model[ESCAPES_SPACES] != 0:  # the blank stands for U+2581
-            first -= 3
-            store_i32(ids + first * 4, load_i32(byte_tokens + 0xE2 * 4))
-            store_i32(ids + first * 4 + 4, load_i32(byte_tokens + 0x96 * 4))
-            store_i32(ids + first * 4 + 8, load_i32(byte_tokens + 0x81 * 4))
-        else:
-            first -= 1
-            store_i32(ids + first * 4, load_i32(byte_tokens + byte * 4))
-    return first
-
-
-@kernel
-def walk_back(model, text, n_bytes, places, ids, capacity):
-    """Write the ids of the best way at the end of `ids` int32[capacity]; returns where they begin.
-
-    A run of unknown characters is one unknown token, or the tokens of its bytes where the model has them.
-    """
-    never_inline()
-    unknown = model[UNKNOWN_ID]
-    byte_tokens = model[BYTE_TOKENS]
-    first = capacity
-    end = n_bytes
-    after_unknown = False
-    while end > 0:
-        place = places + end * PLACE_BYTES
-        start = load_i32(place + 8) - 1
-        token = load_i32(place + 12)
-        is_unknown = token == unknown
-        if is_unknown and byte_tokens != 0:
-            first = put_unknown(model, text, start, end, ids, first)
-        elif not (is_unknown and after_unknown):
-            first -= 1
-            store_i32(ids + first * 4, token)
-        after_unknown = is_unknown
-        end = start
-    return first
+    if n_bytes > word:
+        filled, after_unknown = put_best(model, text, word, n_bytes - word, places, path, ids, filled, after_unknown)
+    return filled
 
 
 @door("int32[::1](int64, uint8[::1])", group="sentencepiece")
 def unigram_encode(address, text):
     """Token ids of a text; the unknown id, which may be -1, where no token is."""
     model = as_table(address)
-    source = text.ctypes.data
-    normal, n_bytes = normalized_text(model, source, text.shape[0])
+    normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
     places = allocate((n_bytes + 1) * PLACE_BYTES)
-    find_best(model, normal, n_bytes, places)
-    capacity = 3 * n_bytes
-    ids = allocate(capacity * 4 + 4)
-    first = walk_back(model, normal, n_bytes, places, ids, capacity)
-    found = np.empty(capacity - first, np.int32)
-    copy_bytes(found.ctypes.data, ids + first * 4, (capacity - first) * 4)
+    path = allocate((n_bytes + 1) * 4)
+    ids = allocate((3 * n_bytes + 1) * 4)
+    n_ids = cut_text(model, normal, n_bytes, places, path, ids)
+    found = np.empty(n_ids, np.int32)
+    copy_bytes(found.ctypes.data, ids, n_ids * 4)
     give_back(ids)
+    give_back(path)
     give_back(places)
     give_back(normal)
     return found
