@@ -116,6 +116,7 @@ def build_double_array(strings: StringTable) -> DoubleArray:
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     """Fill the slots that the compiled `normalize` reads."""
     from ..kernels import charsmap_rules, jit
+    from ..kernels import piece_slots as slots
 
     jit.make_ready("sentencepiece")
     data = vocabulary.encoder
@@ -124,19 +125,19 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     if data.charsmap is not None:
         units, replacements = (np.array(part) for part in data.charsmap)
         charsmap_rules.find_plain_bytes(units, is_plain)
-        table.put(charsmap_rules.N_UNITS, len(units))
-        table.put_array(charsmap_rules.UNITS, units)
-        table.put_array(charsmap_rules.REPLACEMENTS, replacements)
+        table.put(slots.N_UNITS, len(units))
+        table.put_array(slots.UNITS, units)
+        table.put_array(slots.REPLACEMENTS, replacements)
     if data.rules == "sentencepiece":
         users = user_defined_strings(vocabulary, vocabulary.texts)
         if len(users.data):
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
-            table.put_array(charsmap_rules.USER_UNITS, build_double_array(users).units)
-    table.put_array(charsmap_rules.IS_PLAIN, is_plain)
-    table.put(charsmap_rules.ADDS_SPACE, data.add_space_prefix)
-    table.put(charsmap_rules.SPACE_IS_SUFFIX, data.space_is_suffix)
-    table.put(charsmap_rules.REMOVES_SPACES, data.remove_extra_whitespaces)
-    table.put(charsmap_rules.ESCAPES_SPACES, data.escape_whitespaces)
+            table.put_array(slots.USER_UNITS, build_double_array(users).units)
+    table.put_array(slots.IS_PLAIN, is_plain)
+    table.put(slots.ADDS_SPACE, data.add_space_prefix)
+    table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)
+    table.put(slots.REMOVES_SPACES, data.remove_extra_whitespaces)
+    table.put(slots.ESCAPES_SPACES, data.escape_whitespaces)
 
 
 def list_neighbours(tokens: StringTable) -> np.ndarray:

@@ -59,39 +59,38 @@ class SpmEncoder:
 
     @cached_property
     def _table(self) -> PieceTable:
-        from ..kernels import spm_merge as kernels
-        from ..kernels import unigram_viterbi as shared
+        from ..kernels import piece_slots as slots
 
         vocabulary = self._vocabulary
-        table = PieceTable(kernels.N_SPM_SLOTS)
+        table = PieceTable(slots.N_SLOTS)
         put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
         characters, symbols = list_characters(tokens)
         found = build_double_array(characters)
         found.entries[:] = symbols[found.entries]
-        table.put_array(kernels.CHARACTER_UNITS, found.units)
-        table.put_array(kernels.CHARACTER_ENTRIES, found.entries)
+        table.put_array(slots.CHARACTER_UNITS, found.units)
+        table.put_array(slots.CHARACTER_ENTRIES, found.entries)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             pairs = listed_pairs(vocabulary.encoder.merges, strings)
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
-        slots = fill_slots(pairs)
-        table.put_array(kernels.PAIRS, slots)
-        table.put(kernels.PAIRS_MASK, len(slots) // 2 - 1)
-        table.put_array(shared.NEIGHBOURS, list_neighbours(tokens))
+        pair_slots = fill_slots(pairs)
+        table.put_array(slots.PAIRS, pair_slots)
+        table.put(slots.PAIRS_MASK, len(pair_slots) // 2 - 1)
+        table.put_array(slots.NEIGHBOURS, list_neighbours(tokens))
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
                 frozen = build_double_array(users)
-                table.put_array(kernels.FROZEN_UNITS, frozen.units)
-                table.put_array(kernels.FROZEN_ENTRIES, frozen.entries)
-        table.put(kernels.N_TOKENS, tokens.n_strings)
-        table.put(shared.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+                table.put_array(slots.FROZEN_UNITS, frozen.units)
+                table.put_array(slots.FROZEN_ENTRIES, frozen.entries)
+        table.put(slots.N_TOKENS, tokens.n_strings)
+        table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         spelled = byte_tokens(vocabulary)
         if spelled is not None:
-            table.put_array(shared.BYTE_TOKENS, spelled)
-        table.put(shared.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+            table.put_array(slots.BYTE_TOKENS, spelled)
+        table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
         return table
 
     @cached_property

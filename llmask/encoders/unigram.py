@@ -50,11 +50,11 @@ class UnigramEncoder:
 
     @cached_property
     def _table(self) -> PieceTable:
-        from ..kernels import unigram_viterbi as kernels
+        from ..kernels import piece_slots as slots
         from ..kernels.double_array import HAS_TOKEN
 
         vocabulary = self._vocabulary
-        table = PieceTable(kernels.N_UNIGRAM_SLOTS)
+        table = PieceTable(slots.N_SLOTS)
         put_normalization(table, vocabulary)
         strings = matched_strings(vocabulary)
         tokens = build_double_array(strings)
@@ -64,16 +64,16 @@ class UnigramEncoder:
         halves[ends_token, 1] = scores[halves[ends_token, 0]].view(np.int32)
         is_normal = vocabulary.types == TokenType.NORMAL
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
-        table.put_array(kernels.TOKEN_UNITS, tokens.units)
-        table.put_array(kernels.TOKEN_ENTRIES, tokens.entries)
-        table.put_array(kernels.NEIGHBOURS, list_neighbours(strings))
-        table.put(kernels.UNKNOWN_ID, vocabulary.encoder.unknown_id)
-        table.put_array(kernels.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
+        table.put_array(slots.TOKEN_UNITS, tokens.units)
+        table.put_array(slots.TOKEN_ENTRIES, tokens.entries)
+        table.put_array(slots.NEIGHBOURS, list_neighbours(strings))
+        table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
+        table.put_array(slots.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))
         spelled = byte_tokens(vocabulary)
         if spelled is not None:
-            table.put_array(kernels.BYTE_TOKENS, spelled)
-        table.put(kernels.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
-        table.put(kernels.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
+            table.put_array(slots.BYTE_TOKENS, spelled)
+        table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
+        table.put(slots.ADDS_FLOAT64, vocabulary.encoder.rules == "llama.cpp")
         return table
 
     def _scores(self) -> np.ndarray:

@@ -21,6 +21,17 @@ from __future__ import annotations
 from .double_array import BASE_SHIFT, HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
 from .jit import door, kernel, never_inline
 from .memory import load_i32, load_i64, load_u8, store_u8
+from .piece_slots import (
+    ADDS_SPACE,
+    ESCAPES_SPACES,
+    IS_PLAIN,
+    N_UNITS,
+    REMOVES_SPACES,
+    REPLACEMENTS,
+    SPACE_IS_SUFFIX,
+    UNITS,
+    USER_UNITS,
+)
 
 SPACE = 32
 MAX_RULE_BYTES = 255  # longest left side; real ones have up to 20 bytes
@@ -32,18 +43,6 @@ RULES_CYCLE = 1
 RULES_LEAVE_UNITS = 2
 RULES_LEAVE_REPLACEMENTS = 3
 RULES_ARE_LONG = 4
-
-# slots of a model's table that `normalize` reads: addresses, sizes and flags
-N_UNITS = 0  # of the rules, 0 = there are none
-UNITS = 1
-REPLACEMENTS = 2
-IS_PLAIN = 3  # uint8[128]: an ASCII byte that stays as it is before another one
-USER_UNITS = 4  # double array of user-defined tokens as they are spelled, 0 = none
-ADDS_SPACE = 5
-SPACE_IS_SUFFIX = 6
-REMOVES_SPACES = 7
-ESCAPES_SPACES = 8
-N_NORMALIZE_SLOTS = 9
 
 NEEDS_MORE = -1
 

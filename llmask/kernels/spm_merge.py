@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .charsmap_rules import N_NORMALIZE_SLOTS, SPACE, character_length
+from .charsmap_rules import SPACE, character_length
 from .double_array import HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
 from .jit import door, kernel, never_inline
 from .memory import (
@@ -36,18 +36,21 @@ from .memory import (
     store_i32,
     store_i64,
 )
+from .piece_slots import (
+    BYTE_TOKENS,
+    CHARACTER_ENTRIES,
+    CHARACTER_UNITS,
+    FROZEN_ENTRIES,
+    FROZEN_UNITS,
+    N_TOKENS,
+    NEIGHBOURS,
+    PAIRS,
+    PAIRS_MASK,
+    STOPS_AT_SPACES,
+    UNKNOWN_ID,
+)
 from .spm_pairs import pair_slot
-from .unigram_viterbi import BYTE_TOKENS, NEIGHBOURS, STOPS_AT_SPACES, UNKNOWN_ID, is_cut, normalized_text, put_bytes
-
-# slots of a model's table beside those of charsmap_rules.py; unknown id, bytes and blanks as in unigram_viterbi.py
-CHARACTER_UNITS = N_NORMALIZE_SLOTS  # double array of single characters, and its entries: symbols
-CHARACTER_ENTRIES = N_NORMALIZE_SLOTS + 1
-PAIRS = N_NORMALIZE_SLOTS + 7
-PAIRS_MASK = N_NORMALIZE_SLOTS + 8  # slots - 1, a power of two minus 1
-FROZEN_UNITS = N_NORMALIZE_SLOTS + 9  # double array of tokens that are never merged, 0 = none; entries: ids
-FROZEN_ENTRIES = N_NORMALIZE_SLOTS + 10
-N_TOKENS = N_NORMALIZE_SLOTS + 11
-N_SPM_SLOTS = N_NORMALIZE_SLOTS + 12
+from .unigram_viterbi import is_cut, normalized_text, put_bytes
 
 SHORT_WORD = 24
 NO_SYMBOL = -1

@@ -19,68 +19,42 @@ tokens have a bounded length.
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from .charsmap_rules import (
-    ESCAPES_SPACES,
-    MAX_REPLACEMENT_BYTES,
-    N_NORMALIZE_SLOTS,
-    NEEDS_MORE,
-    SPACE,
-    character_length,
-    normalize,
-)
+from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
 from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from .floats import load_f32, load_f64, store_f64
 from .jit import door, kernel, never_inline
 from .memory import allocate, as_table, copy_bytes, fill_bytes, give_back, load_i32, load_i64, load_u8, store_i32
+from .piece_slots import (
+    ADDS_FLOAT64,
+    BYTE_TOKENS,
+    ESCAPES_SPACES,
+    NEIGHBOURS,
+    STOPS_AT_SPACES,
+    TOKEN_ENTRIES,
+    TOKEN_UNITS,
+    UNKNOWN_ID,
+    UNKNOWN_SCORE,
+)
+from .unigram_words import (
+    COUNT,
+    MAX_WORD_BYTES,
+    MAX_WORD_SCORE,
+    STATES_BYTES,
+    TOKENS,
+    WORDS_BYTES,
+    holds,
+    is_certain,
+    remember,
+    word_entry,
+)
 
 SCORE_LIMIT = 100000.0
-
-# slots of a model's table beside those of charsmap_rules.py
-TOKEN_UNITS = N_NORMALIZE_SLOTS  # double array of the tokens, and its entries: id and score
-TOKEN_ENTRIES = N_NORMALIZE_SLOTS + 1
-UNKNOWN_ID = N_NORMALIZE_SLOTS + 2  # -1: none
-UNKNOWN_SCORE = N_NORMALIZE_SLOTS + 3  # address of a float32
-BYTE_TOKENS = N_NORMALIZE_SLOTS + 4  # int32[256]: token of each byte; 0: unknown characters are the unknown token
-STOPS_AT_SPACES = N_NORMALIZE_SLOTS + 5  # tokens are matched inside of words only, a blank begins a word
-NEIGHBOURS = N_NORMALIZE_SLOTS + 6  # bit 256 * a + b: some token has byte b, which begins a character, behind byte a
-ADDS_FLOAT64 = N_NORMALIZE_SLOTS + 7
-N_UNIGRAM_SLOTS = N_NORMALIZE_SLOTS + 8
+EPSILON32 = 6.0e-8  # what one addition may be off by, relative to the sum: 2^-24 and 2^-53, rounded up
+EPSILON64 = 1.2e-16
+LONG_TEXT = 1024  # words of texts from so many bytes on are remembered
 
 PLACE_BYTES = 16
-
-
-@intrinsic
-def load_f32(typingctx, address):
-    """float32 at an address."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=4)
-
-    return types.float32(types.int64), codegen
-
-
-@intrinsic
-def load_f64(typingctx, address):
-    """float64 at an address."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load(builder.inttoptr(args[0], ir.DoubleType().as_pointer()), align=8)
-
-    return types.float64(types.int64), codegen
-
-
-@intrinsic
-def store_f64(typingctx, address, value):
-    """Write a float64."""
-
-    def codegen(context, builder, signature, args):
-        builder.store(args[1], builder.inttoptr(args[0], ir.DoubleType().as_pointer()), align=8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.float64), codegen
 
 
 @kernel
@@ -182,8 +156,50 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
 
 
 @kernel
-def cut_text(model, text, n_bytes, places, path, ids):
-    """Write the ids of a normalized text; returns how many. `places` are zeros, one more than bytes, so is `path`."""
+def put_remembered(entry, score, ids, filled, is_wide):
+    """Append the tokens of a word that is remembered; returns the score behind it."""
+    for i in range(load_i32(entry + COUNT)):
+        store_i32(ids + (filled + i) * 4, load_i32(entry + TOKENS + i * 8))
+        score += np.float64(load_f32(entry + TOKENS + i * 8 + 4))
+        if not is_wide:
+            score = np.float64(np.float32(score))
+    return score
+
+
+@kernel
+def find_word(model, text, start, n_bytes, words, states):
+    """The entry of the word that begins at a place, and where the word ends; 0 when it is too long to be remembered."""
+    neighbours = model[NEIGHBOURS]
+    stops = model[STOPS_AT_SPACES] != 0
+    limit = min(n_bytes, start + MAX_WORD_BYTES)
+    head = load_u8(text + start)
+    tail = 0
+    before = head
+    end = start + 1
+    while end < limit:
+        byte = load_u8(text + end)
+        if byte & 0xC0 != 0x80 and (is_cut(neighbours, before, byte) or (stops and byte == SPACE)):
+            break
+        if end < start + 8:
+            head |= byte << 8 * (end - start)
+        else:
+            tail |= byte << 8 * (end - start - 8)
+        before = byte
+        end += 1
+    if end == limit and end < n_bytes:
+        return 0, end
+    entry = word_entry(words, head, tail, end - start)
+    if not holds(entry, head, tail, end - start):
+        remember(model, text + start, end - start, states, entry, head, tail)
+    return entry, end
+
+
+@kernel
+def cut_text(model, text, n_bytes, places, path, ids, words):
+    """Write the ids of a normalized text; returns how many. `places` are zeros, one more than bytes, so is `path`.
+
+    `words` is the address of zeros, WORDS_BYTES and STATES_BYTES, or 0: nothing is remembered then.
+    """
     never_inline()
     units = model[TOKEN_UNITS]
     entries = model[TOKEN_ENTRIES]
@@ -193,6 +209,7 @@ def cut_text(model, text, n_bytes, places, path, ids):
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
     is_wide = model[ADDS_FLOAT64] != 0
+    epsilon = EPSILON64 if is_wide else EPSILON32
     filled = 0
     after_unknown = 0
     word = 0  # where the word began: its places are counted from there
@@ -205,6 +222,14 @@ def cut_text(model, text, n_bytes, places, path, ids):
             word = start
             frontier = 0
         score = load_f64(places + (start - word) * PLACE_BYTES)
+        if words != 0 and start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
+            entry, end = find_word(model, text, start, n_bytes, words, words + WORDS_BYTES)
+            if entry != 0 and is_certain(entry, score, epsilon):
+                store_f64(places, put_remembered(entry, score, ids, filled, is_wide))
+                filled += load_i32(entry + COUNT)
+                after_unknown = 0
+                start = word = end
+                continue
         if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):
             pull_back(places, start - word, frontier)
             score = 0.0
@@ -244,11 +269,13 @@ def unigram_encode(address, text):
     places = allocate((n_bytes + 1) * PLACE_BYTES)
     path = allocate((n_bytes + 1) * 4)
     ids = allocate((3 * n_bytes + 1) * 4)
-    n_ids = cut_text(model, normal, n_bytes, places, path, ids)
+    words = allocate(WORDS_BYTES + STATES_BYTES) if n_bytes >= LONG_TEXT else 0
+    n_ids = cut_text(model, normal, n_bytes, places, path, ids, words)
     found = np.empty(n_ids, np.int32)
     copy_bytes(found.ctypes.data, ids, n_ids * 4)
     give_back(ids)
     give_back(path)
+    give_back(words)
     give_back(places)
     give_back(normal)
     return found
