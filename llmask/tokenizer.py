@@ -27,6 +27,7 @@ from .errors import VocabularyError
 from .trie.build import build_trie
 from .trie.layout import TokenTrie
 from .vocabulary.gguf import read_gguf
+from .vocabulary.gguf_write import write_gguf
 from .vocabulary.huggingface import read_huggingface
 from .vocabulary.sentencepiece import read_sentencepiece
 from .vocabulary.tiktoken import read_tiktoken
@@ -130,6 +131,18 @@ class Tokenizer:
         if not isinstance(path, (str, os.PathLike)):
             raise VocabularyError(f"{type(path).__name__} is not a path")
         return cls(read_sentencepiece(path, eos))
+
+    def save_gguf(self, path: str | os.PathLike[str]) -> None:
+        """Write the vocabulary as a GGUF file without weights; `from_gguf` reads the same tokenizer from it.
+
+        Raises
+        ------
+        VocabularyError : a token that a file of its kind cannot spell.
+        OSError : the file cannot be written.
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise VocabularyError(f"{type(path).__name__} is not a path")
+        write_gguf(self.vocabulary, path)
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"

@@ -26,7 +26,7 @@ from .charsmap import read_charsmap
 from .end_tokens import find_end_ids
 from .spelling import decode_texts
 from .strings import StringTable, make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, find_special, freeze_vocabulary
+from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, decoded_types, find_special, freeze_vocabulary
 
 MAX_FILE_BYTES = 256 * 2**20
 KINDS = {1: "ugm", 2: "spm"}
@@ -172,7 +172,6 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
         raise VocabularyError(f"pieces {unknown[0]} and {unknown[1]} both stand for the unknown")
     eos_ids = _find_eos(model, texts, types, eos)
     is_special = find_special(types, eos_ids)
-    as_normal = np.where(types == TokenType.USER_DEFINED, TokenType.NORMAL, types).astype(np.uint8)
     encoder = EncoderData(
         kind=KINDS[kind],
         scores=scores,
@@ -184,7 +183,7 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
         space_is_suffix=model.flag(model.trainer, 24, False),
         rules="sentencepiece",
     )
-    tokens = decode_texts(texts, as_normal, is_special, byte_alphabet=False)
+    tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=False)
     return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
 
 

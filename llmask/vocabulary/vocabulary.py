@@ -117,6 +117,13 @@ def find_special(types: np.ndarray, eos_ids: Iterable[int]) -> np.ndarray:
     return is_special
 
 
+def decoded_types(types: np.ndarray, encoder: EncoderData) -> np.ndarray:
+    """uint8[n_tokens]: the types by which token texts become bytes; sentencepiece treats user-defined ones as all."""
+    if encoder.rules == "llama.cpp":
+        return types
+    return np.where(types == TokenType.USER_DEFINED, TokenType.NORMAL, types).astype(np.uint8)
+
+
 def from_bytes(
     tokens: Sequence[bytes], eos: int | Iterable[int], special: Iterable[int] = (), encoder: EncoderData | None = None
 ) -> Vocabulary:

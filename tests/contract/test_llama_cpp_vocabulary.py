@@ -61,3 +61,13 @@ def test_strange_texts_have_the_same_ids(shared_dir, name, n_texts, rng, scaled)
         text = strange_text(rng)
         assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False), text
     model.close()
+
+
+@pytest.mark.parametrize("name", ["llama-bpe", "llama-spm", "nomic-bert-moe", "bert-bge"])
+def test_llama_cpp_reads_the_files_that_we_write(shared_dir, name, tmp_path):
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    tok.save_gguf(tmp_path / "v.gguf")
+    model = load(str(tmp_path / "v.gguf"))
+    for text in ("Hello, wörld! 12345", "def f(x):\n\treturn 1", "日本語 <s> ﬁ"):
+        assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False)
+    model.close()
