@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matcher import Matcher
+    from .stream_decoder import StreamDecoder
     from .tokenizer import Tokenizer
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ __all__ = [
     "Limits",
     "LlmaskError",
     "Matcher",
+    "StreamDecoder",
     "TokenRejected",
     "Tokenizer",
     "UnsatisfiableSchema",
@@ -58,6 +60,7 @@ _MODULES = {
     "Compiler": "compiler",
     "Limits": "limits",
     "Matcher": "matcher",
+    "StreamDecoder": "stream_decoder",
     "Tokenizer": "tokenizer",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",

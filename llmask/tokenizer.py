@@ -289,6 +289,12 @@ class Tokenizer:
         check_ids(listed, self.vocab_size, "ids")
         return listed
 
+    @property
+    def decode_drops_blank(self) -> bool:
+        """Whether `decode` drops one leading blank: where `encode` puts one in front."""
+        encoder = self.vocabulary.encoder
+        return (encoder.add_space_prefix and not encoder.space_is_suffix) or encoder.kind == "wpm"
+
     def decode(self, ids: Iterable[int]) -> str:
         """Text of tokens; bytes that are not UTF-8 become U+FFFD.
 
@@ -300,7 +306,6 @@ class Tokenizer:
         VocabularyError : no such id.
         """
         data = self.decode_bytes(ids)
-        encoder = self.vocabulary.encoder
-        if (encoder.add_space_prefix or encoder.kind == "wpm") and data.startswith(b" "):
-            data = data[1:]
+        if self.decode_drops_blank:
+            data = data.removeprefix(b" ")
         return data.decode("utf-8", "replace")

@@ -134,7 +134,7 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
             table.put_array(slots.USER_UNITS, build_double_array(users).units)
     table.put_array(slots.IS_PLAIN, is_plain)
-    table.put(slots.ADDS_SPACE, data.add_space_prefix)
+    table.put(slots.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
     table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)
     table.put(slots.REMOVES_SPACES, data.remove_extra_whitespaces)
     table.put(slots.ESCAPES_SPACES, data.escape_whitespaces)

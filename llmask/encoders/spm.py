@@ -72,7 +72,8 @@ class SpmEncoder:
         table.put_array(slots.CHARACTER_ENTRIES, found.entries)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
-            pairs = listed_pairs(vocabulary.encoder.merges, strings)
+            names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
+            pairs = listed_pairs(vocabulary.encoder.merges, strings, names)
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
         pair_slots = fill_slots(pairs)
@@ -183,8 +184,8 @@ def _blank(strings: StringTable, hidden: np.ndarray) -> StringTable:
     return freeze(offsets, strings.data[np.repeat(kept, lengths)])
 
 
-def listed_pairs(merges: StringTable, strings: StringTable) -> Pairs:
-    """Pairs that a file lists as "left right", in the order of rank.
+def listed_pairs(merges: StringTable, strings: StringTable, names: set[bytes]) -> Pairs:
+    """Pairs that a file lists as "left right", in the order of rank; not those that make names of special tokens.
 
     Raises
     ------
@@ -199,6 +200,8 @@ def listed_pairs(merges: StringTable, strings: StringTable) -> Pairs:
         left, _, right = merge.decode("utf-8", "replace").partition(" ")
         halves = _undo_mark(left), _undo_mark(right)
         merged = symbol_of.get(halves[0] + halves[1])
+        if merged is None and merge.replace(b" ", b"") in names:
+            continue
         if merged is None:
             raise VocabularyError(f"merge {rank}, {merge[:60]!r}, makes what is no token")
         if halves[0] in symbol_of and halves[1] in symbol_of:

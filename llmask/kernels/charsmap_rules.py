@@ -227,6 +227,14 @@ def put_text(source, n_bytes, out, filled, escapes):
 
 
 @kernel
+def begins_with_space(source, length):
+    """Whether bytes begin with a blank or U+2581."""
+    if load_u8(source) == SPACE:
+        return True
+    return length >= 3 and load_u8(source) == 0xE2 and load_u8(source + 1) == 0x96 and load_u8(source + 2) == 0x81
+
+
+@kernel
 def text_length(source):
     """Bytes before the zero byte that ends a replacement."""
     length = 0
@@ -269,6 +277,9 @@ def normalize(model, text, n_bytes, out, capacity):
         place += taken
     if place == n_bytes:
         return 0
+    if model[ADDS_SPACE] == 2:
+        taken, source, length = normalize_prefix(model, text, place, n_bytes)
+        adds_space = length == 0 or not begins_with_space(source, length)
     filled = 0
     if adds_space and not is_suffix:
         store_u8(out, SPACE)

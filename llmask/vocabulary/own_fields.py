@@ -80,6 +80,11 @@ def _read_value(section: Section, key: str, hint: Any) -> Any:
     types = get_args(hint) or (hint,)
     if hint is bool:
         return section.get_flag(key, False)
+    if hint is int:
+        number = section.get_integer(key)
+        if number is None or not 0 <= number < 2**31:
+            raise section.error(f"{number} is not a size", section.fields[key].start, key)
+        return number
     if StringTable in types:
         return section.get_strings(key)
     if CharsMap in types:

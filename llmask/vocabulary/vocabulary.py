@@ -65,8 +65,12 @@ class EncoderData:
     charsmap : rules that normalize a text (SPM, UGM).
     remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
     escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).
+    space_prefix_once : no blank is put before a text that begins with one (SPM, UGM).
     space_is_suffix : the blank that `add_space_prefix` puts goes behind the text, not before it (SPM, UGM).
     stops_at_spaces : a token is matched inside of a word only, and words begin with a blank (SPM, UGM).
+    bert_options : what the normalizer of BERT does (WPM): "clean_text", "handle_chinese_chars", "strip_accents",
+        "lowercase"; None: what llama.cpp does.
+    max_word_characters : longer words are the unknown token (WPM); 0: there is no limit.
     rules : whose ids are given where the two differ (SPM, UGM). "llama.cpp": user-defined tokens are cut out of a text
         before it is normalized; "sentencepiece": they are matched in its course, and what is beside them is one text.
     """
@@ -83,8 +87,11 @@ class EncoderData:
     charsmap: CharsMap | None = None
     remove_extra_whitespaces: bool = False
     escape_whitespaces: bool = True
+    space_prefix_once: bool = False
     space_is_suffix: bool = False
     stops_at_spaces: bool = False
+    bert_options: tuple[str, ...] | None = None
+    max_word_characters: int = 0
     rules: Literal["llama.cpp", "sentencepiece"] = "llama.cpp"
 
 

@@ -30,7 +30,7 @@ IMPORT_ORDER = (
     ("llmask.vocabulary",),
     ("llmask.trie",),
     ("llmask.encoders",),
-    ("llmask.tokenizer", "llmask.defaults"),
+    ("llmask.tokenizer", "llmask.stream_decoder", "llmask.defaults"),
     ("llmask.derivatives",),
     ("llmask.grammar",),
     ("llmask.frontends",),
