@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import llmask
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=10_000, help="damaged copies of each file")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    llmask.warm_up()  # a damaged file may turn into one of another kind
     print(f"{'file':30} {'refused':>8} {'worked':>8} {'longest':>9} {'memory':>9}")
     for path in options.files:
         use(load(path))

@@ -98,7 +98,7 @@ def build_double_array(strings: StringTable) -> DoubleArray:
     """
     from ..kernels import double_array, jit
 
-    jit.make_ready("sentencepiece")
+    jit.make_ready("double_array")
     trie = build_trie(*strings)
     node, child_first, child_byte, child_node = (np.array(part) for part in trie[:4])
     capacity = 2 * trie.n_nodes + 32 * double_array.BLOCK
@@ -118,11 +118,11 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     from ..kernels import charsmap_rules, jit
     from ..kernels import piece_slots as slots
 
-    jit.make_ready("sentencepiece")
     data = vocabulary.encoder
     is_plain = np.ones(128, np.uint8)
     is_plain[0] = 0
     if data.charsmap is not None:
+        jit.make_ready("charsmap")
         units, replacements = (np.array(part) for part in data.charsmap)
         charsmap_rules.find_plain_bytes(units, is_plain)
         table.put(slots.N_UNITS, len(units))

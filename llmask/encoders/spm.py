@@ -97,12 +97,14 @@ class SpmEncoder:
     @cached_property
     def _run(self) -> Callable[[str], list[int]]:
         """Text to ids, -1 for a character that no token spells."""
+        from ..kernels import jit
         from ..kernels.spm_merge import spm_encode
 
-        table = self._table
+        jit.make_ready("spm")
+        address = self._table.address
 
         def run(text: str) -> list[int]:
-            ids: list[int] = spm_encode(table.address, text_bytes(text)).tolist()
+            ids: list[int] = spm_encode(address, text_bytes(text)).tolist()
             return ids
 
         return run
@@ -148,8 +150,9 @@ def append_strings(tokens: StringTable, characters: StringTable, symbols: np.nda
 
 def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
     """All pairs of symbols whose text is a symbol; the highest score has the lowest rank."""
-    from ..kernels import spm_pairs
+    from ..kernels import jit, spm_pairs
 
+    jit.make_ready("spm_pairs")
     trie = build_trie(*strings)
     n_symbols, n_bytes = strings.n_strings, len(strings.data)
     if len(trie.duplicates):  # only the first of equal strings is a symbol
@@ -216,8 +219,9 @@ def _undo_mark(text: str) -> bytes:
 
 def fill_slots(pairs: Pairs) -> np.ndarray:
     """int64: the hash table of pairs; its layout is in `llmask/kernels/spm_pairs.py`."""
-    from ..kernels import spm_pairs
+    from ..kernels import jit, spm_pairs
 
+    jit.make_ready("spm_pairs")
     slots = np.zeros(2 << max(1, (2 * len(pairs.lefts)).bit_length()), np.int64)
     spm_pairs.fill_pairs(*pairs, slots)
     return slots

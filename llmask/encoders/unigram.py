@@ -92,12 +92,14 @@ class UnigramEncoder:
     @cached_property
     def _run(self) -> Callable[[str], list[int]]:
         """Text to ids, -1 for a character that no token spells."""
+        from ..kernels import jit
         from ..kernels.unigram_viterbi import unigram_encode
 
-        table = self._table
+        jit.make_ready("unigram")
+        address = self._table.address
 
         def run(text: str) -> list[int]:
-            ids: list[int] = unigram_encode(table.address, text_bytes(text)).tolist()
+            ids: list[int] = unigram_encode(address, text_bytes(text)).tolist()
             return ids
 
         return run

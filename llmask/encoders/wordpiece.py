@@ -94,8 +94,10 @@ class WordPieceEncoder:
 
     @cached_property
     def _tokens(self) -> PieceTable:
+        from ..kernels import jit, wordpiece_match  # noqa: F401 # declares the door that is made ready
         from ..kernels import piece_slots as slots
 
+        jit.make_ready("wordpiece")
         table = PieceTable(slots.N_SLOTS)
         tokens = build_double_array(self._vocabulary.tokens)
         table.put_array(slots.TOKEN_UNITS, tokens.units)

@@ -59,7 +59,7 @@ def rule_label(unit):
     return unit & 0x800000FF
 
 
-@door("int64(uint32[::1], uint8[::1], int32[::1], int32[::1], int32[::1])", group="sentencepiece")
+@door("int64(uint32[::1], uint8[::1], int32[::1], int32[::1], int32[::1])", group="charsmap")
 def check_charsmap(units, replacements, heights, path, places):
     """Whether every walk from the root of the rules is sound; one of RULES_..., with the unit in `path[0]`.
 
@@ -149,7 +149,7 @@ def find_rule(units, n_units, text, place, n_bytes):
     return found
 
 
-@door("void(uint32[::1], uint8[::1])", group="sentencepiece")
+@door("void(uint32[::1], uint8[::1])", group="charsmap")
 def find_plain_bytes(units, is_plain):
     """Mark in `is_plain` uint8[128] the ASCII bytes that no rule touches which has ASCII bytes only."""
     n_units = units.shape[0]

@@ -84,7 +84,7 @@ def fits(units, is_base, child_byte, first, end, base):
 @door(
     "int64(int64[::1], int32[::1], uint8[::1], int32[::1], int32[::1], int64[::1], int64[::1], int32[::1], int32[::1],"
     " uint8[::1])",
-    group="sentencepiece",
+    group="double_array",
 )
 def fill_double_array(
     node, child_first, child_byte, child_node, unit_of_node, units, entries, following, preceding, is_base

@@ -326,7 +326,7 @@ def merge_text(model, text, n_bytes, symbols, ids):
     return filled
 
 
-@door("int32[::1](int64, uint8[::1])", group="sentencepiece")
+@door("int32[::1](int64, uint8[::1])", group="spm")
 def spm_encode(address, text):
     """Token ids of a text; the unknown id, which may be -1, where no token is."""
     model = as_table(address)

@@ -23,7 +23,7 @@ def pair_slot(left, right, mask):
     return (mixed ^ mixed >> 29) & mask
 
 
-@door("int64(int64[::1], int32[::1], int32[::1], int32[::1])", group="sentencepiece")
+@door("int64(int64[::1], int32[::1], int32[::1], int32[::1])", group="spm_pairs")
 def note_prefixes(node, offsets, path, prefixes):
     """Write into `prefixes` int32, one a byte of all tokens, the token that ends there and begins where the token does.
 
@@ -44,9 +44,7 @@ def note_prefixes(node, offsets, path, prefixes):
     return n_found
 
 
-@door(
-    "int64(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])", group="sentencepiece"
-)
+@door("int64(int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])", group="spm_pairs")
 def list_pairs(node, offsets, path, prefixes, lefts, rights, merged):
     """List the pairs that make each token; returns how many there are.
 
@@ -74,7 +72,7 @@ def list_pairs(node, offsets, path, prefixes, lefts, rights, merged):
     return n_pairs
 
 
-@door("int64(int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])", group="sentencepiece")
+@door("int64(int32[::1], int32[::1], int32[::1], int32[::1], int64[::1])", group="spm_pairs")
 def fill_pairs(lefts, rights, merged, ranks, pairs):
     """Enter all pairs into `pairs`, int64 zeros, two a slot, a power of two of slots, at most half of them needed.
 

@@ -261,7 +261,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     return filled
 
 
-@door("int32[::1](int64, uint8[::1])", group="sentencepiece")
+@door("int32[::1](int64, uint8[::1])", group="unigram")
 def unigram_encode(address, text):
     """Token ids of a text; the unknown id, which may be -1, where no token is."""
     model = as_table(address)

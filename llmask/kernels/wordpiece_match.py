@@ -99,7 +99,7 @@ def match_text(model, characters, text, n_characters, max_characters, words, ids
     return put_word(model, words + word, end - word, max_characters, ids, filled)
 
 
-@door("int32[::1](int64, int64, int32[::1], int64, int64)", group="sentencepiece")
+@door("int32[::1](int64, int64, int32[::1], int64, int64)", group="wordpiece")
 def wordpiece_encode(address, characters_address, text, n_bytes, max_characters):
     """Token ids of a text, as code points; `n_bytes` is at least what they become. The unknown id may be -1."""
     model = as_table(address)

@@ -54,7 +54,7 @@ def read_charsmap(block: bytes) -> CharsMap | None:
         raise VocabularyError(f"the character map declares {size} bytes of rules and has {len(block)} in all")
     units = np.frombuffer(block, "<u4", size // UNIT_BYTES, HEADER_BYTES).astype(np.uint32)
     replacements = np.frombuffer(block, np.uint8, rest, HEADER_BYTES + size).copy()
-    jit.make_ready("sentencepiece")
+    jit.make_ready("charsmap")
     path, places = (np.zeros(charsmap_rules.MAX_RULE_BYTES + 2, np.int32) for _ in range(2))
     found = charsmap_rules.check_charsmap(units, replacements, np.zeros(len(units), np.int32), path, places)
     if found != charsmap_rules.RULES_ARE_SOUND:
