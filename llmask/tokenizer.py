@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -105,14 +105,28 @@ class Tokenizer:
         return cls(read_huggingface(source, eos))
 
     @classmethod
-    def from_tiktoken(cls, encoding: Any, eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a `tiktoken.Encoding`.
+    def from_tiktoken(
+        cls,
+        encoding: Any,
+        eos: int | Iterable[int] | None = None,
+        pattern: str | None = None,
+        special: Mapping[str, int] | None = None,
+    ) -> Tokenizer:
+        """Tokenizer of a `tiktoken.Encoding`, or of a `.tiktoken` file.
+
+        Parameters
+        ----------
+        encoding : the encoding, or the path of a file.
+        eos : ids that end a sequence; None: the special tokens with well-known names.
+        pattern : how the file's model splits text into words; an encoding has its own.
+        special : id of each special token by name, for a file.
 
         Raises
         ------
-        VocabularyError : not an encoding, or one without an end-of-sequence token.
+        VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token.
+        OSError : the file cannot be opened.
         """
-        return cls(read_tiktoken(encoding, eos))
+        return cls(read_tiktoken(encoding, eos, pattern, special))
 
     @classmethod
     def from_sentencepiece(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Tokenizer:
@@ -194,7 +208,7 @@ class Tokenizer:
 
     @property
     def encoder_name(self) -> str:
-        """How `encode` works: "bpe", "spm" and "wpm" give the model's own ids, "greedy" is longest match."""
+        """How `encode` works: "bpe", "spm", "ugm" and "wpm" give the model's own ids, "greedy" is longest match."""
         return self._encoder.name
 
     def token_bytes(self, token: int) -> bytes:

@@ -4,12 +4,16 @@ tiktoken keeps a rank for every byte string; the rank is the token id, and mergi
 of special tokens lie above, with holes (UNUSED). The end of a sequence is the principal <|endoftext|> and what else
 is a well-known name.
 
-In: a `tiktoken.Encoding`. Out: `Vocabulary`. Cost: 50 ms for 200,000 tokens.
+A `.tiktoken` file holds the ranks only: pattern and special tokens come from the caller.
+
+In: a `tiktoken.Encoding` or a path. Out: `Vocabulary`. Cost: 50 ms for 200,000 tokens, 0.2 s from a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,22 +24,75 @@ from .end_tokens import find_end_ids
 from .strings import make_table
 from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, find_special, freeze_vocabulary
 
+MAX_FILE_BYTES = 64 * 2**20  # o200k has 3.6 MB
 
-def read_tiktoken(encoding: Any, eos: int | Iterable[int] | None = None) -> Vocabulary:
-    """Vocabulary of a `tiktoken.Encoding`.
+
+def read_tiktoken(
+    source: Any,
+    eos: int | Iterable[int] | None = None,
+    pattern: str | None = None,
+    special: Mapping[str, int] | None = None,
+) -> Vocabulary:
+    """Vocabulary of a `tiktoken.Encoding`, or of a `.tiktoken` file with its pattern and special tokens.
 
     Raises
     ------
-    VocabularyError : not an encoding, or one without an end-of-sequence token.
+    VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token.
+    OSError : the file cannot be opened.
     """
+    if isinstance(source, (str, os.PathLike)):
+        return _convert(*_read_file(source, pattern, special), eos)
+    if pattern is not None or special is not None:
+        raise VocabularyError("pattern and special belong to a .tiktoken file, an encoding has its own")
     try:
-        ranks: dict[bytes, int] = encoding._mergeable_ranks
-        specials: dict[str, int] = encoding._special_tokens
-        pattern: str = encoding._pat_str
+        ranks: dict[bytes, int] = source._mergeable_ranks
+        specials: dict[str, int] = source._special_tokens
+        own_pattern: str = source._pat_str
     except AttributeError:
         raise VocabularyError(
-            f"{type(encoding).__name__} is not a tiktoken encoding", help='pass tiktoken.get_encoding("o200k_base")'
+            f"{type(source).__name__} is not a tiktoken encoding", help='pass tiktoken.get_encoding("o200k_base")'
         ) from None
+    return _convert(ranks, specials, own_pattern, eos)
+
+
+def _read_file(
+    path: str | os.PathLike[str], pattern: str | None, special: Mapping[str, int] | None
+) -> tuple[dict[bytes, int], dict[str, int], str]:
+    """Ranks, special tokens and pattern; a line of the file is a token in base64 and its rank."""
+    name = os.fspath(path)
+    if not isinstance(pattern, str):
+        raise VocabularyError(
+            f"{name}: such a file does not say how text is split into words", help='pass pattern=r"..." of its model'
+        )
+    with open(path, "rb") as file:
+        block = file.read(MAX_FILE_BYTES + 1)
+    if len(block) > MAX_FILE_BYTES:
+        raise VocabularyError(f"{name}: the file has more than {MAX_FILE_BYTES} bytes")
+    ranks: dict[bytes, int] = {}
+    taken: set[int] = set()
+    for number, line in enumerate(block.splitlines(), 1):
+        if not line:
+            continue
+        try:
+            text, rank_text = line.split()
+            token, rank = base64.b64decode(text, validate=True), int(rank_text)
+        except ValueError:
+            raise VocabularyError(f"{name}: not a token in base64 and its rank", where=f"line {number}") from None
+        if not token or token in ranks or rank in taken or not 0 <= rank < MAX_VOCAB_SIZE:
+            raise VocabularyError(f"{name}: token {token[:40]!r} of rank {rank} is not new", where=f"line {number}")
+        ranks[token] = rank
+        taken.add(rank)
+    specials = dict(special or {})
+    check_ids(specials.values(), MAX_VOCAB_SIZE, "special")
+    twice = next((text for text, token in specials.items() if token in taken), None)
+    if twice is not None:
+        raise VocabularyError(f'the special token "{twice}" has the id of another token')
+    return ranks, specials, pattern
+
+
+def _convert(
+    ranks: dict[bytes, int], specials: dict[str, int], pattern: str, eos: int | Iterable[int] | None
+) -> Vocabulary:
     by_id = {token: data for data, token in ranks.items()}
     by_id.update((token, name.encode()) for name, token in specials.items())
     check_ids(by_id, MAX_VOCAB_SIZE, "the encoding")
