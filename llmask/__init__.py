@@ -92,4 +92,6 @@ def warm_up() -> None:
 
     make_everything_ready()
     import_module(f"{__name__}.compiler")
+    for module in ("ecma_syntax", "meaning", "python_syntax"):
+        import_module(f"{__name__}.frontends.regex.{module}")
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern

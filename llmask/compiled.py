@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
-from .kernels import engine, grammar_slots
+from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
@@ -167,10 +167,25 @@ class Generation:
         return numbers
 
     def _text(self, number: int) -> bytes:
-        text = self._known_texts.get(number)
-        if text is None:
-            text = self._known_texts[number] = self._read_list(grammar_slots.TEXTS, number).astype(np.uint8).tobytes()
-        return text
+        """A recorded value, arrays and objects with their parts (kernels/json_values.py)."""
+        known = self._known_texts
+        waiting = [number]
+        while waiting:
+            items = self._read_list(grammar_slots.TEXTS, waiting[-1]).tolist()
+            parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
+            missing = [part for part in parts if part not in known]
+            waiting += missing
+            if missing:
+                continue
+            if items[0] == json_values.ARRAY:
+                text = b"[%s]" % b",".join(known[part] for part in parts)
+            elif items[0] == json_values.OBJECT:
+                members = zip(parts[::2], parts[1::2], strict=True)
+                text = b"{%s}" % b",".join(b"%s:%s" % (known[name], known[value]) for name, value in members)
+            else:
+                text = bytes(items)
+            known[waiting.pop()] = text
+        return known[number]
 
     def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
         items = _NO_DATA

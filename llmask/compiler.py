@@ -16,9 +16,10 @@ from typing import Any
 
 from .compiled import CompiledGrammar
 from .derivatives.word_lists import literals_node
-from .errors import GrammarError, LimitExceeded, LlmaskError
+from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.json_schema.inputs import key_of, schema_of
+from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits
@@ -173,7 +174,16 @@ class Compiler:
     @staticmethod
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
         made = compile_schema(store.nodes, schema, options)
-        return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
+        try:
+            return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
+        except UnsatisfiableSchema as error:
+            if error.where is not None:
+                raise
+            raise UnsatisfiableSchema(
+                "no document fulfils the schema: this part requires itself without end",
+                part_without_end(made.rules),
+                "let it end: an alternative, an optional property or an empty array",
+            ) from None
 
     def json_object(
         self,

@@ -20,7 +20,8 @@ class Limits:
         intersected patterns multiply. Real schemas add at most some ten thousand.
     max_regex_nodes : nodes of the hash-consed regular expressions that one step (a mask, a token, an operator of a
         pattern) may add to the store; what many steps add up to is bounded by `max_store_bytes`.
-    max_lexer_states : lexer states that one step may add to the store.
+    max_lexer_states : lexer states that one step may add to the store: about a second. A mask inside an
+        internationalized host name adds 3,000, other formats some hundred.
     max_rows : Earley rows of one compiled grammar.
     max_items : items in one Earley row.
     max_tracked_names : named members of a set that one run of a rule may carry: properties that come in any order and
@@ -45,7 +46,7 @@ class Limits:
     max_schema_cases: int = 4096
     max_schema_nodes: int = 800_000
     max_regex_nodes: int = 2_000_000
-    max_lexer_states: int = 250_000
+    max_lexer_states: int = 25_000
     max_rows: int = 1_000_000
     max_items: int = 50_000
     max_tracked_names: int = 1024

@@ -27,7 +27,7 @@ import llmask
 from bench.conformance import tables
 from bench.conformance.completion import DeadEnd
 from bench.conformance.subject import Refused, Subject
-from bench.conformance.walks import FIRST_BYTE, Walker, fault, required_names
+from bench.conformance.walks import FIRST_BYTE, Walker, fault
 from bench.orders import accepted_in_another_order
 from tests.generators.instances import Drawer, mutated
 from tests.generators.judge import Judge, Unjudgeable
@@ -225,7 +225,7 @@ class Comparison:
         assert self.walker is not None
         self.counts.schemas["walks"] += 1
         try:
-            walk = self.walker.walk(grammar, self.rng, FIRST_BYTE, n_probes=0, names=required_names(schema))
+            walk = self.walker.walk(grammar, self.rng, FIRST_BYTE, n_probes=0)
         except DeadEnd as error:
             self.counts.differences.append({"what": "dead end", "schema": schema, "document": str(error)})
             return

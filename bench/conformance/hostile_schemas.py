@@ -64,6 +64,24 @@ def cycle(*keywords: str) -> Schema:
     return {"$ref": "#/$defs/a", "$defs": {"a": schema}}
 
 
+def ring(n_names: int) -> Schema:
+    """Objects each of which requires the next one, and the last one the first."""
+    definitions = {
+        f"d{n}": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": f"#/$defs/d{(n + 1) % n_names}"}}}
+        for n in range(n_names)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": definitions}
+
+
+def void_chain(n_names: int) -> Schema:
+    """Objects each of which requires the next one, and the last one what nothing fulfils."""
+    definitions: dict[str, Schema] = {f"d{n_names}": False}
+    for n in range(n_names):
+        asked = {"required": ["x"]} if n % 2 else {"dependentRequired": {"a": ["x"]}, "required": ["a"]}
+        definitions[f"d{n}"] = {"type": "object", **asked, "properties": {"x": {"$ref": f"#/$defs/d{n + 1}"}}}
+    return {"anyOf": [{"$ref": "#/$defs/d0"}, {"type": "null"}], "$defs": definitions}
+
+
 def doubling(n_levels: int, keyword: str) -> Schema:
     """Definitions that each hold the next one twice: 2 ** n_levels when written out."""
     definitions: dict[str, Schema] = {f"d{n_levels}": {"type": "integer"}}
@@ -160,6 +178,19 @@ HOSTILE: dict[str, Maker] = {
     "cycle through oneOf and not": lambda: cycle("oneOf", "not"),
     "cycle through dependentSchemas": lambda: {"dependentSchemas": {"a": {"$ref": "#"}}},
     "cycle through items that are required": lambda: {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+    "cycle through required properties and items": lambda: {
+        "$ref": "#/$defs/a",
+        "$defs": {
+            "a": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/b"}}},
+            "b": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/a"}},
+        },
+    },
+    "cycle through contains": lambda: {"type": "array", "contains": {"$ref": "#"}},
+    "cycle through minProperties": lambda: {
+        "type": "object", "minProperties": 2, "additionalProperties": {"$ref": "#"},
+    },
+    "cycle through 300 required properties": lambda: ring(300),
+    "void 300 required properties deep": lambda: void_chain(300),
     "definitions doubled 40 times, properties": lambda: doubling(40, "properties"),
     "definitions doubled 40 times, allOf": lambda: doubling(40, "allOf"),
     "definitions doubled 40 times, oneOf": lambda: doubling(40, "oneOf"),

@@ -2,12 +2,12 @@
 
 Two ways to choose among the allowed tokens: each alike, and each first byte alike (among tokens nine of ten continue a
 string; among first bytes the walk soon leaves it). A walk goes on for some tokens, then the search of `completion.py`
-ends it; from points on the way it must find an end, too. Every document is parsed and judged by `jsonschema`, formats
-left aside: those of the masks are stricter than what the judge knows of them. So where a format may be negated the
-grammar takes formats as annotations, too.
+ends it; from every point on the way it must find an end, too, the shortest one where it can tell. Every document is
+parsed and judged by `jsonschema`, formats left aside: those of the masks are stricter than what the judge knows of
+them. So where a format may be negated the grammar takes formats as annotations, too.
 
 In: MaskBench's schemas where the shared data is, and random ones. Out: counts, and every document that is not valid.
-Cost: 10 ms a document.
+Cost: 10 ms a document, and 30 ms a point.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,24 +29,35 @@ from bench.conformance import tables
 from bench.conformance.completion import Completion, DeadEnd
 from bench.conformance.subject import Refused, Subject
 from bench.data import MASKBENCH
+from tests.generators.crowded import crowded_schema
 from tests.generators.judge import Judge, Unjudgeable
 from tests.generators.schemas import keywords_of, random_schema
 
 UNIFORM, FIRST_BYTE = "tokens alike", "first bytes alike"
 WAYS = (UNIFORM, FIRST_BYTE)
-MAX_NAMES = 50  # keys that the search for an end tries
+MAX_TOKENS = 40
 SLOW_SECONDS = 2.0
 UNIQUE_SHARE = 0.2  # of the schemas: no key may be written twice
-PROBES = 2  # points of a walk, besides its last, from which an end is looked for
+EVERY = -1  # probes: an end is looked for from every point of a walk
 
 
 class Walk(NamedTuple):
-    """A document, and endings found from earlier points; `is_bound_spent` when a search gave up."""
+    """A document and how its walk went.
+
+    document     None where the search for its end gave up
+    endings      documents that begin like this one up to some point and end as soon as possible, each once
+    n_points     points from which an end was looked for, the last one included
+    n_shortest   endings from them that are certain to be the shortest
+    n_spent      points where the search gave up
+    n_tokens     tokens of the walk
+    """
 
     document: bytes | None
-    earlier: list[bytes]
+    endings: list[bytes]
+    n_points: int
+    n_shortest: int
+    n_spent: int
     n_tokens: int
-    is_bound_spent: bool
 
 
 class Walker:
@@ -87,15 +98,13 @@ class Walker:
         return int(allowed[rng.randrange(len(allowed))])
 
     def walk(
-        self,
-        grammar: Any,
-        rng: random.Random,
-        way: str,
-        max_tokens: int = 40,
-        n_probes: int = PROBES,
-        names: Sequence[str] = (),
+        self, grammar: Any, rng: random.Random, way: str, max_tokens: int = MAX_TOKENS, n_probes: int = EVERY
     ) -> Walk:
-        """One document: random tokens, then an ending; `names` are keys worth a try for it.
+        """One document: random tokens, then an ending.
+
+        Parameters
+        ----------
+        n_probes : points of the walk, besides its last, from which an end is looked for; EVERY for all.
 
         Raises
         ------
@@ -103,22 +112,31 @@ class Walker:
         """
         matcher = grammar.matcher()
         n_free = rng.randint(0, max_tokens)
-        probes = {rng.randint(0, n_free) for _ in range(n_probes)}
-        earlier, is_spent = [], False
+        probes = set(range(n_free) if n_probes == EVERY else (rng.randint(0, n_free) for _ in range(n_probes)))
+        found: dict[bytes, None] = {}
+        ends = Counter[str]()
+
+        def end() -> bytes | None:
+            ending, _, is_shortest = self.completion.ending(matcher)
+            ends.update(["points"] + ["shortest"] * is_shortest + ["spent"] * (ending is None))
+            return None if ending is None else matcher.text() + ending
+
+        def walked(document: bytes | None) -> Walk:
+            others = [other for other in found if other != document]
+            n_tokens = len(matcher.tokens)
+            return Walk(document, others, ends["points"], ends["shortest"], ends["spent"], n_tokens)
+
         for place in range(n_free):
             if place in probes:
-                found = self.completion.ending(matcher, names=names)
-                is_spent |= found.ending is None
-                earlier += [matcher.text() + found.ending] if found.ending is not None else []
+                document = end()
+                if document is not None:
+                    found[document] = None
             token = self.chosen(self.allowed(matcher), way, rng)
             before = matcher.text()
             matcher.accept_token(token)
             if token in self.eos_ids:
-                return Walk(before, earlier, place + 1, is_spent)
-        found = self.completion.ending(matcher, names=names)
-        if found.ending is None:
-            return Walk(None, earlier, n_free, True)
-        return Walk(matcher.text() + found.ending, earlier, n_free, is_spent)
+                return walked(before)
+        return walked(end())
 
 
 def fault(judge: Judge, document: bytes) -> str | None:
@@ -136,6 +154,20 @@ class Report(NamedTuple):
     counts: Counter[str]
     faults: list[dict[str, Any]]
     seconds: dict[str, float]
+
+    def count_walk(self, name: str, judge: Judge | None, walk: Walk, way: str) -> None:
+        """Count a walk, and judge what it wrote."""
+        counts = self.counts
+        counts["tokens"] += walk.n_tokens
+        counts["points from which an end was looked for"] += walk.n_points
+        counts["of them, the end is the shortest"] += walk.n_shortest
+        counts["bound spent"] += walk.n_spent
+        if walk.n_spent:
+            self.faults.append({"schema": name, "fault": "bound spent", "document": ""})
+        for document in walk.endings:
+            self.judge_document(name, judge, document, "other documents from points on the way")
+        if walk.document is not None:
+            self.judge_document(name, judge, walk.document, way)
 
     def judge_document(self, name: str, judge: Judge | None, document: bytes, way: str) -> None:
         """Count one document, and note it when it is not valid."""
@@ -155,21 +187,6 @@ def may_negate_formats(schema: Any) -> bool:
     return "format" in found and any(keyword in found for keyword in ("oneOf", "not", "if", "maxContains"))
 
 
-def required_names(schema: Any) -> list[str]:
-    """Names that some `required` in the schema holds, at most `MAX_NAMES`."""
-    found: dict[str, None] = {}
-    open_values = [schema]
-    while open_values:
-        here = open_values.pop()
-        if isinstance(here, dict):
-            names = here.get("required")
-            found.update(
-                dict.fromkeys(name for name in names if isinstance(name, str)) if isinstance(names, list) else {}
-            )
-        open_values += here.values() if isinstance(here, dict) else here if isinstance(here, list) else ()
-    return list(found)[:MAX_NAMES]
-
-
 def judge_of(schema: Any) -> Judge | None:
     """A judge without formats, or None when there is none for the schema."""
     try:
@@ -183,15 +200,15 @@ def run(
     schemas: list[tuple[str, Any]],
     n_documents: int,
     rng: random.Random,
-    max_tokens: int = 40,
-    n_probes: int = PROBES,
+    max_tokens: int = MAX_TOKENS,
+    n_probes: int = EVERY,
 ) -> Report:
     """Write about `n_documents` over the schemas, each with its share, half of them in either way."""
     walker = Walker(subject.tokenizer)
     report = Report(Counter(), [], {})
     per_schema = -(-n_documents // max(1, len(schemas)))
     for number, (name, schema) in enumerate(schemas):
-        tables.progress(f"{number} of {len(schemas)} schemas")
+        tables.progress(f"{number} of {len(schemas)} schemas, {len(report.faults)} faults")
         report.counts["schemas"] += 1
         started = time.monotonic()
         is_asserted = not may_negate_formats(schema)
@@ -209,23 +226,17 @@ def run(
         compiled = time.monotonic() - started
         if compiled > SLOW_SECONDS:
             report.counts[f"took more than {SLOW_SECONDS:g} s to compile"] += 1
-        judge, names = judge_of(schema), required_names(schema)
+        judge = judge_of(schema)
         for turn in range(per_schema):
             way = WAYS[(turn + number) % 2]
             try:
-                walk = walker.walk(grammar, rng, way, max_tokens, n_probes, names)
+                walk = walker.walk(grammar, rng, way, max_tokens, n_probes)
             except (DeadEnd, llmask.LimitExceeded) as error:
                 kind = "dead end" if isinstance(error, DeadEnd) else "limit"
                 report.counts[kind] += 1
                 report.faults.append({"schema": name, "fault": kind, "document": str(error)})
                 continue
-            report.counts["bound spent"] += walk.is_bound_spent
-            if walk.is_bound_spent:
-                report.faults.append({"schema": name, "fault": "bound spent", "document": ""})
-            for document in walk.earlier:
-                report.judge_document(name, judge, document, "endings on the way")
-            if walk.document is not None:
-                report.judge_document(name, judge, walk.document, way)
+            report.count_walk(name, judge, walk, way)
         report.seconds[name] = time.monotonic() - started
     tables.progress("")
     return report
@@ -239,9 +250,11 @@ def maskbench_schemas() -> list[tuple[str, Any]]:
         return [(entry["id"], entry["schema"]) for entry in map(json.loads, lines)]
 
 
-def drawn_schemas(n_schemas: int, rng: random.Random) -> list[tuple[str, Any]]:
+def drawn_schemas(
+    n_schemas: int, rng: random.Random, draw: Callable[[random.Random], Any] = random_schema
+) -> list[tuple[str, Any]]:
     """Random schemas; the name is the schema itself."""
-    schemas = [random_schema(rng) for _ in range(n_schemas)]
+    schemas = [draw(rng) for _ in range(n_schemas)]
     return [(json.dumps(schema, ensure_ascii=False), schema) for schema in schemas]
 
 
@@ -249,36 +262,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schemas", type=int, help="so many of MaskBench's, drawn with the seed; default all")
     parser.add_argument("--drawn", type=int, default=1000, help="random schemas besides")
     parser.add_argument(
-        "--documents", type=int, default=20_000, help="from MaskBench's schemas; a fifth from random ones"
+        "--crowded", type=int, default=500, help="random objects with many bounds on their keys besides"
     )
-    parser.add_argument("--max-tokens", type=int, default=40, help="random tokens of a document before it is ended")
-    parser.add_argument("--probes", type=int, default=PROBES, help="points of a walk from which an end is looked for")
+    parser.add_argument("--walks", type=int, default=2, help="walks of each schema, in the two ways by turns")
+    parser.add_argument("--max-tokens", type=int, default=MAX_TOKENS, help="random tokens before a walk is ended")
+    parser.add_argument(
+        "--probes", type=int, default=EVERY, help="points of a walk from which an end is looked for; -1: every one"
+    )
+    parser.add_argument("--order", choices=("any", "schema"), default="any", help="of the keys that are written")
+    parser.add_argument("--shard", default="0/1", help="I/N: of each corpus every N-th schema, from the I-th on")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=Path("results"), help="folder for walks-SEED.json")
+    parser.add_argument("--output", type=Path, default=Path("results"), help="folder for walks-SEED-ORDER.json")
 
 
 def main(options: argparse.Namespace) -> int:
-    """Print the counts of both corpora; 1 when a document is not valid or a walk ended nowhere."""
+    """Print the counts of each corpus; 1 when a document is not valid or a walk ended nowhere."""
     rng = random.Random(options.seed)
     subject = Subject()
+    if "property_order" in subject.options:
+        subject.options["property_order"] = options.order
     maskbench = maskbench_schemas()
     if options.schemas is not None and options.schemas < len(maskbench):
         maskbench = rng.sample(maskbench, options.schemas)
-    n_drawn = options.documents // 5
+    first, step = map(int, options.shard.split("/"))
     faults = []
-    for title, schemas, n_documents in (
-        ("MaskBench", maskbench, options.documents),
-        ("random schemas", drawn_schemas(options.drawn, rng), n_drawn),
+    for title, schemas in (
+        ("MaskBench", maskbench),
+        ("random schemas", drawn_schemas(options.drawn, rng)),
+        ("crowded objects", drawn_schemas(options.crowded, rng, crowded_schema)),
     ):
         started = time.monotonic()
-        report = run(subject, schemas, n_documents, rng, options.max_tokens, options.probes)
+        schemas = schemas[first::step]
+        report = run(subject, schemas, options.walks * len(schemas), rng, options.max_tokens, options.probes)
         print(f"{title} ({time.monotonic() - started:.0f} s)")
-        print("\n".join(f"  {count:8,}  {what}" for what, count in sorted(report.counts.items())), flush=True)
+        print("\n".join(f"  {count:10,}  {what}" for what, count in sorted(report.counts.items())), flush=True)
         slowest = sorted(report.seconds.items(), key=lambda pair: -pair[1])[:5]
         print("  slowest: " + ", ".join(f"{seconds:.1f} s {name[:80]}" for name, seconds in slowest), flush=True)
         faults += report.faults
     for entry in faults[:20]:
         print(f"  {entry['fault']}: {entry['schema'][:100]}: {entry['document'][:160]}")
-    print(f"faults: {len(faults)}; written: {tables.write_json(options.output, f'walks-{options.seed}.json', faults)}")
+    name = f"walks-{options.seed}-{options.order}-{first}.json"
+    print(f"faults: {len(faults)}; written: {tables.write_json(options.output, name, faults)}")
     print("options that this version lacks: " + (", ".join(subject.missing) or "none"))
     return int(bool(faults))

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from functools import cache, lru_cache
 from itertools import groupby
+
+import numpy as np
 
 from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
 
@@ -110,7 +111,7 @@ def _matched_by_re(pattern: str) -> CodePointSet:
 
 def _every_code_point() -> str:
     """The string whose character i is code point i, surrogates included."""
-    return array("I", range(MAX_CODE_POINT + 1)).tobytes().decode("utf-32", "surrogatepass")
+    return np.arange(MAX_CODE_POINT + 1, dtype=np.uint32).tobytes().decode("utf-32", "surrogatepass")
 
 
 @cache

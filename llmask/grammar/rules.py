@@ -31,6 +31,9 @@ rule is *plain*: different texts of it are different values. A plain rule is *op
 can become one at all, can become one in infinitely many ways (`RegexNodes.is_open`); then the rule itself is called,
 and a value that is in the set is refused at its last byte.
 
+An edge beside such a one, out of the same state and of the same rule, may call for a value that is in the set; the set
+stays as it is. The rule need not be open then, as every value is taken by one of the two.
+
     array:   start -"["-> first; first -new item-> after; after -","[another item]-> next; next -new item-> after;
              first, after -"]"-> end
 
@@ -62,8 +65,10 @@ CALL = 1
 SKIP = 2
 CALL_NEW = 3  # a value of a rule that is not in the set
 CALL_PLAIN = 4  # the same, of a plain rule
-CALL_OPEN = 5  # the same, of an open rule
-CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_OPEN)
+CALL_MANY = 5  # the same, of a plain rule that derives infinitely many objects
+CALL_OPEN = 6  # the same, of an open rule
+CALL_AGAIN = 7  # a value of a rule that is in the set
+CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
 ADD = 1
@@ -84,7 +89,6 @@ class Rules:
         It is never matched twice in a row, so a bounded repetition stays bounded.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
-    calls_new : whether some edge calls for a new value.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     """
@@ -101,7 +105,6 @@ class Rules:
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
         self.values_are_json = False
-        self.calls_new = False
         self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
@@ -142,13 +145,21 @@ class Rules:
         rule : derives the values; the empty text is never taken.
         guard : none, one of `check_guard`, or `add_guard(ANOTHER, high, required)` for the room that it asks for: the
             member that is added is the text.
-        kind : CALL_PLAIN where `rule` is plain, CALL_OPEN where it is open, see the module's text. Of open rules no
-            variants are needed.
+        kind : CALL_PLAIN where `rule` is plain, CALL_MANY where it also derives infinitely many objects,
+            CALL_OPEN where it is open, see the module's text. Of open rules no variants are needed.
         """
-        assert kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN)
+        assert kind in (CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN)
         self.edges.extend((state, kind, rule, next_state, guard))
-        self.calls_new = True
         self.needs_variants |= kind != CALL_OPEN
+
+    def call_again(self, state: StateId, rule: RuleId, next_state: StateId) -> None:
+        """Edge over a value of `rule` whose text is in the run's set, beside `call_new` with CALL_OPEN of that rule."""
+        self.edges.extend((state, CALL_AGAIN, rule, next_state, NO_GUARD))
+
+    def call_as(self, kind: int, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId) -> None:
+        """Edge of one of the kinds in CALLS, for those who copy rules."""
+        self.edges.extend((state, kind, rule, next_state, guard))
+        self.needs_variants |= kind in (CALL_NEW, CALL_PLAIN, CALL_MANY)
 
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""

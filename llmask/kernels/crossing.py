@@ -13,7 +13,8 @@ with places and their records, for one configuration:
     ENDING   those below it for which the lexeme in hand ends at the node
 
 In a tentative row (variants.py) a token that ends inside a lexeme is certain if at least two letters may follow: they
-lead to two values, and one text more is left out at most.
+lead to two values, and one text more is left out at most. Where infinitely many of the values are objects, the
+brace and the first quote behind it are certain, too.
 
 In: the tables, a row and a lexer state. Out: tokens in CROSSING, points in POINTS. Cost: 20 ns an exit and node.
 """
@@ -22,9 +23,19 @@ from __future__ import annotations
 
 from .configurations import REFUSED, start_after, step
 from .constants import TRIE_TOKEN_SHIFT
-from .earley_rows import IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, R_FLAGS, RECORDS_HERE, has_flag_of_row, row_field
+from .earley_rows import (
+    BEGINS,
+    IS_LIMITED,
+    IS_NOWHERE,
+    IS_TENTATIVE,
+    IS_UNDECIDED,
+    R_FLAGS,
+    RECORDS_HERE,
+    has_flag_of_row,
+    row_field,
+)
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
-from .grammar_slots import CROSSING, IGNORED, N_CROSSING, N_POINTS, PATH, POINTS, WALK_FRAMES
+from .grammar_slots import CROSSING, IGNORED, N_CROSSING, N_POINTS, PATH, POINTS, REPEATS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from .jit import kernel, never_inline
 from .lexer_states import (
@@ -62,8 +73,9 @@ WHOLE = 0  # kinds of points
 BELOW = 1
 ENDING = 2
 POINT_KINDS = 4  # a point is node * POINT_KINDS + kind
-SHARED = 0  # walks without records
-ONE_RECORD = 1
+SHARED = 0  # walks without records: of values that may be in their set already it is noted that there are some
+CAREFUL = 1  # they become points
+ONE_RECORD = 2
 
 # a frame of the walk
 F_CHILD = 0  # next child
@@ -74,7 +86,13 @@ F_EXIT_PLACE = 4  # place after the lexemes that may end here, NO_EXIT, or NOT_T
 F_EXIT_HOT = 5  # hot row of its start state
 F_INSIDE = 6  # 1: children that stay inside the lexeme are left out (the lexer state's mask has them)
 F_NODE = 7
-FRAME_FIELDS = 8
+F_FLAGS = 8
+OPENED = 1  # flags of frames: the opening brace of a value of which there are many was read, and blanks
+BEGUN = 2  # a tracked value may have begun on the way
+FRAME_FIELDS = 9
+
+OPEN_OBJECT = 0x7B
+QUOTE = 0x22
 
 
 @kernel
@@ -117,20 +135,31 @@ def _take_lexeme(store, grammar, place, scanned, walk):
 
 
 @kernel
-def _uncertainty(grammar, target, walk):
-    """What a shared walk does not know behind a step: 0, IS_UNDECIDED or IS_NOWHERE."""
+def _uncertainty(grammar, target, walk, flags):
+    """What a shared walk does not know behind a step: 0, IS_UNDECIDED or IS_NOWHERE.
+
+    Of values that began before the walk it is noted that they might be in their sets; `could_repeat` asks whether.
+    """
     if walk == ONE_RECORD or target < 0:
         return 0
+    if target & MAY_REPEAT != 0:
+        if walk == CAREFUL or flags & BEGUN != 0:
+            return IS_NOWHERE
+        grammar[REPEATS] = 1
     flags = row_field(grammar, target & ROW_BITS, R_FLAGS)
-    if flags & IS_NOWHERE != 0 or target & MAY_REPEAT != 0:
-        return IS_NOWHERE
-    return flags & IS_UNDECIDED
+    return IS_NOWHERE if flags & IS_NOWHERE != 0 else flags & IS_UNDECIDED
+
+
+@kernel
+def _begins_in(grammar, place):
+    """BEGUN where a tracked value may begin at a place, else 0."""
+    return BEGUN if has_flag_of_row(grammar, row_of(grammar, place), BEGINS) else 0
 
 
 @kernel
 def _is_tentative(grammar, place, walk):
     """Whether a shared walk does not know what a value that begins in a row may be."""
-    return walk == SHARED and has_flag_of_row(grammar, place, IS_TENTATIVE)
+    return walk != ONE_RECORD and has_flag_of_row(grammar, place, IS_TENTATIVE)
 
 
 @kernel
@@ -152,7 +181,7 @@ def _goes_on(store, grammar, state):
 
 
 @kernel
-def _push_frame(store, grammar, depth, node, place, state, inside):
+def _push_frame(store, grammar, depth, node, place, state, inside, flags):
     never_inline()
     first = block(store, CHILD_FIRST)
     frames = ensure(grammar, WALK_FRAMES, (depth + 1) * FRAME_FIELDS * 4)
@@ -164,6 +193,7 @@ def _push_frame(store, grammar, depth, node, place, state, inside):
     put_i32(frames, at + F_NODE, node)
     put_i32(frames, at + F_EXIT_PLACE, NO_EXIT if state_field(store, state, S_ACCEPTS) == 0 else NOT_TAKEN)
     put_i32(frames, at + F_INSIDE, inside)
+    put_i32(frames, at + F_FLAGS, flags)
 
 
 @kernel
@@ -178,10 +208,10 @@ def _take_exit(store, grammar, at, scanned, walk):
     place = _take_lexeme(store, grammar, place, scanned, walk)
     if place < 0:
         return
-    if _uncertainty(grammar, place, walk) != 0:
+    if _uncertainty(grammar, place, walk, get_i32(block(grammar, WALK_FRAMES), at + F_FLAGS)) != 0:
         _note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
         return
-    if walk == SHARED:
+    if walk != ONE_RECORD:
         place &= ROW_BITS
     start = start_after(store, grammar, place, scanned)
     if start != DEAD:
@@ -200,7 +230,9 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
     child_first = block(store, CHILD_FIRST)
     child_byte = block(store, CHILD_BYTE)
     child_node = block(store, CHILD_NODE)
-    _push_frame(store, grammar, 0, root, root_place, root_state, inside)
+    _push_frame(
+        store, grammar, 0, root, root_place, root_state, inside, 0 if inside else _begins_in(grammar, root_place)
+    )
     if inside != 0:
         _take_exit(store, grammar, 0, scanned, walk)
     depth = 0
@@ -214,6 +246,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         exit_place = get_i32(frames, at + F_EXIT_PLACE)
         exit_hot = get_i32(frames, at + F_EXIT_HOT)
         inside = get_i32(frames, at + F_INSIDE)
+        flags = get_i32(frames, at + F_FLAGS)
         entry = HOT_DEAD
         first = child
         while child < end:
@@ -237,6 +270,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             entry = hot_step(store, exit_hot, byte)
             if entry != HOT_DEAD:
                 place = exit_place
+                flags |= _begins_in(grammar, place)
                 break
         store[WALKED] += child - first
         put_i32(block(grammar, WALK_FRAMES), at + F_CHILD, child)
@@ -249,48 +283,60 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             allow(store, grammar, node)
             continue
         state = -entry if entry < 0 else hot_state(store, entry - HOT_FIRST)
+        byte = get_u8(child_byte, child - 1)
         if place >= FIRST_PLACE:
-            place = place_after(store, grammar, place, get_u8(child_byte, child - 1), state)
-        if _is_tentative(grammar, place, walk) and (entry < 0 or not _goes_on(store, grammar, state)):
-            _note_point(store, grammar, node, WHOLE)
+            place = place_after(store, grammar, place, byte, state)
+        if flags & OPENED != 0 and not is_left_out(store, grammar, state):
+            is_key = byte == QUOTE and entry >= 0
+            if is_key:
+                allow(store, grammar, node)
+            _note_point(store, grammar, node, BELOW if is_key else WHOLE)
             continue
+        if _is_tentative(grammar, place, walk):
+            if entry < 0 and byte == OPEN_OBJECT and not has_flag_of_row(grammar, place, IS_LIMITED):
+                flags |= OPENED
+            elif entry < 0 or not _goes_on(store, grammar, state):
+                _note_point(store, grammar, node, WHOLE)
+                continue
         if entry < 0:
             ended = state_field(store, state, S_ACCEPTS)
             place = _take_lexeme(store, grammar, place, ended, walk)
             if place < 0:
                 continue
-            uncertainty = _uncertainty(grammar, place, walk)
+            uncertainty = _uncertainty(grammar, place, walk, flags)
             if uncertainty != 0:
                 if uncertainty == IS_UNDECIDED:
                     allow(store, grammar, node)
                 _note_point(store, grammar, node, BELOW if uncertainty == IS_UNDECIDED else WHOLE)
                 continue
-            if walk == SHARED:
+            if walk != ONE_RECORD:
                 place &= ROW_BITS
             state = start_after(store, grammar, place, ended)
+            flags |= _begins_in(grammar, place)
         allow(store, grammar, node)
         if state == DEAD or is_leaf:
             continue
         depth += 1
-        _push_frame(store, grammar, depth, node, place, state, 0)
+        _push_frame(store, grammar, depth, node, place, state, 0, flags)
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
 
 
 @kernel
 def cross_exits(store, grammar, row, state, twin, record):
-    """List the tokens behind every exit of a lexer state in a row, or note points; returns how the exits may repeat.
+    """List the tokens behind every exit of a lexer state in a row, or note points.
 
     `record`: of a place in the row; exits at which a tracked value ends that is in its set already become points.
-    NO_RECORD does not look. Returns 1 when a value that ends at an exit might be in its set, for some record.
+    NO_RECORD does not look. REPEATS is 1 when a value that ends there might be in its set, for some record.
     """
     never_inline()
     single = state_field(store, state, S_SINGLE)
     child_first = block(store, CHILD_FIRST)
     first = state_field(store, twin, S_FIRST_EXIT)
+    walk = SHARED if record == NO_RECORD else CAREFUL
+    grammar[REPEATS] = 0
     last_scanned = 0
     target = 0
-    repeats = 0
     for i in range(first, first + state_field(store, twin, S_N_EXITS)):
         exits = block(store, EXITS)
         node = get_i32(exits, 2 * i)
@@ -300,12 +346,12 @@ def cross_exits(store, grammar, row, state, twin, record):
             target = bare_goto(store, grammar, row, scanned)
             last_scanned = scanned
             if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
-                return repeats
+                return
         if target < 0:
             continue
         finished = state_field(store, there, S_FINISHED) != 0
         if target & MAY_REPEAT != 0:
-            repeats = 1
+            grammar[REPEATS] = 1
             if record != NO_RECORD and ends_in_set(store, grammar, record, node):
                 _note_point(store, grammar, node, WHOLE if finished else ENDING)
                 continue
@@ -322,12 +368,11 @@ def cross_exits(store, grammar, row, state, twin, record):
         if start == DEAD or get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
         if finished:
-            _walk(store, grammar, node, target & ROW_BITS, start, 0, 0, SHARED)
+            _walk(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
         else:
-            _walk(store, grammar, node, row, there, scanned, 1, SHARED)
+            _walk(store, grammar, node, row, there, scanned, 1, walk)
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
-            return repeats
-    return repeats
+            return
 
 
 @kernel

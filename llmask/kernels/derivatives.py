@@ -21,6 +21,7 @@ from .interning import list_item, list_length
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, publish_i32, put_i32
 from .node_table import (
+    ALL,
     EMPTY,
     EPSILON,
     FLAGS,
@@ -71,7 +72,19 @@ from .store_slots import (
 )
 
 NOT_TAKEN = -1
-ENTRY = 4  # fields of an entry of the search
+ENTRY = 5  # fields of an entry of the search
+LOW_BYTES = 0  # ways of the search
+HIGH_BYTES = 1
+BREADTH = 2
+
+
+@kernel
+def _dfa_target(store, node, byte):
+    """The state of its automaton that a byte leads to from a node's, or -1."""
+    dfa = field(store, node, A)
+    info = block(store, DFAS)
+    row = get_i32(info, dfa * 4 + 2) + field(store, node, B) * get_i32(info, dfa * 4 + 1)
+    return get_i32(block(store, DFA_POOL), row + class_of(store, get_i32(info, dfa * 4), byte))
 
 
 @kernel
@@ -89,12 +102,8 @@ def known_derivative(store, node, byte):
     if node == EMPTY or node == EPSILON:
         return EMPTY
     if kind == K_DFA:
-        dfa = field(store, node, A)
-        info = block(store, DFAS)
-        width = get_i32(info, dfa * 4 + 1)
-        entry = get_i32(info, dfa * 4 + 2) + field(store, node, B) * width
-        target = get_i32(block(store, DFA_POOL), entry + class_of(store, get_i32(info, dfa * 4), byte))
-        return EMPTY if target < 0 else make_dfa(store, dfa, target)
+        target = _dfa_target(store, node, byte)
+        return EMPTY if target < 0 else make_dfa(store, field(store, node, A), target)
     row = field(store, node, ROW)
     if row == 0:
         return NOT_TAKEN
@@ -134,19 +143,12 @@ def derivative(store, root, byte):
         kind = field(store, node, KIND)
         operand = field(store, node, A)
         if kind == K_UNION or kind == K_AND:
-            n = list_length(store, NODE_LISTS, operand)
-            waiting = False
-            for i in range(n):
-                member = list_item(store, NODE_LISTS, operand, i)
-                if known_derivative(store, member, byte) == NOT_TAKEN:
-                    push(store, member)
-                    waiting = True
-            if waiting:
-                continue
             first = store[SCRATCH_TOP]
-            for i in range(n):
-                push(store, known_derivative(store, list_item(store, NODE_LISTS, operand, i), byte))
-            result = make_union(store, first) if kind == K_UNION else make_and(store, first)
+            result = _of_members(store, operand, byte, kind == K_AND)
+            if result == NOT_TAKEN:
+                continue
+            if result != EMPTY:
+                result = make_union(store, first) if kind == K_UNION else make_and(store, first)
         else:
             inner = known_derivative(store, operand, byte)
             if inner == NOT_TAKEN:
@@ -181,12 +183,38 @@ def derivative(store, root, byte):
 
 
 @kernel
+def _of_members(store, members, byte, is_and):
+    """Push the derivatives of all members of a union or intersection, or those members whose are still missing.
+
+    NOT_TAKEN when some are missing; EMPTY, and nothing is pushed, when one of an intersection is: most bytes are
+    refused by some member, and then the others need not be asked.
+    """
+    never_inline()
+    first = store[SCRATCH_TOP]
+    result = ALL
+    for i in range(list_length(store, NODE_LISTS, members)):
+        member = list_item(store, NODE_LISTS, members, i)
+        known = known_derivative(store, member, byte)
+        if known == NOT_TAKEN:
+            if result == ALL:
+                store[SCRATCH_TOP] = first
+            result = NOT_TAKEN
+            push(store, member)
+        elif known == EMPTY and is_and:
+            store[SCRATCH_TOP] = first
+            return EMPTY
+        elif result == ALL:
+            push(store, known)
+    return result
+
+
+@kernel
 def is_empty(store, root):
     """Whether no string matches `root`, decided exactly.
 
-    Without intersection and complement only EMPTY is empty. Otherwise a depth-first search through the derivatives
-    looks for a nullable one; there are finitely many. A string found marks the path to it, a search that ends without
-    one marks everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
+    Without intersection and complement only EMPTY is empty. Otherwise a search through the derivatives looks for a
+    nullable one; there are finitely many. A string found marks the path to it, a search that ends without one marks
+    everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
     """
     never_inline()
     if _is_known_full(store, root):
@@ -217,9 +245,12 @@ def _is_known_full(store, node):
 def _search(store, root):
     """Whether some derivative of `root` is nullable.
 
-    The scratch stack holds entries (node, entry of its parent, next newest entry, whether it was expanded). Newest and
-    oldest entries are expanded in turn: depth first alone finds `.{1000}&[a-z]*` at once and loses itself in
-    `.{1,255}&([a-z]{1,63}[.]){1,127}`, breadth first alone the other way round. Entries stay, they are the parents.
+    The scratch stack holds entries (node, entry of its parent, entry below it, first and last class not tried yet).
+    Three ways are tried in turn, a byte each: depth first by the lowest bytes, depth first by the highest, and breadth
+    first. Each loses itself somewhere: breadth first in `.{1000}&[a-z]*`, low bytes in a label that needs a
+    Chinese letter, high ones in a minimal length for which characters are too long. A way remembers its path in
+    the entries below; what another way finds is not put on it. (When it was, every other step led back to the start,
+    and host names of 40 characters took 30,000 steps instead of 200.) Entries stay, they are the parents.
     """
     never_inline()
     if _is_known_full(store, root):
@@ -228,42 +259,35 @@ def _search(store, root):
         return False
     store[SEARCH] += 1
     bottom = store[SCRATCH_TOP]
-    push(store, root)
-    push(store, -1)
-    push(store, -1)
-    push(store, 0)
     _see(store, root)
-    newest = bottom
-    oldest = bottom
+    low = _enter(store, root, -1, -1)
+    high = low
+    oldest = low
     steps = 0
-    take_oldest = False
     while True:
-        while newest >= 0 and scratch(store, newest + 3) != 0:
-            newest = scratch(store, newest + 2)
-        if newest < 0:
-            break
-        while scratch(store, oldest + 3) != 0:
+        while oldest < store[SCRATCH_TOP] and _is_done(store, oldest):
             oldest += ENTRY
-        entry = oldest if take_oldest else newest
-        take_oldest = not take_oldest
-        put_i32(block(store, SCRATCH), entry + 3, 1)
+        if oldest == store[SCRATCH_TOP]:
+            break
+        way = steps % 3
+        if way == BREADTH:
+            entry = oldest
+        else:
+            entry = low if way == LOW_BYTES else high
+            while entry >= 0 and _is_done(store, entry):
+                entry = scratch(store, entry + 2)
+            entry = oldest if entry < 0 else entry
         node = scratch(store, entry)
-        class_map = field(store, node, MAP)
-        done = 0
-        for byte in range(256):
-            # one byte of each class: classes are numbered in the order of their first bytes
-            if class_of(store, class_map, byte) != done:
-                continue
-            done += 1
-            target = derivative(store, node, byte)
-            steps += 1
-            if steps > store[MAX_EMPTINESS]:
-                exceed(store, LIMIT_EMPTINESS)
-            if store[EXCEEDED] != 0:
-                store[SCRATCH_TOP] = bottom
-                return True
-            if target == EMPTY or has_flag(store, target, KNOWN_EMPTY):
-                continue
+        byte = _next_byte(store, entry, node, way == HIGH_BYTES)
+        target = EMPTY if _refuses(store, node, byte) else derivative(store, node, byte)
+        steps += 1
+        if steps > store[MAX_EMPTINESS]:
+            exceed(store, LIMIT_EMPTINESS)
+        if store[EXCEEDED] != 0:
+            store[SCRATCH_TOP] = bottom
+            return True
+        found = entry
+        if target != EMPTY and not has_flag(store, target, KNOWN_EMPTY):
             if _is_known_full(store, target):
                 while entry >= 0:
                     add_flag(store, scratch(store, entry), KNOWN_FULL)
@@ -271,16 +295,88 @@ def _search(store, root):
                 store[SCRATCH_TOP] = bottom
                 return True
             if _see(store, target):
-                fresh = store[SCRATCH_TOP]
-                push(store, target)
-                push(store, entry)
-                push(store, newest)
-                push(store, 0)
-                newest = fresh
+                found = _enter(store, target, entry, -1 if way == BREADTH else entry)
+        if way == LOW_BYTES:
+            low = found
+        elif way == HIGH_BYTES:
+            high = found
     for entry in range(bottom, store[SCRATCH_TOP], ENTRY):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
+
+
+@kernel
+def _enter(store, node, parent, below):
+    """Append an entry of the search, of which no class was tried yet; returns its position."""
+    never_inline()
+    entry = store[SCRATCH_TOP]
+    push(store, node)
+    push(store, parent)
+    push(store, below)
+    push(store, 0)
+    push(store, n_classes(store, field(store, node, MAP)) - 1)
+    return entry
+
+
+@kernel
+def _is_done(store, entry):
+    return scratch(store, entry + 3) > scratch(store, entry + 4)
+
+
+@kernel
+def _next_byte(store, entry, node, is_high):
+    """The first byte of the class that an entry tries next; classes are numbered in the order of their first bytes.
+
+    Classes that an automaton refuses are passed over: before the second byte of a character that is most of them.
+    """
+    never_inline()
+    low = scratch(store, entry + 3)
+    high = scratch(store, entry + 4)
+    byte = 0
+    while low <= high:
+        tried = high if is_high else low
+        byte = tried
+        while class_of(store, field(store, node, MAP), byte) != tried:
+            byte += 1
+        if is_high:
+            high -= 1
+        else:
+            low += 1
+        if not _refuses(store, node, byte):
+            break
+    put_i32(block(store, SCRATCH), entry + 3, low)
+    put_i32(block(store, SCRATCH), entry + 4, high)
+    return byte
+
+
+@kernel
+def _refuses(store, node, byte):
+    """Whether one of the automata does that an expression is an intersection of, or an intersection in it."""
+    never_inline()
+    node = _front(store, node)
+    if field(store, node, KIND) != K_AND:
+        return False
+    members = field(store, node, A)
+    for i in range(list_length(store, NODE_LISTS, members)):
+        member = _front(store, list_item(store, NODE_LISTS, members, i))
+        if field(store, member, KIND) == K_DFA and _dfa_target(store, member, byte) < 0:
+            return True
+        if field(store, member, KIND) == K_AND:
+            inner = field(store, member, A)
+            for j in range(list_length(store, NODE_LISTS, inner)):
+                part = list_item(store, NODE_LISTS, inner, j)
+                if field(store, part, KIND) == K_DFA and _dfa_target(store, part, byte) < 0:
+                    return True
+    return False
+
+
+@kernel
+def _front(store, node):
+    """What must match first: the left part of a concatenation, unless it may be nothing."""
+    if field(store, node, KIND) == K_CONCAT and not has_flag(store, field(store, node, A), NULLABLE):
+        return field(store, node, A)
+    return node
 
 
 @kernel

@@ -28,7 +28,9 @@ CALL = 1
 SKIP = 2
 CALL_NEW = 3  # of a value that is not in the run's set: the rule is a variant of the edge's
 CALL_PLAIN = 4  # the same, where different texts are different values
-CALL_OPEN = 5  # the same, where also the edge's rule itself is called and a value that is in the set refused at its end
+CALL_MANY = 5  # the same, where also infinitely many of the values are objects
+CALL_OPEN = 6  # the same, where also the edge's rule itself is called and a value that is in the set refused at its end
+CALL_AGAIN = 7  # of a value that is in the run's set, refused at its end if it is not
 FIRST_INDEX_SIZE = 64
 
 
@@ -124,7 +126,7 @@ def rule_called(grammar, edge, parameter):
     kind = get_i32(edges, 4 * edge)
     if kind == CALL_NEW:
         return variant(grammar, rule, parameter)
-    return tentative_variant(grammar, rule, parameter) if kind == CALL_PLAIN else rule
+    return rule if kind >= CALL_OPEN or kind == CALL else tentative_variant(grammar, rule, parameter)
 
 
 @kernel

@@ -24,6 +24,7 @@ In: items in progress. Out: row ids. Cost: a new row about 1 us and 10 ns an ite
 from __future__ import annotations
 
 from .earley_items import (
+    CALL_MANY,
     CALL_NEW,
     CALL_PLAIN,
     SCAN,
@@ -76,6 +77,7 @@ BEGINS = 2  # a tracked value may begin here
 RECORDS_HERE = 4  # and so it may, or one goes on
 IS_UNDECIDED = 8  # something may follow or not, a text decides
 IS_TENTATIVE = 32  # a value may begin here of which one text more is left out than is known
+IS_LIMITED = 64  # there may be few of them
 IS_NOWHERE = 16  # and nothing certainly does: the step to the row may be refused
 FIRST_ROW = 0
 NO_PLACE = -3  # a step that leads nowhere
@@ -193,8 +195,8 @@ def _derive_row(store, grammar, row):
                     continue
                 if kind >= CALL_NEW:
                     flags |= BEGINS | RECORDS_HERE
-                    if kind == CALL_PLAIN and has_unknown(grammar, parameter):
-                        flags |= IS_TENTATIVE
+                    if (kind == CALL_PLAIN or kind == CALL_MANY) and has_unknown(grammar, parameter):
+                        flags |= IS_TENTATIVE if kind == CALL_MANY else IS_TENTATIVE | IS_LIMITED
                 add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
             push(store, edge)
             push(store, position)

@@ -12,7 +12,7 @@ end of a tracked value are found once for a row, and only where the text decides
 (crossing.py). The bare step tells what it could not know:
 
     DEPENDS_ON_TEXT     the value's text is part of the row (its value in GOTO has this bit)
-    MAY_REPEAT          and the step is refused if the value is in the set already
+    MAY_REPEAT          and the step is another one, or refused, if the value is in the set already
     row is UNDECIDED    something may follow there or not, R_FLAGS of the row says so
     row is NOWHERE      it is not known whether the step is possible at all
 
@@ -23,7 +23,7 @@ In: tables, a place, a set of lexemes. Out: places. Cost: a known step 10 ns, a 
 
 from __future__ import annotations
 
-from .earley_items import CALL_NEW, CALL_OPEN, add_item, advance_free, clear_items, may_end
+from .earley_items import CALL_AGAIN, CALL_NEW, CALL_OPEN, add_item, advance_free, clear_items, may_end
 from .earley_rows import (
     BEGINS,
     IS_UNDECIDED,
@@ -48,7 +48,7 @@ from .records import FIRST_PLACE, MOST_ROWS, NO_RECORD, ROW_MARK, place_of, read
 from .store_slots import LEXEME_SETS
 from .text_sets import NO_TEXTS, UNKNOWN_TEXT
 from .texts import text_number
-from .variants import has_unknown, texts_of, with_text
+from .variants import has_text, has_unknown, texts_of, with_text
 
 DEPENDS_ON_TEXT = FIRST_PLACE  # bits of bare steps in rows that record
 MAY_REPEAT = MOST_ROWS
@@ -199,15 +199,22 @@ def _take_value(grammar, edge, number, origin, began, record):
     """Add the item behind a tracked value that began in row `began`."""
     never_inline()
     text = UNKNOWN_TEXT
+    is_again = get_i32(block(grammar, EDGES), 4 * edge) == CALL_AGAIN
     if record == UNKNOWN_RECORD:
         grammar[DEPENDS] |= DEPENDS_ON_TEXT
         if has_unknown(grammar, number):
             grammar[UNDECIDED] = 1
             return
-        if get_i32(block(grammar, EDGES), 4 * edge) == CALL_OPEN and texts_of(grammar, number) != NO_TEXTS:
+        if get_i32(block(grammar, EDGES), 4 * edge) >= CALL_OPEN and texts_of(grammar, number) != NO_TEXTS:
             grammar[DEPENDS] |= MAY_REPEAT
+        if is_again:
+            return
     else:
         text = text_number(grammar, read_text(grammar, record, began))
+    if is_again:
+        if has_text(grammar, number, text):
+            add_item(grammar, get_i32(block(grammar, EDGES), 4 * edge + 2), number, origin, 0)
+        return
     after = with_text(grammar, number, text)
     if after >= 0:
         add_item(grammar, get_i32(block(grammar, EDGES), 4 * edge + 2), after, origin, 0)

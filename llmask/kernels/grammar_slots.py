@@ -43,7 +43,10 @@ TEXT_SETS = TEXTS + 4  # lists, see text_sets.py
 TEXT_CHUNKS = TEXT_SETS + 4  # lists of 32: bits of texts
 TEXT = TEXT_CHUNKS + 4  # int32[...]: a text while it is put together
 PLAIN_TEXT = TEXT + 1  # int32[...]: the same with escapes resolved
-VARIANTS = PLAIN_TEXT + 1  # map: rule, set of texts -> rule, see variants.py
+VALUE_STACK = PLAIN_TEXT + 1  # int32[...]: values while an array or object is read, see json_values.py
+VALUE_ORDER = VALUE_STACK + 1  # int64[...]: members of an object while they are sorted
+NUMERAL = VALUE_ORDER + 1  # int32[...]: a number while it is written
+VARIANTS = NUMERAL + 1  # map: rule, set of texts -> rule, see variants.py
 REQUESTED_RULE = VARIANTS + 3  # the variant that is missing
 REQUESTED_TEXTS = REQUESTED_RULE + 1
 DEPENDS = REQUESTED_TEXTS + 1  # on what the row in progress depends beside its kernel, see goto.py
@@ -73,7 +76,8 @@ N_OWN_MASKS = OWN_MASKS + 1
 WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
 POINTS = WALK_FRAMES + 1  # int32[...]: nodes of the trie to walk again with the text known, see crossing.py
 N_POINTS = POINTS + 1
-PATH = N_POINTS + 1  # int32[...]: bytes from the root of the trie to a node
+REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
+PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
 
 N_GRAMMAR_SLOTS = PATH + 1
 
@@ -82,6 +86,7 @@ GRAMMAR_BLOCKS = (
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, REQUIRED),
     *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
     *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
+    *(VALUE_STACK, VALUE_ORDER, NUMERAL),
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),

@@ -32,7 +32,17 @@ from .configurations import (
     put_configuration_field,
 )
 from .crossing import cross_exits, walk_point
-from .grammar_slots import CONFIGURATIONS, CROSSING, CROSSINGS, N_CROSSING, N_OWN_MASKS, N_POINTS, OWN_MASKS, POINTS
+from .grammar_slots import (
+    CONFIGURATIONS,
+    CROSSING,
+    CROSSINGS,
+    N_CROSSING,
+    N_OWN_MASKS,
+    N_POINTS,
+    OWN_MASKS,
+    POINTS,
+    REPEATS,
+)
 from .interning import POOL, intern_list, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
@@ -120,7 +130,7 @@ def _cross_with_record(store, grammar, place, state, twin):
     if shared < 0:
         return
     if configuration_field(grammar, shared, C_SHARED) == 0:
-        repeats = cross_exits(store, grammar, row, state, twin, NO_RECORD)
+        cross_exits(store, grammar, row, state, twin, NO_RECORD)
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
             return
         n = grammar[N_CROSSING]
@@ -131,7 +141,7 @@ def _cross_with_record(store, grammar, place, state, twin):
         number = intern_list(grammar, CROSSINGS, ensure(grammar, POINTS, 4), 0, n)
         put_configuration_field(grammar, shared, C_FIRST_POINT, list_offset(grammar, CROSSINGS, number))
         put_configuration_field(grammar, shared, C_N_POINTS, n)
-        put_configuration_field(grammar, shared, C_MAY_REPEAT, repeats)
+        put_configuration_field(grammar, shared, C_MAY_REPEAT, grammar[REPEATS])
         put_configuration_field(grammar, shared, C_SHARED, 1)
     grammar[N_CROSSING] = 0
     grammar[N_POINTS] = 0

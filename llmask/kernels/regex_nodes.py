@@ -286,25 +286,40 @@ def make_not(store, operand):
 
 @kernel
 def make_dfa(store, dfa, state):
-    """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON."""
+    """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON.
+
+    The state's flag in the pool is 1 where it accepts, plus twice its node once that is known.
+    """
     never_inline()
     info = block(store, DFAS)
     pool = block(store, DFA_POOL)
-    class_map = get_i32(info, dfa * 4)
+    place = get_i32(info, dfa * 4 + 3) + state
+    flag = get_i32(pool, place)
+    if flag >> 1 != 0:
+        return flag >> 1
+    node = _node_of_state(store, dfa, state, flag)
+    put_i32(block(store, DFA_POOL), place, flag | (node << 1))
+    return node
+
+
+@kernel
+def _node_of_state(store, dfa, state, accepting):
+    never_inline()
+    info = block(store, DFAS)
     width = get_i32(info, dfa * 4 + 1)
-    accepting = get_i32(pool, get_i32(info, dfa * 4 + 3) + state) != 0
     row = get_i32(info, dfa * 4 + 2) + state * width
     goes_on = False
     for i in range(width):
-        if get_i32(pool, row + i) >= 0:
+        if get_i32(block(store, DFA_POOL), row + i) >= 0:
             goes_on = True
             break
     if not goes_on:
-        return EPSILON if accepting else EMPTY
+        return EPSILON if accepting != 0 else EMPTY
     found = find_node(store, K_DFA, dfa, state, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_DFA, dfa, state, 0, 0, NULLABLE if accepting else 0, class_map)
+    flags = NULLABLE if accepting != 0 else 0
+    return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4))
 
 
 @kernel

@@ -9,12 +9,13 @@ from __future__ import annotations
 from .earley_items import CALL_OPEN
 from .earley_rows import R_N_WAITS, R_WAITS, row_field
 from .grammar_slots import EDGES, PATH, PLAIN_TEXT, ROW_POOL, TEXT, TEXT_CHUNKS, TEXT_SETS, TEXTS
-from .interning import list_item, list_length
+from .interning import MISSING, list_item, list_length
 from .jit import kernel, never_inline
+from .json_values import FIND, has_writings, value_number
 from .memory import block, ensure, get_i32, get_u8, put_i32
 from .records import NO_RECORD, mark_before, marked_row, read_text, record_before
 from .store_slots import CHILD_BYTE, CHILD_FIRST, CHILD_NODE
-from .text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK
+from .text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK, NO_TEXTS
 from .texts import known_text, plain_text
 from .variants import has_text, texts_of
 
@@ -55,7 +56,10 @@ def could_repeat(grammar, record):
             pool = block(grammar, ROW_POOL)
             if get_i32(block(grammar, EDGES), 4 * get_i32(pool, first + 4 * i + 1)) == CALL_OPEN:
                 texts = texts_of(grammar, get_i32(pool, first + 4 * i + 2))
-                if _one_begins(grammar, texts, n):
+                if has_writings(grammar, n):
+                    if texts != NO_TEXTS and value_number(grammar, n, FIND, False) != MISSING:
+                        return True
+                elif _one_begins(grammar, texts, n):
                     return True
         mark = mark_before(grammar, record_before(grammar, mark))
     return False

@@ -1,7 +1,7 @@
 """Union and intersection of regular expressions, with the laws that keep them few.
 
 Operands are flattened, sorted and told apart by id; byte sets become one; repetitions of the same thing whose bounds
-touch become one; complements in an intersection become the complement of one union.
+touch become one; complements in an intersection become the complement of one union; see also containment.py.
 
 In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operands.
 """
@@ -9,6 +9,7 @@ In: operands on the scratch stack. Out: node ids. Cost: O(n log n) for n operand
 from __future__ import annotations
 
 from .class_maps import meet
+from .containment import drop_contained, is_contained
 from .interning import intern_list, list_item, list_length
 from .jit import kernel, never_inline
 from .memory import block, get_i32, put_i32
@@ -117,6 +118,7 @@ def make_union(store, first):
     if 1 < n <= MERGE_AT_MOST:
         while _merge_repeats(store, first):
             _sort_scratch(store, first)
+        drop_contained(store, first)
         n = store[SCRATCH_TOP] - first
     if n > 1 and scratch(store, first) == EPSILON:
         for i in range(first + 1, store[SCRATCH_TOP]):
@@ -245,7 +247,7 @@ def make_and(store, first):
     all_sets = store[SCRATCH_TOP] > first
     for i in range(first, store[SCRATCH_TOP]):
         node = scratch(store, i)
-        if node == EMPTY or node == excluded:
+        if node == EMPTY or node == excluded or is_contained(store, node, excluded):
             store[SCRATCH_TOP] = first
             return EMPTY
         if node == EPSILON:

@@ -45,7 +45,7 @@ DERIVATIVES = MEETS + 3  # int32[...]: rows of node id + 1 by class, 0 = not tak
 N_DERIVATIVES = DERIVATIVES + 1
 DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, first accepting flag
 N_DFAS = DFAS + 1
-DFA_POOL = N_DFAS + 1  # int32[...]: next states and accepting flags
+DFA_POOL = N_DFAS + 1  # int32[...]: next states and flags, see regex_nodes.make_dfa
 N_DFA_POOL = DFA_POOL + 1
 
 # --- lexer

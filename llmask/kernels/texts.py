@@ -8,8 +8,7 @@ before texts are compared:
     other controls         \u00xx, in small letters
     anything else          stays
 
-No form is longer than what it stands for. Numbers are left as they are: whoever compares them by value gives each one
-spelling only, or excludes the other spellings himself (variants.py).
+No form is longer than what it stands for. Numbers, arrays and objects are compared as values (json_values.py).
 
 In: bytes in TEXT. Out: bytes in PLAIN_TEXT, numbers of texts. Cost: a few ns a byte.
 """
@@ -19,6 +18,7 @@ from __future__ import annotations
 from .grammar_slots import IS_JSON, PLAIN_TEXT, TEXT, TEXTS
 from .interning import find_list, hash_i32, intern_list
 from .jit import kernel, never_inline
+from .json_values import ADD, FIND, INCOMPLETE, has_writings, value_number
 from .memory import block, ensure, get_i32, put_i32
 
 QUOTE = 0x22
@@ -41,6 +41,10 @@ def init_texts(grammar):
 def text_number(grammar, n):
     """Number of the text whose n bytes lie in TEXT."""
     n = plain_text(grammar, n, True)
+    if has_writings(grammar, n):
+        number = value_number(grammar, n, ADD, True)
+        if number >= 0:
+            return number
     return intern_list(grammar, TEXTS, block(grammar, PLAIN_TEXT), 0, n)
 
 
@@ -48,6 +52,10 @@ def text_number(grammar, n):
 def known_text(grammar, n):
     """As `text_number`, or MISSING for a text that was never recorded."""
     n = plain_text(grammar, n, True)
+    if has_writings(grammar, n):
+        number = value_number(grammar, n, FIND, True)
+        if number != INCOMPLETE:
+            return number
     address = block(grammar, PLAIN_TEXT)
     return find_list(grammar, TEXTS, address, 0, n, hash_i32(address, 0, n))
 

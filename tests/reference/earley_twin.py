@@ -19,8 +19,22 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, EDGE_FIELDS, SCAN, SKIP, RuleId, Rules
+from llmask.grammar.rules import (
+    CALL,
+    CALL_AGAIN,
+    CALL_MANY,
+    CALL_NEW,
+    CALL_OPEN,
+    CALL_PLAIN,
+    EDGE_FIELDS,
+    SCAN,
+    SKIP,
+    RuleId,
+    Rules,
+)
 from tests.reference.guards import Parameter, members_of, parameter_behind
+
+LEFT_OUT = (CALL_NEW, CALL_PLAIN, CALL_MANY)  # calls of rules without the values of the set
 
 Item = tuple[int, Parameter, int]
 
@@ -112,7 +126,7 @@ class EarleyTwin:
 
     def _called(self, kind: int, rule: int, parameter: Parameter) -> int | None:
         """The rule that an edge calls in a run with this parameter."""
-        return self._variant(rule, members_of(parameter).texts) if kind in (CALL_NEW, CALL_PLAIN) else rule
+        return self._variant(rule, members_of(parameter).texts) if kind in LEFT_OUT else rule
 
     def _closed(
         self, rows: tuple[frozenset[Item], ...], kernel: set[Item], lengths: tuple[int, ...], text: bytes
@@ -142,7 +156,11 @@ class EarleyTwin:
                             if self._called(kind, symbol, other_parameter) != rule:
                                 continue
                             value = None
-                            if kind in (CALL_NEW, CALL_PLAIN, CALL_OPEN):
+                            if kind == CALL_AGAIN:
+                                if text[lengths[origin] :] in members_of(other_parameter).texts:
+                                    items.add((next_state, other_parameter, other_origin))
+                                continue
+                            if kind != CALL:
                                 value = text[lengths[origin] :]
                                 if not value or value in members_of(other_parameter).texts:
                                     continue

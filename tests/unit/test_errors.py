@@ -468,13 +468,15 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema without end",
         lambda c: c.json_schema({"properties": {"a": {"$ref": "#"}}, "required": ["a"], "type": "object"}),
         UnsatisfiableSchema,
-        NOTHING,
+        "no document fulfils the schema: this part requires itself without end\n  at #\n"
+        "  let it end: an alternative, an optional property or an empty array",
     ),
     (
         "schema unsupported",
-        lambda c: c.json_schema({"properties": {"u": {"not": {"uniqueItems": True}}}}),
+        lambda c: c.json_schema({"properties": {"u": {"not": {"uniqueItems": True}, "maxItems": 2}}}),
         UnsupportedSchema,
-        'the negation of "uniqueItems" is not supported\n  at #/properties/u/not/uniqueItems'
+        'the negation of "uniqueItems" is not supported where the number of items has a limit'
+        "\n  at #/properties/u/not/uniqueItems"
         '\n  Remove it, or pass unsupported="ignore" to accept that.',
     ),
     (

@@ -9,8 +9,8 @@
     scalars             scalars, strings, names, formats, lexemes
     numbers             numbers, ranges, number_machines, number_automata
     values              values, listed_numbers (const, enum)
-    objects             object_layout, objects, counted_objects, set_objects (any order, keys that are remembered)
-    arrays              arrays, contained, unique_arrays, unique_counted_arrays, new_values
+    objects             object_layout, objects, counted_objects, different_objects, set_objects (any order)
+    arrays              arrays, contained, unique_arrays, unique_counted_arrays, equal_items, new_values
     what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
     what is refused     unsupported; types, counts are what several files ask
 
@@ -100,6 +100,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
 def _check_productive(translation: Translation) -> None:
     """Refuse a schema without documents."""
     rules = translation.rules
-    if rules.rule_starts[rules.start] not in productive_states(rules):
+    productive = translation.productive[0] or productive_states(rules)
+    if not productive[rules.rule_starts[rules.start]]:
         reason, path = translation.reasons[0]
         raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))

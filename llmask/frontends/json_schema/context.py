@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.options import SchemaOptions
+    from llmask.frontends.json_schema.satisfiable import Need
 
 MAX_SHAPES = 100_000
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -37,6 +38,7 @@ class Context:
     rules : what is written.
     warnings : what is not enforced, by JSON pointer of the keyword.
     reasons : places that allow nothing, and why.
+    shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
     void : places of which a guard must know that they allow nothing.
     """
 
@@ -50,7 +52,9 @@ class Context:
         self.warnings: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
+        self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
+        self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
         self.punctuation = punctuation_of(nodes, options.numbers)
         self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
@@ -172,10 +176,13 @@ class Context:
 
     def note_counted(self, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
         """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
-        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
+        if not schemas:
             return
-        if schemas:
-            self.counted[start] = (end, self.place_key(schemas))
+        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
+            kind = schemas[0][0]["type"]
+            if type(kind) is str and kind in self.lexeme_of_type:
+                return  # it allows something; most members are this
+        self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""

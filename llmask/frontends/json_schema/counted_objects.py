@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.frontends.json_schema.object_layout import Cell, Entry
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.satisfiable import Need
 from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ class _Chain:
         rules, lexemes = translation.rules, translation.punctuation
         scan, state = rules.scan, rules.state
         needed = sum(entry.is_required for entry in wanted.entries)  # required keys from here on
+        need = Need({}, set(), {}, wanted.low)
+        if wanted.low > 1:
+            translation.needs[end] = need
         choose = state(rule)
         if needed or wanted.low:
             scan(start, lexemes.open_object, choose)
@@ -98,7 +102,7 @@ class _Chain:
             key = translation.key_node(entry.name, entry.schemas)
             after = state(rule)
             add = self.guard(0, 0 if entry.is_required else 1 + needed, 1)
-            self._write_value(choose, key, add, entry.schemas, after)
+            need.members[self._write_value(choose, key, add, entry.schemas, after)] = after
             if n_left or wanted.cells:
                 following = state(rule)
                 if not entry.is_required:
@@ -110,12 +114,13 @@ class _Chain:
         if wanted.cells:
             after = state(rule)
             for cell in wanted.cells:
-                self._write_value(choose, cell.keys, self.guard(room_for=1, add=1), cell.schemas, after)
+                add = self.guard(room_for=1, add=1)
+                need.free[self._write_value(choose, cell.keys, add, cell.schemas, after)] = after
             scan(after, lexemes.comma, choose, self.guard(room_for=1))
             scan(after, lexemes.close_object, end, may_end)
 
-    def _write_value(self, here: StateId, key: int, add: GuardId, schemas: list[SchemaAt], after: StateId) -> None:
-        """A key and its value."""
+    def _write_value(self, here: StateId, key: int, add: GuardId, schemas: list[SchemaAt], after: StateId) -> StateId:
+        """A key and its value; gives the state before the value."""
         rules = self.translation.rules
         named, value = rules.state(self.rule), rules.state(self.rule)
         rules.scan(here, key, named, add)
@@ -123,3 +128,4 @@ class _Chain:
         self.translation.place(schemas, self.rule, value, after, self.depth)
         if self.wanted.low > 1:
             self.translation.note_counted(value, after, schemas)
+        return value

@@ -50,7 +50,10 @@ def finite_values(translation: Translation, schemas: list[SchemaAt], most: int, 
         return None
     path = schemas[0][1] if schemas else ()
     distinct = {equality_key(value, path): value for value in found}
-    kept = [value for value in distinct.values() if fulfils_all(translation, value, conjunction)]
+    translation.count_work(len(distinct))
+    kept = fulfilling(translation, list(distinct.values()), conjunction.parts)
+    if conjunction.choices:
+        kept = [value for value in kept if fulfils_all(translation, value, conjunction)]
     return kept if len(kept) <= most else None
 
 

@@ -37,6 +37,7 @@ from llmask.frontends.json_schema.keywords import (
     NOT_UNIQUE,
     PREFIX,
     SOME_KEY,
+    SPELLED,
     Shape,
 )
 from llmask.frontends.json_schema.pointers import Path
@@ -165,11 +166,12 @@ def _values(translation: Translation, schema: dict[Any, Any], path: Path, shape:
             continue
         values = schema[keyword] if keyword == "enum" else [schema[keyword]]
         at = (path, keyword)
-        scalars = [value for value in values if type(value) is not dict and type(value) is not list]
-        others: list[SchemaAt] = [({EXCEPT: scalars}, at)] if scalars else []
-        for value in values:
-            if type(value) is dict or type(value) is list:
-                others.append(negated(translation, schema_of_value(translation, value, at), at))
+        # objects in any order are told apart by their members, one by one, as arrays are
+        divided = (dict, list) if translation.options.property_order == "any" else (list,)
+        excepted = [value for value in values if type(value) not in divided]
+        others: list[SchemaAt] = [({EXCEPT: excepted}, at)] if excepted else []
+        structures = [schema_of_value(translation, value, at) for value in values if type(value) in divided]
+        others += [negated(translation, structure, at) for structure in structures]
         if len(others) == 1:
             yield others[0]
         else:
@@ -177,7 +179,7 @@ def _values(translation: Translation, schema: dict[Any, Any], path: Path, shape:
 
 
 def _except(translation: Translation, schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[SchemaAt]:
-    yield {"enum": schema[EXCEPT]}, path
+    yield ({EXCEPT: [schema[SPELLED]]} if SPELLED in schema else {"enum": schema[EXCEPT]}), path
 
 
 # --- other schemas of the same value
@@ -380,7 +382,7 @@ def _counts(schema: dict[Any, Any], path: Path, kind: str, least: str, greatest:
 
 
 NEGATIONS: dict[Any, Negation] = {
-    "type": _type, "enum": _values, "const": _values, EXCEPT: _except,
+    "type": _type, "enum": _values, "const": _values, EXCEPT: _except, SPELLED: _except,
     "anyOf": _any_of, "oneOf": _one_of, "not": _not, "if": _if,
     "dependentSchemas": _dependent, "dependentRequired": _dependent, "dependencies": _dependent,
     NOT: _internal_not, ALL_OF: _internal_all, ANY_OF: _internal_any,

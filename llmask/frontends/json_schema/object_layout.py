@@ -200,11 +200,9 @@ def _plain_layout(translation: Translation, part: Part) -> Layout:
         if member is not False or name in required
     ]
     others: list[SchemaAt] = [] if additional is True else [(additional, (path, "additionalProperties"))]
-    names: Any = properties
-    for name in required:
-        if name not in properties:
-            entries.append(Entry(name, others, True))
-            names = dict.fromkeys((*properties, *required))
+    undeclared = dict.fromkeys(name for name in required if name not in properties)
+    entries += [Entry(name, others, True) for name in undeclared]
+    names = dict.fromkeys((*properties, *undeclared)) if undeclared else properties
     cells = []
     if additional is not False:
         nodes = translation.nodes

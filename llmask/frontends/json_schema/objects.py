@@ -14,7 +14,7 @@ holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
     fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
 
 Objects that count their keys, or must have certain ones, are written in `counted_objects.py`; those whose keys come in
-any order, or must not be repeated, in `set_objects.py`.
+any order, or must not be repeated, in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
 
 In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
 """
@@ -25,6 +25,7 @@ from math import isqrt
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.counted_objects import CountedObject, emit_counted
+from llmask.frontends.json_schema.different_objects import emit_different, excepted_objects
 from llmask.frontends.json_schema.finite import texts_of
 from llmask.frontends.json_schema.object_layout import Cell, Entry, Layout, layout_of, with_witnesses
 from llmask.frontends.json_schema.pointers import ROOT, Path
@@ -46,6 +47,10 @@ def emit_object(
     """Edges from `start` to `end` over every object that fulfils `parts`."""
     path = parts[0][1] if parts else ROOT
     layout = layout_of(translation, parts)
+    if any(shape.has_except for _, _, shape in parts):
+        values = excepted_objects(parts)
+        if values:
+            return emit_different(translation, parts, layout, values, rule, start, end, depth)
     is_tracked = translation.options.unique_keys
     if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
         layout = with_few_keys_declared(translation, layout)
@@ -82,7 +87,8 @@ def _emit_layout(
         cells = [cell for cell in cells if translation.place_key(cell.schemas) not in translation.void]
         if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
             return translation.nothing("a key that a negation asks for allows no value", path)
-    n_required = len(witnesses) if high is not None else 1 if witnesses else 0  # one free key may be all of them
+    # one free key may be all of them, unless room is limited: see `with_witnesses`
+    n_required = len(witnesses) if high is not None else min(1, len(witnesses))
     for entry in entries:
         n_required += entry.is_required
     if high is not None:

@@ -24,6 +24,7 @@ from llmask.frontends.json_schema.counted_objects import CountedObject
 from llmask.frontends.json_schema.new_values import kind_of_strings
 from llmask.frontends.json_schema.object_layout import Entry
 from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.satisfiable import Need
 from llmask.frontends.json_schema.strings import spellings_of
 from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
@@ -92,6 +93,7 @@ class _SetObject:
         low = wanted.low if wanted.low > 1 else 0
         required = self.required if self.is_any_order else ()
         self.ends = rules.check_guard(low, UNBOUNDED, required) if low or required else NO_GUARD
+        self.need = Need({}, set(), {}, low)
 
     def add(self, member: int, seen: int) -> GuardId:
         """Guard of a key, after which the witnesses `seen` were read; those unseen keep room."""
@@ -103,6 +105,9 @@ class _SetObject:
         return self.translation.rules.add_guard(member, self.high - self.wanted.n_unseen(seen), self.required)
 
     def write(self, start: StateId, end: StateId) -> None:
+        """Edges from `start` to `end`, the last state of the rule."""
+        if self.ends != NO_GUARD:
+            self.translation.needs[end] = self.need
         wanted, rule = self.wanted, self.rule
         rules, lexemes = self.translation.rules, self.translation.punctuation
         choose = rules.state(rule)
@@ -145,7 +150,7 @@ class _SetObject:
                 for at, entry in enumerate(wanted.entries):
                     self._write_entry(at, entry, here, after[seen], seen)
             for cell in wanted.cells:
-                for added in subsets(cell.witnesses & ~seen):
+                for added in self._choices(cell.witnesses & ~seen):
                     there = seen | added
                     named = rules.state(rule)
                     if self.is_tracked:
@@ -155,22 +160,35 @@ class _SetObject:
                         rules.call_new(here, keys, named, add, kind)
                     else:
                         rules.scan(here, cell.keys, named, self.add(ANOTHER, there))
-                    self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
+                    value = self._write_value(named, witnessed(wanted, cell.schemas, added), after[there])
+                    self.need.free[value] = after[there]
             rules.scan(after[seen], lexemes.comma, here, self.goes_on)
         rules.scan(after[-1], lexemes.close_object, end, self.ends)
+
+    def _choices(self, witnesses: int) -> Iterator[int]:
+        """Which of the witnesses one key may be: any of them, or at most one where their keys are told apart."""
+        for chosen in subsets(witnesses):
+            if self.wanted.high is None or chosen & (chosen - 1) == 0:
+                yield chosen
 
     def _write_entry(self, at: int, entry: Entry, here: StateId, after: StateId, seen: int) -> None:
         named = self.translation.rules.state(self.rule)
         key = self.translation.key_node(entry.name, entry.schemas)
         self.translation.rules.scan(here, key, named, self.add(at, seen))
-        self._write_value(named, entry.schemas, after)
+        value = self._write_value(named, entry.schemas, after)
+        if seen == 0:
+            self.need.members[value] = after
+            if entry.is_required and self.is_any_order:
+                self.need.required.add(value)
 
-    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> None:
+    def _write_value(self, named: StateId, schemas: list[SchemaAt], after: StateId) -> StateId:
+        """A colon and a value; gives the state before the value."""
         rules = self.translation.rules
         value = rules.state(self.rule)
         rules.scan(named, self.translation.punctuation.colon, value)
         self.translation.place(schemas, self.rule, value, after, self.depth)
         self.translation.note_counted(value, after, schemas)
+        return value
 
     def _keys_rule(self, keys: int) -> RuleId:
         """Rule of the keys of a node, of which variants can be made."""

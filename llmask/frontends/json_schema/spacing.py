@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexemes import punctuation_of, white_space
 from llmask.frontends.regex import compile_pattern
-from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, Rules, StateId
+from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, Rules, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -48,12 +48,6 @@ def with_spacing(rules: Rules, nodes: RegexNodes, options: SchemaOptions) -> Rul
         When the pattern for white space is malformed, matches something else, or only runs that are too long.
     """
     rules.ignored = None
-    if rules.calls_new and (options.indent is not None or options.whitespace not in ("flexible", "compact")):
-        raise UnsupportedSchema(
-            "keys or items that must differ from each other are not supported with indentation or a pattern of white"
-            " space",
-            help='Use whitespace="flexible" or "compact".',
-        )
     if options.indent is not None:
         unit = b" " * options.indent if type(options.indent) is int else str(options.indent).encode()
         return _Spaced(rules, nodes, Indentation(nodes, unit)).rules
@@ -150,6 +144,11 @@ class _Spaced:
     """Writer of the rules of a document whose white space is demanded."""
 
     def __init__(self, written: Rules, nodes: RegexNodes, style: Demanded | Indentation) -> None:
+        if written.needs_variants:
+            raise UnsupportedSchema(
+                "keys or items that must differ, and may run out, are not supported where white space is demanded",
+                help='Use whitespace="flexible" or "compact", or let there always be another key or item.',
+            )
         self._written = written
         self._nodes = nodes
         self._style = style
@@ -164,7 +163,7 @@ class _Spaced:
         for at in range(0, len(finals), 2):
             self._finals_of.setdefault(finals[at], []).append(finals[at + 1])
         self._may_close = self._reaching(lambda kind, symbol: kind == SCAN and symbol in self._closing)
-        self._may_go_on = self._reaching(lambda kind, symbol: kind == CALL or symbol not in self._closing)
+        self._may_go_on = self._reaching(lambda kind, symbol: kind != SCAN or symbol not in self._closing)
         self._exact_depths = style.max_depth
         self._lexemes: dict[tuple[int, bool], tuple[dict[int, int], dict[int, int]]] = {}
         self._rule_at: dict[tuple[int, int], RuleId] = {}
@@ -229,10 +228,10 @@ class _Spaced:
                 if kind == SKIP:
                     if before == BETWEEN or next_state in (self._may_close if before == EMPTY else self._may_go_on):
                         rules.skip(here, reach(next_state, depth, before), GuardId(guard))
-                elif kind == CALL:
+                elif kind != SCAN:
                     if before != EMPTY:
-                        called = self._rule(symbol, depth)
-                        rules.call(here, called, reach(next_state, depth, BETWEEN), GuardId(guard))
+                        target = reach(next_state, depth, BETWEEN)
+                        self.rules.call_as(kind, here, self._rule(symbol, depth), target, GuardId(guard))
                 elif symbol in self._closing:
                     if before != FULL:
                         lexeme = (empty if before == EMPTY else between)[symbol]

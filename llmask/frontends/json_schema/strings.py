@@ -21,7 +21,7 @@ from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import AT_MOST, FORMATS
-from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN
+from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_char, json_string_body, spell_json, style_of
@@ -170,6 +170,7 @@ def string_node(translation: Translation, parts: list[Part], is_most: bool = Fal
             schema.get("maxLength"),
             schema.get("pattern"),
             format_of(translation, schema, path),
+            schema.get(SPELLED),
             schema.get(NO_PATTERN),
             schema.get(NO_FORMAT),
             tuple(texts_except(schema)) if shape.has_except else (),
@@ -206,6 +207,8 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
             continue
         if "pattern" in schema:
             required.add(pattern_string(translation, schema["pattern"], path, "pattern"))
+        if SPELLED in schema:
+            required.add(any_spelling(nodes, schema[SPELLED]))
         if NO_PATTERN in schema:
             required.add(pattern_string(translation, schema[NO_PATTERN], path, "pattern", is_negated=True))
         name = format_of(translation, schema, path)
@@ -222,10 +225,14 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
 
 
 def _format_node(translation: Translation, name: str, path: Path, is_most: bool, is_negated: bool = False) -> int:
-    pattern = translation.format_patterns[name]
+    found = translation.format_patterns[name]
     if is_most and name not in translation.options.formats:
-        pattern = AT_MOST.get(name, pattern)
-    return pattern_string(translation, pattern, path, "format", is_negated)
+        found = AT_MOST.get(name, found)
+    if isinstance(found, str):
+        return pattern_string(translation, found, path, "format", is_negated)
+    nodes = translation.nodes
+    node = _quoted(nodes, found(nodes))
+    return nodes.intersect([free_string(nodes), nodes.complement(node)]) if is_negated else node
 
 
 def format_of(translation: Translation, schema: dict[str, Any], path: Path) -> str | None:

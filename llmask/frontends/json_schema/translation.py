@@ -14,9 +14,10 @@ In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places vis
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
 from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
 from llmask.frontends.json_schema.choices import settle, settle_strings
@@ -30,21 +31,21 @@ from llmask.frontends.json_schema.conjunction import (
 from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context
 from llmask.frontends.json_schema.discriminators import pairs_left
+from llmask.frontends.json_schema.equal_items import emit_equal_items, refuses_equal_items
 from llmask.frontends.json_schema.keywords import DRAFT_4
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
 from llmask.frontends.json_schema.objects import emit_object
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
-from llmask.frontends.json_schema.satisfiable import productive_states
+from llmask.frontends.json_schema.satisfiable import states_that_lead_on
 from llmask.frontends.json_schema.scalars import scalar_node
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
-from llmask.frontends.json_schema.unsupported import refuse_equal_items
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
-from llmask.grammar.rules import RuleId, Rules, RuleTemplate, StateId
+from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -64,6 +65,7 @@ class Translation(Context):
         self._rule_of: dict[Any, RuleId] = {}
         self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
+        self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
@@ -83,7 +85,8 @@ class Translation(Context):
                     return self.rules
                 self.void |= found
                 self.rules = Rules()
-                self.counted.clear()
+                self.needs.clear()
+                self.productive = bytearray(), 0
                 self._rule_of.clear()
                 self._own_rules.clear()
                 self.variants.clear()
@@ -112,16 +115,29 @@ class Translation(Context):
         Raises
         ------
         LimitExceeded
-            When it takes more than the limits allow.
+            When it takes more than the limits allow, or the schema of other values cannot be written.
         """
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
             self.begin()
-            made = self.variants[rule](texts)
-            self._drain()
-            self._synthetic[key] = made
+            try:
+                self._synthetic[key] = self._written_variant(rule, texts)
+            except UnsupportedSchema as error:
+                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
         found: RuleId | None = self._synthetic[key]
         return found
+
+    def _written_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        """Write a variant: again, where guards relied on places that turn out to allow nothing."""
+        while True:
+            n_rules, n_own = len(self._rule_of), len(self._own_rules)
+            made = self.variants[rule](texts)
+            self._drain()
+            if not (found := self._void_places()):
+                return made
+            self.void |= found
+            self._rule_of = dict(islice(self._rule_of.items(), n_rules))
+            self._own_rules = dict(islice(self._own_rules.items(), n_own))
 
     def _write_all(self) -> None:
         rules = self.rules
@@ -144,12 +160,12 @@ class Translation(Context):
         """Places that guards rely on and that allow nothing."""
         if not self.counted:
             return set()
-        productive = productive_states(self.rules)
-        return {
-            place
-            for start, (end, place) in self.counted.items()
-            if start not in productive and end in productive and place not in self.void
-        }
+        counted, self.counted = self.counted, {}
+        needs, self.needs = self.needs, {}
+        ends = (end for end, _ in counted.values())
+        productive, allowing = states_that_lead_on(self.rules, needs, ends, *self.productive)
+        self.productive = productive, len(self.rules.edges) // EDGE_FIELDS
+        return {place for start, (_, place) in counted.items() if not allowing[start]} - self.void
 
     # --- places
 
@@ -175,7 +191,7 @@ class Translation(Context):
                     if schema.get("type") in SCALARS:
                         self._write_parts([(schema, path, shape)], rule, start, end, depth)
                         return
-                    if depth < MAX_DEPTH_AT_ONCE:
+                    if depth < MAX_DEPTH_AT_ONCE and not self.shares_places:
                         above, self._path = self._path, path
                         self.check_depth(depth + 1, path)
                         if shape.is_open:
@@ -196,9 +212,9 @@ class Translation(Context):
             schemas = self._followed(schemas)
             if not schemas:
                 return self.rules.call(start, self.any_rule(), end)
-            if len(schemas) > 1 or not self._stands_in_place(*schemas[0], path):
+            if len(schemas) > 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
                 return self.rules.call(start, self.rule_of(schemas), end)
-        return self._write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
+        return self.write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
 
     def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
         """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
@@ -263,7 +279,7 @@ class Translation(Context):
                 template.write(rules, rule)
         return self._any
 
-    def _write_conjunction(
+    def write_conjunction(
         self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
     ) -> None:
         """Write the alternatives of a place, one choice after the other."""
@@ -296,7 +312,7 @@ class Translation(Context):
             schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
             if not is_bare:
                 other = with_alternative(self, conjunction, index, schemas)
-                self._write_conjunction(other, member[1], rule, start, end, depth)
+                self.write_conjunction(other, member[1], rule, start, end, depth)
                 continue
             listed = self._scalars_of(*member) if len(schemas) == 1 else None
             if listed is not None:
@@ -378,7 +394,7 @@ class Translation(Context):
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
             return emit_unique_array(self, layout, path, rule, start, end)
-        if layout.is_not_unique:
-            refuse_equal_items(self, parts)
+        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
+            return emit_equal_items(self, layout, path, start, end)
         emit = emit_counted_array if layout.counted else emit_array
         return emit(self, layout, path, rule, start, end, depth)

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.different_objects import all_but
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.synthetic import negated
-from llmask.grammar.rules import CALL_NEW, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt
@@ -49,9 +49,7 @@ def without_values(translation: Translation, schemas: list[SchemaAt], texts: lis
 
 def _rule_without(translation: Translation, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
     if values:
-        key = ("refused", frozenset(equality_key(value, path) for value in values))
-        listed = translation.synthetic(key, lambda: {"enum": values})
-        schemas = [*schemas, negated(translation, listed, path)]
+        schemas = [*schemas, all_but(translation, values, path)]
     return translation.rule_of(schemas) if schemas else translation.any_rule()
 
 
@@ -62,6 +60,11 @@ def _values_of(texts: list[bytes]) -> list[Any]:
         raise LimitExceeded(
             "an item that has to differ from others holds a number of too many digits",
             help="Give numbers bounds where items must differ.",
+        ) from None
+    except RecursionError:
+        raise LimitExceeded(
+            "an item that has to differ from others is nested too deeply",
+            help="Describe the items by a schema of bounded depth.",
         ) from None
 
 
@@ -133,6 +136,7 @@ class _UniqueArray:
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
         # of open rules no variants are asked for, which leave out what later items need
         kind = CALL_NEW if any(at > index for at in self.ahead) else kind_of_place(self.translation, schemas)
+        self.translation.shares_places |= kind in (CALL_PLAIN, CALL_MANY)
         self.translation.rules.call_new(start, rule, end, kind=kind)
 
     def _another(self, index: int) -> GuardId:

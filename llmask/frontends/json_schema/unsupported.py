@@ -12,11 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llmask.errors import UnsupportedSchema
-from llmask.frontends.json_schema.keywords import NOT_UNIQUE
 from llmask.frontends.json_schema.pointers import Path, pointer
 
 if TYPE_CHECKING:
-    from llmask.frontends.json_schema.conjunction import Part
     from llmask.frontends.json_schema.translation import Translation
 
 
@@ -32,16 +30,3 @@ def refuse(translation: Translation, keyword: str, path: Path, reason: str) -> N
     if translation.options.unsupported == "error":
         raise UnsupportedSchema(reason, where, 'Remove it, or pass unsupported="ignore" to accept that.')
     translation.ignore(keyword, where, reason)
-
-
-def refuse_equal_items(translation: Translation, parts: list[Part]) -> None:
-    """Refuse the negation of `uniqueItems`: that two items are equal.
-
-    Raises
-    ------
-    UnsupportedSchema
-        Unless the caller chose to ignore such keywords.
-    """
-    for schema, path, _ in parts:
-        if NOT_UNIQUE in schema:
-            refuse(translation, "uniqueItems", path, 'the negation of "uniqueItems" is not supported')

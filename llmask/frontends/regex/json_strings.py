@@ -79,7 +79,7 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
         letters = style_of(nodes).escapes
         short = 0
         for character, letter in SHORT_ESCAPES.items():
-            if ord(character) in members and _is_short(letters, character):
+            if ord(character) in members and is_short(letters, character):
                 short |= 1 << ord(letter)
         escapes = [nodes.byte_set(short)]
         if "u" in letters:
@@ -92,7 +92,7 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
     return int(found)
 
 
-def _is_short(letters: str, character: str) -> bool:
+def is_short(letters: str, character: str) -> bool:
     """Whether a character that has a short escape may be written so."""
     return SHORT_ESCAPES[character] in letters or (character != "/" and "u" not in letters)
 
@@ -133,7 +133,7 @@ def spell_json(nodes: RegexNodes, text: str) -> bytes:
         return encode_basestring_ascii(text)[1:-1].replace("\x7f", "\\u007f").encode()
     spelled = []
     for character in text:
-        if character in SHORT_ESCAPES and character != "/" and _is_short(letters, character):
+        if character in SHORT_ESCAPES and character != "/" and is_short(letters, character):
             spelled.append("\\" + SHORT_ESCAPES[character])
         elif character < " " or character in '"\\\x7f':
             spelled.append(f"\\u{ord(character):04x}")

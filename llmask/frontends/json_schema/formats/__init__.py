@@ -11,43 +11,56 @@ A complement turns that round, so such formats have a second pattern on the outs
     resources             uri, iri, their references, uri-template, uuid, json-pointer, relative-json-pointer
     patterns              regex
 
-In: nothing. Out: `FORMATS`, name to pattern; `AT_MOST`, name to a pattern that no valid text escapes, of the formats
-whose pattern in `FORMATS` leaves some out. Cost: text only; a format is compiled when a schema names it.
+In: nothing. Out: `FORMATS`, name to pattern, or to what makes the node of all JSON spellings where a pattern would be
+slow; `AT_MOST`, name to a pattern that no valid text escapes, of the formats whose entry in `FORMATS` leaves some out.
+Cost: text only; a format is compiled when a schema names it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Union
 
 from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
 
-__all__ = ["AT_MOST", "FORMATS"]
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+__all__ = ["AT_MOST", "FORMATS", "Format"]
+
+Format = Union[str, Callable[["RegexNodes"], int]]  # noqa: UP007 (runtime on 3.10)
 
 
-class Patterns(Mapping[str, str]):
-    """Patterns by name; those that take time to write are written when they are asked for."""
+class Formats(Mapping[str, Format]):
+    """Formats by name; patterns that take time to write are written when they are asked for."""
 
-    def __init__(self, texts: Mapping[str, str], makers: Mapping[str, Callable[[], str]]) -> None:
-        self._texts = {name: f"^(?:{text})$" for name, text in texts.items()}
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        makers: Mapping[str, Callable[[], str]],
+        nodes: Mapping[str, Callable[[RegexNodes], int]],
+    ) -> None:
+        self._found: dict[str, Format] = {name: f"^(?:{text})$" for name, text in texts.items()}
+        self._found.update(nodes)
         self._makers = makers
 
-    def __getitem__(self, name: str) -> str:
-        found = self._texts.get(name)
+    def __getitem__(self, name: str) -> Format:
+        found = self._found.get(name)
         if found is None:
-            found = self._texts[name] = f"^(?:{self._makers[name]()})$"
+            found = self._found[name] = f"^(?:{self._makers[name]()})$"
         return found
 
     def __contains__(self, name: object) -> bool:
-        return name in self._texts or name in self._makers
+        return name in self._found or name in self._makers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._texts, *self._makers)))
+        return iter(dict.fromkeys((*self._found, *self._makers)))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-FORMATS: Mapping[str, str] = Patterns(
+FORMATS: Mapping[str, Format] = Formats(
     {
         "date-time": times.DATE_TIME,
         "date": times.DATE,
@@ -66,14 +79,15 @@ FORMATS: Mapping[str, str] = Patterns(
         "json-pointer": resources.JSON_POINTER,
         "relative-json-pointer": resources.RELATIVE_JSON_POINTER,
     },
+    {"regex": patterns.valid_pattern},
     {
         "idn-email": international_hosts.international_mailbox,
         "idn-hostname": international_hosts.international_hostname,
-        "regex": patterns.valid_pattern,
     },
 )
-AT_MOST: Mapping[str, str] = Patterns(
-    {
+AT_MOST: Mapping[str, str] = {
+    name: f"^(?:{text})$"
+    for name, text in {
         "date-time": times.DATE_TIME_AT_MOST,
         "time": times.TIME_AT_MOST,
         "email": hosts.EMAIL_AT_MOST,
@@ -82,6 +96,5 @@ AT_MOST: Mapping[str, str] = Patterns(
         "idn-hostname": international_hosts.HOSTNAME_AT_MOST,
         "uri-template": resources.URI_TEMPLATE_AT_MOST,
         "regex": "[^]*",
-    },
-    {},
-)
+    }.items()
+}

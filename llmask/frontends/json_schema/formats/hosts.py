@@ -35,14 +35,19 @@ LABEL = (
 )
 _NAME = rf"{LABEL}(?:\.{LABEL})*"
 HOSTNAME = f"(?=.{{1,253}}$){_NAME}"
-_ADDRESS_LITERAL = rf"\[(?:{IPV4}|IPv6:{IPV6})\]"
+ADDRESS_LITERAL = rf"\[(?:{IPV4}|IPv6:{IPV6})\]"
+
+
+def local_part(beyond_ascii: str) -> str:
+    """Pattern of what stands before the @; `beyond_ascii`: what its classes hold besides ASCII."""
+    atext = rf"[0-9A-Za-z!#$%&'*+/=?^_`{{|}}~{beyond_ascii}-]"
+    quoted = rf'"(?:[ !#-\[\]-~{beyond_ascii}]|\\[ -~])*"'
+    return rf"(?:{atext}+(?:\.{atext}+)*|{quoted})"
 
 
 def mailbox(beyond_ascii: str, host: str) -> str:
-    """Pattern of a mailbox; `beyond_ascii`: what a class of its local part holds besides ASCII."""
-    atext = rf"[0-9A-Za-z!#$%&'*+/=?^_`{{|}}~{beyond_ascii}-]"
-    quoted = rf'"(?:[ !#-\[\]-~{beyond_ascii}]|\\[ -~])*"'
-    return rf"(?:{atext}+(?:\.{atext}+)*|{quoted})@(?:{host}|{_ADDRESS_LITERAL})"
+    """Pattern of a mailbox."""
+    return f"{local_part(beyond_ascii)}@(?:{host}|{ADDRESS_LITERAL})"
 
 
 EMAIL = mailbox("", _NAME)

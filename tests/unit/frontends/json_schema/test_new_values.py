@@ -10,7 +10,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.new_values import kind_of_place, kind_of_strings
 from llmask.frontends.json_schema.pointers import ROOT
 from llmask.frontends.json_schema.translation import Translation
-from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 KINDS: list[tuple[Any, int]] = [
     ({"type": "string"}, CALL_OPEN),
@@ -22,9 +22,29 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "string", "anyOf": [{"pattern": "^a"}, {"enum": ["x", 1]}]}, CALL_PLAIN),
     ({"type": ["string", "null"]}, CALL_PLAIN),
     ({"type": "number"}, CALL_NEW),
-    ({"type": "array"}, CALL_PLAIN),
+    ({"type": "array"}, CALL_OPEN),
+    ({"type": "array", "maxItems": 2}, CALL_PLAIN),
+    ({"type": "array", "items": False}, CALL_PLAIN),
+    ({"type": "array", "items": {"enum": [1]}}, CALL_OPEN),
+    ({"type": "array", "items": {"enum": [1]}, "uniqueItems": True}, CALL_PLAIN),
+    ({"type": ["array", "null"]}, CALL_PLAIN),
     ({}, CALL_NEW),
     (False, CALL_NEW),
+    ({"oneOf": [{"type": "string"}, {"type": "array"}]}, CALL_OPEN),
+    ({"oneOf": [{"type": "string"}, {"type": "array"}, {"type": "integer"}]}, CALL_NEW),
+    ({"type": "object"}, CALL_OPEN),
+    ({"type": "object", "maxProperties": 2}, CALL_PLAIN),
+    ({"type": "object", "additionalProperties": {"type": "number"}}, CALL_PLAIN),
+    ({"type": "object", "additionalProperties": {"type": "boolean"}}, CALL_OPEN),
+    ({"type": "object", "propertyNames": {"maxLength": 2}}, CALL_MANY),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}}, CALL_MANY),
+    ({"type": "object", "additionalProperties": False, "properties": {"a": {"enum": ["x", "y"]}}}, CALL_PLAIN),
+    ({"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": [1]}}, "required": ["b"]}, CALL_OPEN),
+    (
+        {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["b"]},
+        CALL_OPEN,
+    ),
+    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_OPEN),
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
@@ -170,6 +170,84 @@ def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> No
             judge.grammar(schema, property_order=order)
         one = {"anyOf": [schema, {"type": "null"}]}
         judge.agrees(one, [None], [{}, {"b": 1}, {"b": "a"}], property_order=order)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
+def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
+    """Where room is limited, two witnesses counted as two keys and could be one: {"z": 1} had a minimum of two."""
+    negated: list[Any] = [
+        {"not": {"const": {}}},
+        {"not": {"additionalProperties": False}},
+        {"not": {"additionalProperties": {"type": "integer"}}},
+        {"not": {"properties": {"a": {"type": "null"}}, "patternProperties": {"z$": {"type": "null"}}}},
+    ]
+    counts = {"minProperties": low} if high is None else {"minProperties": low, "maxProperties": high}
+    members: list[Any] = [("z", 1), ("z", None), ("y", 1), ("y", "x"), ("a", 1), ("a", None)]
+    values = [dict(chosen) for n in range(5) for chosen in combinations(members, n)]
+    for n in (1, 2, 3):
+        for chosen in combinations(negated, n):
+            schema = {"type": "object", **counts, "allOf": list(chosen)}
+            grammar = judge.grammar(schema, property_order=order)
+            for value in values:
+                assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), (schema, value)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "void",
+    [
+        {"type": "object", "required": ["b"], "properties": {"b": False}},
+        {"type": "object", "required": ["b"], "additionalProperties": {"type": "object", "required": ["b"]},
+         "properties": {"b": {"type": "array", "minItems": 1, "items": False}}},
+        {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["b"], "properties": {"b": False}}},
+        {"type": ["array", "object"], "minItems": 1, "items": False, "minProperties": 1, "propertyNames": False},
+    ],
+)  # fmt: skip
+def test_a_key_that_asks_for_one_without_values_is_not_written(judge: Any, void: Any, order: str) -> None:
+    """Members of type object and array were taken to have values: {"a": 1 could be begun and had no end."""
+    for schema in (
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "patternProperties": {"^x": void}},
+        {"anyOf": [{"properties": {"a": False}}, {"required": ["x", "y"]}], "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": {"type": "object", "required": ["y"],
+                                                                   "properties": {"y": void}}}},
+    ):  # fmt: skip
+        schema = {"type": "object", **schema}
+        assert dead_end(judge, schema, property_order=order) is None
+        judge.agrees(schema, [{}, {"b": 1}], [{"a": 1}, {"a": 1, "x": {}}, {"a": 1, "x": []}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"type": "object", "required": ["a", "x"], "properties": {"x": void}}, property_order=order)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}},
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/e"}, "b": True}},
+        {"minProperties": 2, "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}, "additionalProperties": False},
+        {
+            "minProperties": 2,
+            "required": ["b"],
+            "properties": {"b": True},
+            "additionalProperties": {"$ref": "#/$defs/d"},
+        },
+        {"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": {"$ref": "#/$defs/e"}}},
+    ],
+)
+def test_an_object_that_must_hold_itself_cannot_be_begun(judge: Any, endless: Any, order: str) -> None:
+    """In any order required keys are a matter of guards, which the search for objects without end did not look at."""
+    definitions = {"d": {"type": "object", **endless}, "e": {"type": "object", "required": ["x", "y"], "properties":
+                   {"x": {"$ref": "#/$defs/d"}, "y": {"type": "integer"}}}}  # fmt: skip
+    schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/d"}], "$defs": definitions}
+    assert dead_end(judge, schema, property_order=order) is None
+    judge.agrees(schema, [None], [{}, {"b": 1}, {"a": {}}, {"a": {"b": 1}, "b": 1}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"$ref": "#/$defs/d", "$defs": definitions}, property_order=order)
+    definitions["d"]["properties"] = {"a": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]}, "b": True}
+    definitions["d"].pop("patternProperties", None)
+    assert dead_end(judge, schema, property_order=order) is None
 
 
 def test_every_subset_comes_once_the_empty_one_first() -> None:

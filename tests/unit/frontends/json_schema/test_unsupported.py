@@ -8,12 +8,12 @@ import pytest
 
 from llmask.errors import UnsupportedSchema
 
-EQUAL_ITEMS = 'the negation of "uniqueItems" is not supported'
+EQUAL_ITEMS = 'the negation of "uniqueItems" is not supported where the number of items has a limit'
 # schema, keyword, its place, the reason: nothing else is refused. A row goes when its keyword is enforced.
 REFUSED: list[tuple[Any, str, str, str]] = [
-    ({"not": {"uniqueItems": True}}, "uniqueItems", "#/not/uniqueItems", EQUAL_ITEMS),
+    ({"not": {"uniqueItems": True}, "maxItems": 3}, "uniqueItems", "#/not/uniqueItems", EQUAL_ITEMS),
     (
-        {"properties": {"a": {"if": {"type": "null"}, "then": True, "else": {"not": {"uniqueItems": True}}}}},
+        {"properties": {"a": {"if": {"type": "null"}, "else": {"items": False, "not": {"uniqueItems": True}}}}},
         "uniqueItems",
         "#/properties/a/else/not/uniqueItems",
         EQUAL_ITEMS,
@@ -22,6 +22,7 @@ REFUSED: list[tuple[Any, str, str, str]] = [
 # Beside the same keywords, where they ask nothing that is not enforced.
 ACCEPTED: list[Any] = [
     {"uniqueItems": True},
+    {"not": {"uniqueItems": True}},
     {"not": {"uniqueItems": True, "type": "string"}, "type": "array"},
     {"not": {"uniqueItems": False, "minItems": 1}},
     {"minProperties": 2, "maxProperties": 2},

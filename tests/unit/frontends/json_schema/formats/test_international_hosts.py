@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import CodePointSet
-from llmask.frontends.json_schema.formats.international_hosts import LENGTHS, text_class
+from llmask.frontends.json_schema.formats import international_hosts
+from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
+from tests.reference import host_names
 from tests.unit.frontends.json_schema.formats.conftest import Check
 
 HOSTS = [
@@ -100,8 +101,35 @@ def test_the_longest_labels_fit_into_63_octets_whatever_they_hold(
     assert longest <= 62
 
 
-def test_classes_are_spelled_so_that_patterns_read_them(judge: Any) -> None:
-    members = CodePointSet.of("-]^\\\u0301éa").union(CodePointSet.from_ranges([(0x30, 0x39), (0x4E00, 0x9FFF)]))
-    node = compile_pattern(judge.nodes, f"^[{text_class(members)}]$", "ecma")
-    assert [c for c in "-]^\\\u0301éa5亜" if not judge.nodes.matches(node, c.encode())] == []
-    assert [c for c in "[_bà:/" if judge.nodes.matches(node, c.encode())] == []
+@pytest.mark.parametrize("schema", [{"minLength": 40}, {"minLength": 5, "maxLength": 60}, {"pattern": "^strconv・"}])
+def test_what_can_still_become_a_name_is_found_at_once(judge: Any, schema: dict[str, Any]) -> None:
+    """Whether a name of 40 characters, or a label that needs a Japanese letter, exists took more than 200,000 steps."""
+    grammar = judge.grammar({"type": "string", "format": "idn-hostname", **schema})
+    assert judge.accepts_text(grammar, json.dumps("strconv・ア." + "a" * 40))
+
+
+def test_starters_and_marks_are_what_look_arounds_say(judge: Any) -> None:
+    nodes = judge.nodes
+    within = compile_pattern(
+        nodes, "^[aeqA1.\u3002é\u0300\u0301\u0323\u09c7\u09be\u09d7\u0915\u093cか\u3099-]+$", "ecma", json_string=True
+    )
+    made = nodes.intersect([within, international_hosts.starters_node(nodes), international_hosts.marks_node(nodes)])
+    rules = "".join([*host_names.composition(), *host_names.labels()[1:]])
+    said = nodes.intersect([within, compile_pattern(nodes, f"^{rules}[^]*$", "ecma", json_string=True)])
+    assert nodes.is_empty(nodes.intersect([made, nodes.complement(said)]))
+    assert nodes.is_empty(nodes.intersect([said, nodes.complement(made)]))
+
+
+def test_lengths_are_those_of_the_windows(judge: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    """Both patterns on names near every bound; labels without capitals and hyphens, which others look after."""
+    nodes = judge.nodes
+    made = compile_pattern(nodes, f"^(?:{international_hosts.lengths()})$", "ecma")
+    said = compile_pattern(nodes, f"^(?:{host_names.HOSTNAME}$|{host_names.labels()[0]}.*)$", "ecma")
+    counts: list[bool] = []
+    for _ in range(scaled(400)):
+        letters = rng.choice(["a", "aπ", "aक", "a亜", "a각", "π亜", "\U00020000"])
+        lengths = [rng.choice([1, 10, 11, 12, 14, 15, 16, 19, 20, 61, 62, 63, 64]) for _ in range(rng.randint(1, 5))]
+        name = rng.choice([".", "\u3002"]).join("".join(rng.choices(letters, k=n)) for n in lengths)
+        counts.append(nodes.matches(made, name.encode()))
+        assert counts[-1] == nodes.matches(said, name.encode()), name
+    assert {True, False} == set(counts)

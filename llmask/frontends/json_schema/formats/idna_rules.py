@@ -1,0 +1,240 @@
+r"""What host names beyond ASCII ask of a character and its neighbours, as rules of machines.
+
+    order       permitted code points (RFC 5892); marks in the order of their combining classes, as in Normalization
+                Form C (RFC 5891, section 4.2.1)
+    joiners     RFC 5892, appendix A.1 and A.2
+    contexts    its other rules, A.3 to A.9
+    direction   the Bidi rule (RFC 5893, section 2)
+    hyphens     none at either end of a label or at its places 3 and 4 (RFC 5891, section 4.2.3.1)
+
+Each is a machine of its own: together they would be thousands of states, and a lexer state holds one state of each.
+Only the first refuses what is not permitted.
+
+In: nothing. Out: machines, kept for the life of the process. Cost: 0.7 s, most of it for the classes of `idna_classes`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Hashable
+from functools import cache
+from typing import NamedTuple
+
+from llmask.derivatives import unicode_classes
+from llmask.derivatives.code_points import CodePointSet
+from llmask.frontends.json_schema.formats import idna_classes
+from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
+from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, machine_of
+
+DOTS = CodePointSet.of(".\u3002\uff0e\uff61")
+CAPITALS = CodePointSet.from_ranges([(0x41, 0x5A)])
+ASCII = unicode_classes.ASCII_DIGITS.union(CAPITALS, CodePointSet.from_ranges([(0x61, 0x7A)]), CodePointSet.of("-"))
+
+
+@cache
+def machines() -> tuple[Machine, ...]:
+    """One machine a group; a name is good when all accept it, by what this file is about."""
+    alphabet = permitted().union(ASCII, DOTS)
+    groups = (_order, _joiners, _contexts, _bidi, _hyphens)
+    return tuple(machine_of(*group(), alphabet, refuses_others=group is _order) for group in groups)
+
+
+Group = tuple[list[Rule], dict[Hashable, CodePointSet]]
+
+
+# --- the order of marks
+
+
+def _order() -> Group:
+    numbers = [number for number in by_value(unicodedata.combining) if isinstance(number, int) and number > 0]
+
+    def step(last: int | None, kinds: Kinds) -> int | None:
+        number: int = next(iter(kinds), 0)
+        return REFUSED if number and (last is None or number < last) else number
+
+    rule = Rule(None, step, lambda last: last is not None)
+    return [rule], {number: where(unicodedata.combining, number) for number in numbers}
+
+
+# --- contextual rules
+
+
+class Joining(NamedTuple):
+    """State of the third group; "transparent" marks may stand between a letter and a joiner.
+
+    may_start    no letter that joins stands before the transparent marks at the end, or there is something else
+    is_refused   a zero width non-joiner cannot follow without a virama
+    is_virama    the last character is a virama
+    must_join    a non-joiner waits for a letter that joins with it
+    """
+
+    may_start: bool
+    is_refused: bool
+    is_virama: bool
+    must_join: bool
+
+
+def _joiners() -> Group:
+    both, right = idna_classes.joining()
+
+    def step(state: Joining, kinds: Kinds) -> Joining | None:
+        is_virama, is_transparent = "virama" in kinds, "transparent" in kinds
+        must_join = state.must_join and is_transparent
+        if state.must_join and not is_transparent and "right" not in kinds:
+            return REFUSED
+        if "joiner" in kinds and not state.is_virama:
+            return REFUSED
+        if "non-joiner" in kinds and not state.is_virama:
+            if state.is_refused:
+                return REFUSED
+            must_join = True
+        joins = is_virama or is_transparent or "left" in kinds
+        may_start = not joins or (state.may_start and is_transparent)
+        return Joining(may_start, not joins or (may_start and not is_virama), is_virama, must_join)
+
+    sets: dict[Hashable, CodePointSet] = {
+        "virama": where(unicodedata.combining, 9), "transparent": where(unicodedata.category, "Mn"), "left": both,
+        "right": right, "non-joiner": CodePointSet.of("\u200c"), "joiner": CodePointSet.of("\u200d"),
+    }  # fmt: skip
+    return [Rule(Joining(True, True, False, False), step, lambda state: not state.must_join)], sets
+
+
+def _neighbours(state: str, kinds: Kinds) -> str | None:
+    """A.3 to A.6: the middle dot between two l, a keraia before Greek, geresh and gershayim behind Hebrew."""
+    wanted = {"middle dot": "l", "keraia": "greek"}.get(state)
+    if wanted is not None and wanted not in kinds:
+        return REFUSED
+    behind = "l" if "middle dot" in kinds else "hebrew" if "geresh" in kinds else state
+    if behind != state:
+        return REFUSED
+    return next((kind for kind in ("middle dot", "keraia", "l", "hebrew") if kind in kinds), "other")
+
+
+def _katakana(state: tuple[str, bool], kinds: Kinds) -> tuple[str, bool] | None:
+    """A.7: a label with a katakana middle dot has a Japanese letter.
+
+    That the dot stands behind nothing that runs from right to left follows from this and the Bidi rule, but by a search
+    of all states for what might make a label valid.
+    """
+    label, is_right_to_left = state
+    if "dot" in kinds:
+        return REFUSED if label == "dot" else ("plain", False)
+    if "katakana dot" in kinds and is_right_to_left:
+        return REFUSED
+    if "japanese" in kinds:
+        label = "japanese"
+    elif "katakana dot" in kinds and label == "plain":
+        label = "dot"
+    return label, is_right_to_left or "right-to-left" in kinds
+
+
+def _digits(state: str, kinds: Kinds) -> str | None:
+    """A.8, A.9: Arabic-Indic digits and extended ones do not meet in a label."""
+    if "dot" in kinds:
+        return "none"
+    found = "arabic" if "arabic" in kinds else "extended" if "extended" in kinds else state
+    return found if state in ("none", found) else REFUSED
+
+
+def _contexts() -> Group:
+    kana = idna_classes.letters_named("HIRAGANA ", "KATAKANA ")
+    rules = [
+        Rule("other", _neighbours, lambda state: state not in ("middle dot", "keraia")),
+        Rule(("plain", False), _katakana, lambda state: state[0] != "dot"),
+        Rule("none", _digits),
+    ]
+    return rules, {
+        "l": CodePointSet.of("l"),
+        "middle dot": CodePointSet.of("\u00b7"),
+        "keraia": CodePointSet.of("\u0375"),
+        "greek": idna_classes.letters_named("GREEK "),
+        "geresh": CodePointSet.of("\u05f3\u05f4"),
+        "hebrew": idna_classes.letters_named("HEBREW "),
+        "dot": DOTS,
+        "katakana dot": CodePointSet.of("\u30fb"),
+        "japanese": kana.union(permitted().intersect(IDEOGRAPHS)),
+        "right-to-left": where(unicodedata.bidirectional, "R", "AL"),
+        "arabic": CodePointSet.from_ranges([(0x660, 0x669)]),
+        "extended": CodePointSet.from_ranges([(0x6F0, 0x6F9)]),
+    }
+
+
+# --- direction
+
+
+class Direction(NamedTuple):
+    """State of the Bidi rule.
+
+    is_broken   a label breaks the rule: from now on, nothing may run from right to left
+    was_used    something ran from right to left: no label may break the rule
+    first       how the label begins: "", "left" or "right"
+    is_weak     its last character is neither a letter nor a digit, marks aside
+    digits      "", "european" or "arabic", where a label begins on the right
+    """
+
+    is_broken: bool = False
+    was_used: bool = False
+    first: str = ""
+    is_weak: bool = False
+    digits: str = ""
+
+
+BROKEN = Direction(is_broken=True)
+
+
+def _direction(state: Direction, kinds: Kinds) -> Direction | None:
+    runs = not kinds.isdisjoint(("R", "AN"))
+    if state.is_broken:
+        return REFUSED if runs else BROKEN
+    used = state.was_used or runs
+    broken = REFUSED if used else BROKEN
+    if "dot" in kinds:
+        return broken if state.is_weak else Direction(was_used=used)  # conditions 3 and 6
+    is_left = kinds.isdisjoint(("R", "AN", "EN", "NSM", "weak"))
+    first, digits = state.first, state.digits
+    if not first:
+        if not is_left and "R" not in kinds:
+            return broken  # 1
+        first = "left" if is_left else "right"
+    elif runs if first == "left" else is_left:
+        return broken  # 5, 2
+    if first == "right" and not kinds.isdisjoint(("EN", "AN")):
+        found = "european" if "EN" in kinds else "arabic"
+        if digits not in ("", found):
+            return broken  # 4
+        digits = found
+    return Direction(False, used, first, "weak" in kinds or (state.is_weak and "NSM" in kinds), digits)
+
+
+def _bidi() -> Group:
+    weak = where(unicodedata.bidirectional, "ES", "CS", "ET", "ON", "BN")
+    rule = Rule(Direction(), _direction, lambda state: not (state.is_weak and state.was_used))
+    return [rule], {
+        "R": where(unicodedata.bidirectional, "R", "AL"),
+        "AN": where(unicodedata.bidirectional, "AN"),
+        "EN": where(unicodedata.bidirectional, "EN").union(unicode_classes.ASCII_DIGITS),
+        "NSM": where(unicodedata.bidirectional, "NSM"),
+        "weak": weak.union(CodePointSet.of("-")),
+        "dot": DOTS,
+    }
+
+
+class Place(NamedTuple):
+    """Characters of the label before its third, at most 3, and whether the last one is a hyphen."""
+
+    n: int = 0
+    is_hyphen: bool = False
+
+
+def _hyphen(state: Place, kinds: Kinds) -> Place | None:
+    if "dot" in kinds:
+        return REFUSED if state.is_hyphen else Place()
+    is_hyphen = "hyphen" in kinds
+    if is_hyphen and (state.n == 0 or state == Place(3, True)):
+        return REFUSED
+    return Place(min(state.n + 1, 4), is_hyphen)
+
+
+def _hyphens() -> Group:
+    rule = Rule(Place(), _hyphen, lambda state: not state.is_hyphen)
+    return [rule], {"hyphen": CodePointSet.of("-"), "dot": DOTS}
