@@ -3,8 +3,8 @@
     python -m bench.corrupt --count 10000 model.gguf tokenizer.json m.model
 
 Each file is damaged `--count` times (flipped and copied bytes, truncation, huge counts, foreign types), loaded and
-used. The table says how many were refused and how many still worked, the longest time and the largest memory; anything
-else stops the run with the seed of the case.
+used. The table says how many were refused and how many still worked, the longest time with its case, and by how much
+memory grew; anything else stops the run with the seed of the case.
 
 In: files of vocabularies. Out: a table. Cost: as loading them `--count` times.
 """
@@ -99,6 +99,11 @@ def try_mutations(path: Path, count: int, seed: int) -> Iterator[tuple[bool, flo
             yield works, time.perf_counter() - started
 
 
+def peak_bytes() -> int:
+    """The most memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
@@ -106,15 +111,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     llmask.warm_up()  # a damaged file may turn into one of another kind
-    print(f"{'file':30} {'refused':>8} {'worked':>8} {'longest':>9} {'memory':>9}")
+    before = peak_bytes()
+    print(f"{'file':30} {'refused':>8} {'worked':>8} {'longest':>9} {'case':>8} {'memory':>9}")
     for path in options.files:
         use(load(path))
         results = [*try_mutations(path, options.count, options.seed)]
         n_works = sum(works for works, _ in results)
-        longest = max(seconds for _, seconds in results)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        longest, case = max((seconds, number) for number, (_, seconds) in enumerate(results))
+        memory = peak_bytes() - before
         print(
-            f"{path.name:30} {len(results) - n_works:8} {n_works:8} {longest * 1000:6.0f} ms {memory / 1e6:6.0f} MB",
+            f"{path.name:30} {len(results) - n_works:8} {n_works:8} {longest * 1000:6.0f} ms {case:8} "
+            f"{memory / 1e6:6.0f} MB",
             flush=True,
         )
         if longest > MAX_SECONDS or memory > MAX_BYTES:
