@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .huggingface_steps import parts_of, read_steps
 from .patterns import DIGIT, DIGITS, GPT2
@@ -38,6 +37,7 @@ from .vocabulary import (
     TokenType,
     Vocabulary,
     check_ids,
+    count_ids,
     find_special,
     freeze_vocabulary,
 )
@@ -157,10 +157,7 @@ def _list_tokens(document: Json, kind: str, byte_alphabet: bool) -> tuple[String
         by_id = {number: text for text, number in ids.items()}
     added = document.get("added_tokens") or []
     by_id.update((entry["id"], entry["content"]) for entry in added)
-    check_ids(by_id, MAX_VOCAB_SIZE, "the tokenizer")
-    if not by_id:
-        raise VocabularyError("the tokenizer has no tokens")
-    n_tokens = max(by_id) + 1
+    n_tokens = count_ids(by_id, "the tokenizer")
     types = np.full(n_tokens, TokenType.UNUSED, np.uint8)
     types[list(by_id)] = TokenType.NORMAL
     if not byte_alphabet and model.get("byte_fallback", kind == "BPE"):

@@ -22,7 +22,7 @@ from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .strings import make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, find_special, freeze_vocabulary
+from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, count_ids, find_special, freeze_vocabulary
 
 MAX_FILE_BYTES = 64 * 2**20  # o200k has 3.6 MB
 
@@ -95,8 +95,7 @@ def _convert(
 ) -> Vocabulary:
     by_id = {token: data for data, token in ranks.items()}
     by_id.update((token, name.encode()) for name, token in specials.items())
-    check_ids(by_id, MAX_VOCAB_SIZE, "the encoding")
-    n_tokens = max(by_id, default=-1) + 1
+    n_tokens = count_ids(by_id, "the encoding")
     types = np.full(n_tokens, TokenType.UNUSED, np.uint8)
     types[list(ranks.values())] = TokenType.NORMAL
     types[list(specials.values())] = TokenType.CONTROL

@@ -16,7 +16,7 @@ In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -43,6 +43,7 @@ class TokenType(IntEnum):
 
 Normalization = Literal["", "NFC", "NFD", "NFKC", "NFKD"]
 NORMALIZATIONS: dict[str, Normalization] = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
+MAX_UNUSED_IDS = 100_000  # holes between ids; real vocabularies have some hundreds
 SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
 
 
@@ -185,6 +186,22 @@ def freeze_vocabulary(
     special_ids.flags.writeable = False
     types.flags.writeable = False
     return Vocabulary(tokens, texts, types, special_ids, tuple(eos_ids), encoder)
+
+
+def count_ids(ids: Collection[int], name: str) -> int:
+    """Size of a vocabulary with these ids: one more than the highest.
+
+    Raises
+    ------
+    VocabularyError : not ids, none at all, or so many places between them without a token that one must be wrong.
+    """
+    check_ids(ids, MAX_VOCAB_SIZE, name)
+    n_tokens = max(ids, default=-1) + 1
+    if n_tokens == 0:
+        raise VocabularyError(f"{name} has no tokens")
+    if n_tokens - len(ids) > MAX_UNUSED_IDS:
+        raise VocabularyError(f"{name} has {len(ids)} tokens, but one of them has the id {n_tokens - 1}")
+    return n_tokens
 
 
 def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
