@@ -79,7 +79,9 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
     types = _read_types(section, texts.n_strings)
     eos_ids = _find_eos(section, texts, types, eos)
     is_special = find_special(types, eos_ids)
-    encoder = replace(_read_encoder(section, KINDS[model], texts.n_strings), **read_own_fields(section))
+    encoder = replace(
+        _read_encoder(section, KINDS[model], texts.n_strings), **read_own_fields(section, texts.n_strings)
+    )
     try:
         tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=KINDS[model] == "bpe")
     except VocabularyError as error:

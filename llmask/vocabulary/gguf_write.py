@@ -1,11 +1,11 @@
 """A vocabulary as a GGUF file, which reads back as the same vocabulary.
 
 Token texts are written as llama.cpp spells them: in the byte alphabet for BPE, ranks and plain lists, with U+2581 for
-blanks for the others. A text that the source spelled so is kept; user-defined and special tokens keep their texts.
-What GGUF has no name for is written under names of our own (own_fields.py). Ranks (tiktoken) are written without the
-merges that other programs would need.
+blanks for the others. A text that the source spelled so is kept; user-defined and special tokens keep their texts. The
+file is read once: what it does not say yet is written under names of our own (own_fields.py). Ranks (tiktoken) are
+written without the merges that other programs would need.
 
-In: a vocabulary, a path. Out: a file. Cost: 1 s for 128,256 tokens, in the `gguf` package's writer.
+In: a vocabulary, a path. Out: a file. Cost: 2 s for 128,256 tokens, in the `gguf` package's writer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from ..errors import VocabularyError
 from .own_fields import EOS_IDS, own_fields
 from .spelling import BYTE_ALPHABET, decode_texts
 from .strings import make_table
-from .vocabulary import EncoderData, TokenType, Vocabulary, decoded_types, find_special
+from .vocabulary import TokenType, Vocabulary, decoded_types, find_special
 
 MODELS = {"bpe": "gpt2", "ranks": "gpt2", "greedy": "gpt2", "spm": "llama", "ugm": "t5", "wpm": "bert"}
-KIND_OF_MODEL = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm"}
 SPACE_MARK = "\u2581".encode()
 
 
@@ -34,24 +33,34 @@ def write_gguf(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
     VocabularyError : the vocabulary has what no file can say.
     OSError : the file cannot be written.
     """
+    from .gguf import read_gguf
+
+    model = MODELS[vocabulary.encoder.kind]
+    texts = _spell(vocabulary, model == "gpt2")
+    _write(vocabulary, path, model, texts, {})
+    extra = own_fields(vocabulary.encoder, read_gguf(path).encoder)
+    if extra:
+        _write(vocabulary, path, model, texts, extra)
+
+
+def _write(
+    vocabulary: Vocabulary, path: str | os.PathLike[str], model: str, texts: list[bytes], extra: dict[str, Any]
+) -> None:
     import gguf
 
     data = vocabulary.encoder
-    model = MODELS[data.kind]
-    plain = _as_read(data, KIND_OF_MODEL[model])
-    extra = own_fields(data, plain)
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_tokenizer_model(model)
     if data.pretokenizer:
         writer.add_tokenizer_pre(data.pretokenizer)
-    writer.add_token_list(_spell(vocabulary, model == "gpt2"))
+    writer.add_token_list(texts)
     writer.add_token_types(vocabulary.types.tolist())
     if data.scores is not None:
         writer.add_token_scores(data.scores.tolist())
-    if plain.merges is not None:
-        writer.add_array("tokenizer.ggml.merges", [*plain.merges.strings()])
-    if plain.charsmap is not None:
-        writer.add_precompiled_charsmap(plain.charsmap.to_bytes())
+    if data.kind == "bpe" and data.merges is not None:
+        writer.add_array("tokenizer.ggml.merges", [*data.merges.strings()])
+    if data.kind == "ugm" and data.charsmap is not None:
+        writer.add_precompiled_charsmap(data.charsmap.to_bytes())
     if data.unknown_id >= 0:
         writer.add_unk_token_id(data.unknown_id)
     writer.add_eos_token_id(vocabulary.eos_ids[0])
@@ -65,25 +74,11 @@ def write_gguf(vocabulary: Vocabulary, path: str | os.PathLike[str]) -> None:
     writer.close()
 
 
-def _as_read(data: EncoderData, kind: str) -> EncoderData:
-    """What the tokenizer.ggml.* fields of the file say, as `read_gguf` reads them."""
-    from .gguf import IGNORE_MERGES
-
-    has_merges = data.merges is not None and data.merges.n_strings > 0
-    return EncoderData(
-        kind=kind,
-        pretokenizer=data.pretokenizer,
-        merges=data.merges if kind == "bpe" and has_merges else None,
-        ignore_merges=data.pretokenizer in IGNORE_MERGES,
-        add_space_prefix=data.add_space_prefix,
-        charsmap=data.charsmap if kind == "ugm" else None,
-        remove_extra_whitespaces=data.remove_extra_whitespaces if kind == "ugm" else False,
-    )
-
-
 def _add(writer: Any, key: str, value: Any) -> None:
     if isinstance(value, bool):
         writer.add_bool(key, value)
+    elif isinstance(value, int):
+        writer.add_uint32(key, value)
     elif isinstance(value, str):
         writer.add_string(key, value)
     else:

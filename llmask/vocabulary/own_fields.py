@@ -16,33 +16,28 @@ import numpy as np
 from ..errors import VocabularyError
 from .charsmap import CharsMap, read_charsmap
 from .gguf_section import Section
-from .strings import StringTable
-from .vocabulary import EncoderData
+from .strings import StringTable, make_table
+from .vocabulary import EncoderData, check_ids
 
 PREFIX = "llmask.encoder."
 EOS_IDS = "llmask.eos_ids"
+DEFAULT = "<default>"  # files have no way to say "none", and none to say "an empty list"
+EMPTY = [""]
 STANDARD = ("scores", "unknown_id")  # every file has its own names for these
 KINDS = ("bpe", "ranks", "spm", "ugm", "wpm", "greedy")
 
 
-def own_fields(data: EncoderData, plain: EncoderData) -> dict[str, Any]:
-    """Values by key for all fields in which `data` differs from `plain`; lists and blocks as such.
+def own_fields(data: EncoderData, read: EncoderData) -> dict[str, Any]:
+    """Values by key for all fields in which `data` differs from what was read of a file without them.
 
-    Raises
-    ------
-    VocabularyError : a field that was taken away, or a list that became empty: files have no way to say so.
+    Lists and blocks as such; a field that has its default is the text DEFAULT.
     """
     found: dict[str, Any] = {}
     for field in fields(EncoderData):
-        if field.name in STANDARD:
-            continue
-        value, usual = getattr(data, field.name), getattr(plain, field.name)
-        if _plain_value(value) == _plain_value(usual):
-            continue
-        kept = _plain_value(value)
-        if kept is None or kept == []:
-            raise VocabularyError(f"the field {field.name} of the encoder cannot be written as {kept!r}")
-        found[PREFIX + field.name] = kept
+        value = _plain_value(getattr(data, field.name))
+        if field.name not in STANDARD and value != _plain_value(getattr(read, field.name)):
+            is_default = value == _plain_value(field.default) and not isinstance(value, bool)
+            found[PREFIX + field.name] = DEFAULT if is_default else EMPTY if value == [] else value
     return found
 
 
@@ -54,7 +49,7 @@ def _plain_value(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_own_fields(section: Section) -> dict[str, Any]:
+def read_own_fields(section: Section, n_tokens: int) -> dict[str, Any]:
     """Changes to `EncoderData` that a file asks for.
 
     Raises
@@ -69,14 +64,17 @@ def read_own_fields(section: Section) -> dict[str, Any]:
         name = key[len(PREFIX) :]
         if name not in hints or name in STANDARD:
             raise section.error("the encoder has no such field", section.fields[key].start, key)
-        found[name] = _read_value(section, key, hints[name])
+        if section.fields[key].kind == section.kinds.STRING and section.get_text(key, "") == DEFAULT:
+            found[name] = getattr(EncoderData(), name)
+            continue
+        found[name] = _read_value(section, key, hints[name], n_tokens)
         allowed = KINDS if name == "kind" else get_args(hints[name]) if isinstance(found[name], str) else ()
         if allowed and found[name] not in allowed:
             raise section.error(f'"{found[name]}" is none of {", ".join(allowed)}', section.fields[key].start, key)
     return found
 
 
-def _read_value(section: Section, key: str, hint: Any) -> Any:
+def _read_value(section: Section, key: str, hint: Any, n_tokens: int) -> Any:
     types = get_args(hint) or (hint,)
     if hint is bool:
         return section.get_flag(key, False)
@@ -85,14 +83,19 @@ def _read_value(section: Section, key: str, hint: Any) -> Any:
         if number is None or not 0 <= number < 2**31:
             raise section.error(f"{number} is not a size", section.fields[key].start, key)
         return number
+    if hint == tuple[int, ...]:
+        ids = section.get_numbers(key, ("INT32", "UINT32"), np.int64)
+        return check_ids(ids.tolist() if ids is not None else (), n_tokens, key)
     if StringTable in types:
-        return section.get_strings(key)
+        table = section.get_strings(key)
+        return make_table([]) if table is not None and [*table.strings()] == [b""] else table
     if CharsMap in types:
         return read_block(section, key)
     if hint is str or isinstance(types[0], str):
         return section.get_text(key, "")
     strings = section.get_strings(key)
-    return tuple(string.decode("utf-8", "replace") for string in strings.strings()) if strings is not None else ()
+    texts = [string.decode("utf-8", "replace") for string in strings.strings()] if strings is not None else EMPTY
+    return () if texts == EMPTY else tuple(texts)
 
 
 def read_block(section: Section, key: str) -> CharsMap | None:

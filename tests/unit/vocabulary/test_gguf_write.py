@@ -74,6 +74,9 @@ def test_plain_lists_ranks_and_words(tmp_path):
             encoder=EncoderData(kind="bpe", merges=make_table([b"a b"]), normalization="NFC", pretokenizer="qwen2"),
         ),
         from_bytes([b" a", b"b", b"?", b"[SEP]"], eos=3, special=[2], encoder=EncoderData(kind="wpm", unknown_id=2)),
+        from_bytes([b" a", b"</s>"], eos=1, encoder=EncoderData(kind="wpm", bert_options=(), max_word_characters=9)),
+        from_bytes([b"a", b"</s>"], eos=1, encoder=EncoderData(kind="spm", merges=make_table([]))),
+        from_bytes([b"a", b"</s>"], eos=1, encoder=EncoderData(kind="ugm", add_space_prefix=True)),
         from_bytes(
             [b"a", b"b", b"ab", b"</s>"], eos=3,
             encoder=EncoderData(kind="spm", merges=make_table([b"a b"]), stops_at_spaces=True),

@@ -7,7 +7,7 @@ import pytest
 
 from llmask.errors import VocabularyError
 from llmask.vocabulary.gguf import read_gguf
-from llmask.vocabulary.own_fields import own_fields
+from llmask.vocabulary.own_fields import DEFAULT, own_fields
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData
 
@@ -35,6 +35,19 @@ def test_only_what_differs_is_written():
         "llmask.encoder.patterns": ["a", "b"],
         "llmask.encoder.merges": [b"a b"],
     }
+
+
+def test_a_field_can_be_given_back_its_default(tmp_path):
+    read = EncoderData(kind="bpe", patterns=("a",), ignore_merges=True, merges=make_table([b"a b"]), pretokenizer="x")
+    assert own_fields(EncoderData(), read) == {
+        "llmask.encoder.kind": DEFAULT,
+        "llmask.encoder.patterns": DEFAULT,
+        "llmask.encoder.merges": DEFAULT,
+        "llmask.encoder.pretokenizer": DEFAULT,
+        "llmask.encoder.ignore_merges": False,
+    }
+    data = read_with(tmp_path / "f", encoder__kind=DEFAULT, encoder__patterns=DEFAULT, encoder__ignore_merges=False)
+    assert (data.kind, data.patterns, data.ignore_merges) == ("greedy", (), False)
 
 
 def test_fields_are_read(tmp_path):
