@@ -18,7 +18,7 @@ from ..vocabulary.strings import StringTable, freeze
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 
 SPACE = 32
-MAX_TEXT_BYTES = 2**30  # positions are int32, and normalization may lengthen a text
+MAX_TEXT_BYTES = 2**28  # positions are int32, and normalization may lengthen a text
 
 
 class DoubleArray(NamedTuple):
@@ -168,6 +168,19 @@ def refuse(text: str, encode: Callable[[str], list[int]]) -> VocabularyError:
                 f"no token spells {character!r}, so the text cannot be encoded", where=f"character {place} of the text"
             )
     return VocabularyError("no token spells a character of the text, so it cannot be encoded")
+
+
+def check_growth(ids: list[int]) -> None:
+    """Look whether compiled code gave a text up.
+
+    Raises
+    ------
+    VocabularyError : normalization makes the text far too long.
+    """
+    from ..kernels.unigram_viterbi import MAX_GROWTH, TOO_LONG
+
+    if ids and ids[0] == TOO_LONG:
+        raise VocabularyError(f"the character map makes the text more than {MAX_GROWTH} times as long")
 
 
 def text_bytes(text: str) -> np.ndarray:

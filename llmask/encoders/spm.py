@@ -25,6 +25,7 @@ from .pieces import (
     PieceTable,
     build_double_array,
     byte_tokens,
+    check_growth,
     list_neighbours,
     matched_strings,
     put_normalization,
@@ -119,6 +120,7 @@ class SpmEncoder:
         if not text:
             return []
         ids = self._run(text)
+        check_growth(ids)
         if self._vocabulary.encoder.unknown_id < 0 and -1 in ids:
             raise refuse(text, self._run)
         return ids

@@ -50,7 +50,7 @@ from .piece_slots import (
     UNKNOWN_ID,
 )
 from .spm_pairs import pair_slot
-from .unigram_viterbi import is_cut, normalized_text, put_bytes
+from .unigram_viterbi import TOO_LONG, is_cut, normalized_text, put_bytes
 
 SHORT_WORD = 24
 NO_SYMBOL = -1
@@ -328,9 +328,12 @@ def merge_text(model, text, n_bytes, symbols, ids):
 
 @door("int32[::1](int64, uint8[::1])", group="spm")
 def spm_encode(address, text):
-    """Token ids of a text; the unknown id, which may be -1, where no token is."""
+    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
     model = as_table(address)
     normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
+    if n_bytes == TOO_LONG:
+        give_back(normal)
+        return np.full(1, TOO_LONG, np.int32)
     symbols = allocate((n_bytes + 1) * RECORD)
     ids = allocate(3 * n_bytes * 4 + 4)
     n_ids = merge_text(model, normal, n_bytes, symbols, ids)

@@ -55,11 +55,15 @@ EPSILON64 = 1.2e-16
 LONG_TEXT = 1024  # words of texts from so many bytes on are remembered
 
 PLACE_BYTES = 16
+TOO_LONG = -2  # normalization makes a text more than MAX_GROWTH times as long; NFKC at most 11 times
+MAX_GROWTH = 32
+MIN_LONG_BYTES = 1 << 20  # short texts may grow to so much
+MAX_NORMAL_BYTES = 1 << 30  # positions are int32
 
 
 @kernel
 def normalized_text(model, text, n_bytes):
-    """Address of the normalized text, which the caller gives back, and its length."""
+    """Address of the normalized text, which the caller gives back, and its length; TOO_LONG when it grows too much."""
     never_inline()
     capacity = 2 * n_bytes + MAX_REPLACEMENT_BYTES + 64
     while True:
@@ -67,6 +71,8 @@ def normalized_text(model, text, n_bytes):
         length = normalize(model, text, n_bytes, out, capacity)
         if length != NEEDS_MORE:
             return out, length
+        if capacity > max(MAX_GROWTH * n_bytes, MIN_LONG_BYTES) or capacity > MAX_NORMAL_BYTES:
+            return out, TOO_LONG
         give_back(out)
         capacity *= 2
 
@@ -263,9 +269,12 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
 
 @door("int32[::1](int64, uint8[::1])", group="unigram")
 def unigram_encode(address, text):
-    """Token ids of a text; the unknown id, which may be -1, where no token is."""
+    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
     model = as_table(address)
     normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
+    if n_bytes == TOO_LONG:
+        give_back(normal)
+        return np.full(1, TOO_LONG, np.int32)
     places = allocate((n_bytes + 1) * PLACE_BYTES)
     path = allocate((n_bytes + 1) * 4)
     ids = allocate((3 * n_bytes + 1) * 4)

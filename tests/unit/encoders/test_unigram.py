@@ -11,9 +11,11 @@ import pytest
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
+from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, find_special, freeze_vocabulary
 from tests.reference.sentencepiece_models import cuts, score
+from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 
 END = 0
 
@@ -100,6 +102,14 @@ def test_user_defined_tokens_win_inside_of_the_text_under_the_rules_of_sentencep
     assert encoder(tokens).encode("abc") == [4, 6]
     user = encoder(tokens, {"bc": TokenType.USER_DEFINED}, rules="sentencepiece")
     assert user.encode("abc") == [2, 5]
+
+
+def test_rules_that_blow_a_text_up_are_refused():
+    model = encoder({"b": -1.0}, charsmap=read_charsmap(charsmap_bytes({b"a": b"b" * 4000})))
+    assert model.encode("aa") == [2] * 8000
+    with pytest.raises(VocabularyError) as error:
+        model.encode("a" * 100_000)
+    assert str(error.value) == "the character map makes the text more than 32 times as long"
 
 
 def test_an_encoder_in_use_can_be_pickled():
