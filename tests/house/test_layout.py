@@ -19,7 +19,7 @@ JSON_SCHEMA = [
         "object_layout counted_objects instances",
         "marks values choices discriminators",
         "alternatives finite new_values",
-        "different_objects equal_items set_objects unique_arrays unique_counted_arrays objects",
+        "different_objects divided_items equal_items set_objects unique_arrays unique_counted_arrays objects",
         "translation",
     )
 ]

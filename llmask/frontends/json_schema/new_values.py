@@ -19,6 +19,7 @@ from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.object_layout import layout_of
+from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.strings import free_string, other_strings, string_node
 from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
@@ -158,7 +159,19 @@ def is_fulfilled(translation: Translation, schemas: list[SchemaAt]) -> bool:
     found = settle(translation, conjunction_of(translation, schemas))
     if not found.parts and not found.choices:
         return found.false_at is None
-    return _any_alternative(translation, found, _is_open) or bool(finite_values(translation, schemas, MOST_VALUES))
+    return _any_alternative(translation, found, _has_value) or bool(finite_values(translation, schemas, MOST_VALUES))
+
+
+def _has_value(translation: Translation, parts: list[Part]) -> bool:
+    """Whether it is plain to see that there is an open string, any number, an empty object or an empty array."""
+    types = types_of(parts)
+    if any(kind in types and range_of(translation, parts, kind) is None for kind in ("number", "integer")):
+        return True
+    if "object" in types:
+        layout = layout_of(translation, parts)
+        if not (layout.low or layout.witnesses or any(entry.is_required for entry in layout.entries)):
+            return True
+    return ("array" in types and ArrayLayout(translation, parts).low == 0) or _is_open(translation, parts)
 
 
 def _is_open(translation: Translation, parts: list[Part]) -> bool:

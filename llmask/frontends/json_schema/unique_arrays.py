@@ -22,11 +22,22 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.different_objects import all_but
+from llmask.frontends.json_schema.divided_items import LITERALS, item_parts
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_PLAIN, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.rules import (
+    CALL_MANY,
+    CALL_NEW,
+    CALL_OPEN,
+    CALL_PLAIN,
+    NO_GUARD,
+    UNBOUNDED,
+    GuardId,
+    RuleId,
+    StateId,
+)
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt
@@ -85,6 +96,10 @@ class _UniqueArray:
         # the last items that must come: those with listed values must find one each
         self.ahead = [index for index in range(min(layout.low, n_prefix + MAX_AHEAD)) if self.finite(index) is not None]
 
+        # all items are divided alike, or none is: a literal is a member of the set or a text in it
+        is_alike = n_prefix == 0 and self.finite(0) is None
+        self.parts = item_parts(translation, layout.schemas_at(0)) if is_alike else None
+
     def finite(self, index: int) -> dict[Any, Any] | None:
         """Values of the item at `index` by what equal ones share, or None for many."""
         index = min(index, self.layout.n_prefix)
@@ -119,7 +134,7 @@ class _UniqueArray:
         n_alone = max(n_chain, 1)
         for index in range(n_alone):
             after = rules.state(body)
-            self._write_item(index, item, after, self._first_rule() if index == 0 else self._rule_at(index))
+            self._write_item(index, item, after)
             if index + 1 >= low:
                 rules.scan(after, lexemes.close_array, last)
             if high is not None and index + 1 >= high:
@@ -127,17 +142,34 @@ class _UniqueArray:
             item = rules.state(body)
             rules.scan(after, lexemes.comma, item, self._another(index + 1))
         after = rules.state(body)
-        self._write_item(n_alone, item, after, self._rule_at(n_alone))
+        self._write_item(n_alone, item, after)
         rules.scan(after, lexemes.comma, item, self._another(n_alone))
         rules.scan(after, lexemes.close_array, last, rules.check_guard(low) if low > n_alone + 1 else NO_GUARD)
         return None
 
-    def _write_item(self, index: int, start: StateId, end: StateId, rule: RuleId) -> None:
+    def _write_item(self, index: int, start: StateId, end: StateId) -> None:
+        """Write an item. Of rules that leave out what later items need, variants are asked for always."""
+        if any(at > index for at in self.ahead):
+            rule = self._made(0, []) if index == 0 else self._rule_at(index)
+            return self.translation.rules.call_new(start, rule, end, kind=CALL_NEW)
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
-        # of open rules no variants are asked for, which leave out what later items need
-        kind = CALL_NEW if any(at > index for at in self.ahead) else kind_of_place(self.translation, schemas)
+        parts = self.parts
+        if parts is None:
+            return self._call(index, start, end, schemas)
+        rules, nodes = self.translation.rules, self.translation.nodes
+        for literal in parts.literals:
+            rules.scan(start, nodes.literal(LITERALS[literal]), end, rules.add_guard(literal))
+        if parts.numbers is not None:
+            rules.call_new(start, parts.numbers, end, kind=CALL_OPEN)
+        if parts.rest is not None:
+            self._call(index, start, end, parts.rest)
+        return None
+
+    def _call(self, index: int, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
+        """Call for a new value of `schemas`, those of an item or of a part of them."""
+        kind = kind_of_place(self.translation, schemas)
         self.translation.shares_places |= kind in (CALL_PLAIN, CALL_MANY)
-        self.translation.rules.call_new(start, rule, end, kind=kind)
+        self.translation.rules.call_new(start, self._rule_at(index, schemas), end, kind=kind)
 
     def _another(self, index: int) -> GuardId:
         """Guard of the comma before the item at `index`, or a later one of the same kind."""
@@ -147,38 +179,31 @@ class _UniqueArray:
             return self.translation.rules.check_guard(0, most, another_of=self._rule_at(index))
         return NO_GUARD if most == UNBOUNDED else self.translation.rules.check_guard(0, most)
 
-    def _first_rule(self) -> RuleId:
-        """Rule of the first item: without the values that the items after it need."""
-        return self._made(0, [])
-
-    def _rule_at(self, index: int) -> RuleId:
-        """Rule of the item at `index`, of which variants are made; different from the rules of other arrays."""
+    def _rule_at(self, index: int, schemas: list[SchemaAt] | None = None) -> RuleId:
+        """Rule of the item at `index`, or of a part of it, of which variants are made; not shared with other arrays."""
         index = min(index, max(self.layout.n_prefix, 1))
         translation = self.translation
-        key = ("unique", translation.place_key(self.layout.schemas_at(index)), id(self.layout), index)
+        wanted = self.layout.schemas_at(min(index, self.layout.n_prefix)) if schemas is None else schemas
+        key = ("unique", translation.place_key(wanted), id(self.layout), index)
 
         def make() -> RuleId:
             rules = translation.rules
             rule = rules.rule(pointer(self.path))
             last = rules.state(rule)
             rules.final(last)
-            schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
-            rules.call(
-                rules.start_state(rule), translation.rule_of(schemas) if schemas else translation.any_rule(), last
-            )
-            translation.variants[rule] = self._variant
+            whole = translation.rule_of(wanted) if wanted else translation.any_rule()
+            rules.call(rules.start_state(rule), whole, last)
+            translation.variants[rule] = lambda texts: self._made(len(texts), _values_of(texts), schemas)
             return rule
 
         found: RuleId = translation.own_rule(key, make)
         return found
 
-    def _variant(self, texts: list[bytes]) -> RuleId:
-        """Rule of an item that comes after those written as `texts`."""
-        return self._made(len(texts), _values_of(texts))
-
-    def _made(self, index: int, values: list[Any]) -> RuleId:
+    def _made(self, index: int, values: list[Any], schemas: list[SchemaAt] | None = None) -> RuleId:
+        """Rule of the item at `index`, or of a part of it, after those of `values`."""
         translation, path = self.translation, self.path
-        schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
+        if schemas is None:
+            schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
         used = {equality_key(value, path) for value in values}
         return _rule_without(translation, schemas, values + self._needed_later(index, used), path)
 
