@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matcher import Matcher
+    from .stream_decoder import StreamDecoder
     from .tokenizer import Tokenizer
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ __all__ = [
     "LlmaskError",
     "Matcher",
     "PrependableEncoder",
+    "StreamDecoder",
     "TokenRejected",
     "Tokenizer",
     "UnsatisfiableSchema",
@@ -66,6 +68,7 @@ _MODULES = {
     "Compiler": "compiler",
     "Limits": "limits",
     "Matcher": "matcher",
+    "StreamDecoder": "stream_decoder",
     "Tokenizer": "tokenizer",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",

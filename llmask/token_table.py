@@ -123,6 +123,10 @@ class TokenTable:
         return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
 
     def _text_of(self, spelled: str) -> str:
+        return spelled.removeprefix(" ") if self.decode_drops_blank else spelled
+
+    @property
+    def decode_drops_blank(self) -> bool:
+        """Whether `decode` drops one leading blank: where `encode` puts one in front."""
         encoder = self.vocabulary.encoder
-        is_added = encoder.add_space_prefix or encoder.kind == "wpm"
-        return spelled.removeprefix(" ") if is_added else spelled
+        return (encoder.add_space_prefix and not encoder.space_is_suffix) or encoder.kind == "wpm"

@@ -16,24 +16,18 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import SpecialTokens, select_encoder
+from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
 from .errors import VocabularyError
-from .token_table import TokenTable
-from .vocabulary.gguf import read_gguf
-from .vocabulary.huggingface import read_huggingface
-from .vocabulary.tiktoken import read_tiktoken
-from .vocabulary.vocabulary import Vocabulary, from_bytes
+from .token_sources import TokenSources
+from .vocabulary.vocabulary import Vocabulary
 
 GROUP_SIZE = 100_000  # characters that a thread encodes at a time: 2 ms
-DEFAULT_FILE = Path(__file__).parent / "defaults" / "tokenizer.gguf"
 
 
-class Tokenizer(TokenTable):
+class Tokenizer(TokenSources):
     """A vocabulary together with its encoder. Immutable, may be shared by threads.
 
     Parameters
@@ -51,73 +45,12 @@ class Tokenizer(TokenTable):
         super().__init__(vocabulary)
         self._encoder = select_encoder(vocabulary)
 
-    @classmethod
-    def default(cls) -> Tokenizer:
-        """The tokenizer inside the package: byte-level BPE, 32,768 tokens (`llmask/defaults/README.md`)."""
-        return cls.from_gguf(DEFAULT_FILE)
-
-    @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a GGUF file with a BPE, SPM, UGM or WPM vocabulary; weights are not touched.
-
-        Parameters
-        ----------
-        path : the file.
-        eos : ids that end a sequence; None: those that the file declares and those with well-known names.
-
-        Raises
-        ------
-        VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field.
-        OSError : the file cannot be opened.
-        """
-        if not isinstance(path, (str, os.PathLike)):
-            raise VocabularyError(f"{type(path).__name__} is not a path")
-        return cls(read_gguf(path, eos))
-
-    @classmethod
-    def from_bytes(cls, tokens: Sequence[bytes], eos: int | Iterable[int], special: Iterable[int] = ()) -> Tokenizer:
-        """Tokenizer of a list of token bytes; encodes by longest match.
-
-        Parameters
-        ----------
-        tokens : bytes of each id; for special ids their names.
-        eos : id or ids that end a sequence.
-        special : further ids that text never produces.
-
-        Raises
-        ------
-        VocabularyError : a token that is not bytes, an id out of range, no end-of-sequence id.
-        """
-        return cls(from_bytes(tokens, eos, special))
-
-    @classmethod
-    def from_huggingface(cls, source: Any, eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a tokenizer.json, of its folder, or of a fast tokenizer of transformers or tokenizers.
-
-        Raises
-        ------
-        VocabularyError : not such a tokenizer, or a model of an unknown kind.
-        OSError : the file cannot be opened.
-        """
-        return cls(read_huggingface(source, eos))
-
-    @classmethod
-    def from_tiktoken(cls, encoding: Any, eos: int | Iterable[int] | None = None) -> Tokenizer:
-        """Tokenizer of a `tiktoken.Encoding`, or of a file such as `cl100k_base.tiktoken`.
-
-        Raises
-        ------
-        VocabularyError : neither, a damaged file, or no end-of-sequence token.
-        OSError : the file cannot be opened.
-        """
-        return cls(read_tiktoken(encoding, eos))
-
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
 
     @property
     def encoder_name(self) -> str:
-        """How `encode` works: "bpe", "spm" and "wpm" give the model's own ids, "greedy" is longest match."""
+        """How `encode` works: "bpe", "spm", "ugm" and "wpm" give the model's own ids, "greedy" is longest match."""
         return self._encoder.name
 
     def encode(
@@ -150,7 +83,7 @@ class Tokenizer(TokenTable):
         encode = self._find_method(method, dropout, seed)
         ids: list[int] = []
         try:
-            for part in self._cut(text, parse_special):
+            for part in self._cut(text, parse_special, method == "exact" and self.encoder_name in ADDS_OWN_SPACE):
                 if isinstance(part, int):
                     ids.append(part)
                 elif ids:
@@ -180,16 +113,20 @@ class Tokenizer(TokenTable):
         encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
 
-    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
-        """Special tokens of a text, and the texts between them as the encoder takes them."""
+    def _cut(self, text: str, parse_special: bool, adds_own_space: bool) -> Iterator[str | int]:
+        """Special tokens of a text, and the texts between them as the encoder takes them.
+
+        `adds_own_space` : the encoder puts the blank in front, where there is to be one.
+        """
         if not isinstance(text, str):
             raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
         data = self.vocabulary.encoder
+        adds_space = data.add_space_prefix and not data.space_is_suffix and not adds_own_space
         for part in self._special_tokens.cut(text, parse_special):
             if isinstance(part, str):
                 if data.normalization:
                     part = unicodedata.normalize(data.normalization, part)
-                yield " " + part if data.add_space_prefix else part
+                yield " " + part if adds_space else part
             else:
                 yield part
 
@@ -244,7 +181,9 @@ class Tokenizer(TokenTable):
         if not isinstance(self._encoder, BpeEncoder):
             return len(self.encode(text))
         try:
-            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
+            return sum(
+                1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False, False)
+            )
         except UnicodeEncodeError as error:
             raise _name_surrogate(error) from None
 

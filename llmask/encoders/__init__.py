@@ -24,8 +24,18 @@ Kernels (`llmask/kernels/`), each with what it needs of the table:
     bpe_incremental.py   words of texts that are not finished (llmask/counting)
     bpe_append.py        the same for texts that grow by bytes
 
-Three decisions carry the speed. A word that is a token is one look-up, and four words of five are. Other words are
-encoded over the trie, with a test of neighbours that reads what every token is made of: no merge is ever carried out,
-and no word is too long. And the patterns become one automaton over classes of characters, so that looking ahead by one
-character costs nothing and no engine for regular expressions is asked.
+The families of SentencePiece and BERT, with the kernels of each:
+
+    pieces.py           blanks, rules of characters: what SPM and UGM share   charsmap_rules.py, double_array.py
+    spm.py              "spm": neighbours are merged by score or rank         spm_merge.py, spm_pairs.py
+    unigram.py          "ugm": the cut of the highest sum of scores           unigram_viterbi.py, unigram_words.py
+    wordpiece.py        "wpm": the longest token, word by word                wordpiece_match.py
+    bert_characters.py  what the normalizer of BERT does to each character
+
+`select.py` says which encoder a vocabulary gets.
+
+Three decisions carry the speed of byte-pair encoding. A word that is a token is one look-up, and four words of five
+are. Other words are encoded over the trie, with a test of neighbours that reads what every token is made of: no merge
+is ever carried out, and no word is too long. And the patterns become one automaton over classes of characters, so that
+looking ahead by one character costs nothing and no engine for regular expressions is asked.
 """

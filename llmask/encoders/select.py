@@ -4,9 +4,10 @@
     bpe, pattern known            bpe       yes
     ranks (tiktoken)              bpe       yes
     spm                           spm       yes
+    ugm                           ugm       yes
     wpm                           wpm       yes for uncased models
-    ugm, bpe with an unknown      greedy    no: longest match; the ids spell the text
-    pattern, plain lists
+    bpe with an unknown pattern,  greedy    no: longest match; the ids spell the text
+    plain lists
 
 In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Cost: none until the first call.
 """
@@ -22,8 +23,10 @@ from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
 from .pretokenize import check_patterns
 from .spm import SpmEncoder
+from .unigram import UnigramEncoder
 from .wordpiece import WordPieceEncoder
 
+ADDS_OWN_SPACE = ("spm", "ugm")  # encoders that put the blank before a text themselves
 # the set White_Space; str.strip alone takes U+001C to U+001F, too
 WHITE_SPACE = "".join(chr(c) for low, high in categories.WHITE_SPACE for c in range(low, high + 1))
 
@@ -46,6 +49,8 @@ def select_encoder(vocabulary: Vocabulary) -> Encoder:
             return BpeEncoder(vocabulary, patterns)
     elif data.kind == "spm" and (data.scores is not None or data.merges is not None):
         return SpmEncoder(vocabulary)
+    elif data.kind == "ugm" and data.scores is not None:
+        return UnigramEncoder(vocabulary)
     elif data.kind == "wpm":
         return WordPieceEncoder(vocabulary)
     return GreedyEncoder(vocabulary)
@@ -72,6 +77,8 @@ class SpecialTokens:
         self._strip_before, self._strip_after = frozenset(data.strip_before), frozenset(data.strip_after)
         self._whole_words = frozenset(data.whole_words)
         by_length = sorted(names.items(), key=lambda entry: -len(entry[0]))
+        if vocabulary.encoder.rules == "sentencepiece":
+            by_length = [(name, token) for name, token in by_length if token in special]
         self._all = by_length
         self._user_defined = [(name, token) for name, token in by_length if token not in special]
 

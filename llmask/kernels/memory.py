@@ -43,7 +43,6 @@ MAX_BYTES = 1  # limit for BYTES_USED
 EXCEEDED = 2  # code of the first limit that was reached, 0 = none; sticky until Python clears it
 RETIRED = 3  # newest retired block, 0 = none
 FIRST_FREE_SLOT = 4
-
 LIMIT_BYTES = 1  # code in EXCEEDED: MAX_BYTES
 
 HEADER_BYTES = 32
@@ -52,9 +51,7 @@ BIG_BLOCK = 256 * 1024  # header included
 BIG_FACTOR = 256
 CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
 
-_PREVIOUS = -24  # offsets of the header's fields
-_CHARGED = -16
-_BYTES = -8
+_PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
 
 _calloc = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
 _free = types.ExternalFunction("free", types.void(types.int64))
@@ -322,6 +319,12 @@ def allocate(n_bytes):
     if address == 0:
         raise MemoryError("no memory for llmask")
     return address
+
+
+@kernel
+def give_back(address):
+    """Free what `allocate` gave."""
+    _free(address)
 
 
 @kernel

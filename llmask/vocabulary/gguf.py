@@ -10,7 +10,7 @@ How token bytes come from token texts depends on tokenizer.ggml.model:
                  puts it there, and decoding a whole text drops it. Punctuation begins a word, too: b" ,".
 
 Types without an entry in the file are NORMAL. A file without any end-of-sequence id gets one from `eos=`; for WPM the
-separator token serves, which is what closes a sequence there.
+separator token serves, which is what closes a sequence there. Files that `write_gguf` made say more (own_fields.py).
 
 In: a path. Out: `Vocabulary`. Cost: 10 ms for the 128,256 tokens of Llama 3. Merges are copied, and parsed on first
 use.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,15 +28,24 @@ from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .gguf_section import Section, read_section
+from .own_fields import EOS_IDS, read_block, read_own_fields
 from .spelling import decode_texts
 from .strings import StringTable
-from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, find_special, freeze_vocabulary
+from .vocabulary import (
+    EncoderData,
+    TokenType,
+    Vocabulary,
+    check_ids,
+    decoded_types,
+    find_special,
+    freeze_vocabulary,
+)
 
 KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm"}
 PREFIX = "tokenizer.ggml."
 END_FIELDS = ("eos_token_id", "eot_token_id", "eom_token_id")
-# pre-tokenizers for which llama.cpp takes a whole word that is a token, without merging
 STRIPPED_MASKS = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
+# pre-tokenizers for which llama.cpp takes a whole word that is a token, without merging
 IGNORE_MERGES = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "youtu", "tekken")
 
 
@@ -70,13 +80,12 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
     types = _read_types(section, texts.n_strings)
     eos_ids = _find_eos(section, texts, types, eos)
     is_special = find_special(types, eos_ids)
+    encoder = replace(_read_encoder(section, KINDS[model], texts, types), **read_own_fields(section, texts.n_strings))
     try:
-        tokens = decode_texts(texts, types, is_special, byte_alphabet=KINDS[model] == "bpe")
+        tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=KINDS[model] == "bpe")
     except VocabularyError as error:
         raise section.error(error.message, section.fields[PREFIX + "tokens"].start, PREFIX + "tokens") from None
-    return freeze_vocabulary(
-        tokens, texts, types, is_special, eos_ids, _read_encoder(section, KINDS[model], texts, types)
-    )
+    return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
 
 
 def _read_types(section: Section, n_tokens: int) -> np.ndarray:
@@ -99,6 +108,9 @@ def _find_eos(
 ) -> tuple[int, ...]:
     if eos is not None:
         ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
+    elif EOS_IDS in section:
+        listed = section.get_numbers(EOS_IDS, ("INT32", "UINT32"), np.int64)
+        ids = check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
     else:
         declared = [_read_id(section, name, texts.n_strings) for name in END_FIELDS]
         ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
@@ -159,6 +171,10 @@ def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.nda
     if scores is not None and len(scores) != n_tokens:
         position = section.fields[PREFIX + "scores"].start
         raise section.error(f"{len(scores)} scores for {n_tokens} tokens", position, PREFIX + "scores")
+    if scores is not None and kind in ("spm", "ugm") and not np.isfinite(scores).all():
+        token = int(np.argmin(np.isfinite(scores)))
+        position = section.fields[PREFIX + "scores"].start + 4 * token
+        raise section.error(f"the score of token {token} is not a number", position, PREFIX + "scores")
     unknown_id = _read_id(section, "unknown_token_id", n_tokens)
     prefix_ids, suffix_ids = _read_ends(section, kind, pretokenizer, n_tokens)
     strip_before, strip_after = _find_stripping(section, pretokenizer, texts, types)
@@ -174,4 +190,6 @@ def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.nda
         suffix_ids=suffix_ids,
         strip_before=strip_before,
         strip_after=strip_after,
+        charsmap=read_block(section, PREFIX + "precompiled_charsmap") if kind == "ugm" else None,
+        remove_extra_whitespaces=kind == "ugm" and section.get_flag(PREFIX + "remove_extra_whitespaces", False),
     )

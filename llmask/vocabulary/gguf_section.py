@@ -70,7 +70,7 @@ class Section:
 
         jit.make_ready("vocabulary")
         self._kernels = vocabulary_scan
-        self._kinds = GGUFValueType
+        self.kinds = GGUFValueType
         self._formats = {
             int(GGUFValueType.UINT8): "B",
             int(GGUFValueType.INT8): "b",
@@ -129,7 +129,7 @@ class Section:
         kind_at = position
         kind, position = self._read_number("I", position, key)
         item_kind, count, start = kind, 1, position
-        if kind == self._kinds.ARRAY:
+        if kind == self.kinds.ARRAY:
             kind_at = position
             item_kind, position = self._read_number("I", position, key)
             count, start = self._read_number("Q", position, key)
@@ -139,14 +139,14 @@ class Section:
 
     def _skip_items(self, kind_at: int, item_kind: int, count: int, start: int, key: str) -> int:
         """First byte after `count` items at `start`; `kind_at` is where their type was read."""
-        if item_kind == self._kinds.STRING:
+        if item_kind == self.kinds.STRING:
             if count * 8 > len(self.data) - start:
                 raise self.error(f"{count} strings do not fit into the rest of the file", start - 8, key)
             end = int(self._kernels.skip_strings(self.data, start, count))
             if end < 0:
                 raise self.error("a string does not fit into the rest of the file", -1 - end, key)
             return end
-        if item_kind == self._kinds.ARRAY:
+        if item_kind == self.kinds.ARRAY:
             raise self.error("arrays inside arrays are not supported", kind_at, key)
         if item_kind not in self._formats:
             raise self.error(f"{item_kind} is not a value type", kind_at, key)
@@ -171,7 +171,7 @@ class Section:
         field = self._single(key)
         if field is None:
             return default
-        if field.kind != self._kinds.STRING:
+        if field.kind != self.kinds.STRING:
             raise self.error("a string is expected", field.start, key)
         if field.end - field.start > MAX_TEXT_BYTES:
             raise self.error(f"a string of {field.end - field.start} bytes is too long", field.start, key)
@@ -192,7 +192,7 @@ class Section:
         field = self._single(key)
         if field is None:
             return default
-        if field.kind != self._kinds.BOOL:
+        if field.kind != self.kinds.BOOL:
             raise self.error("a boolean is expected", field.start, key)
         return bool(self.data[field.start])
 
@@ -201,7 +201,7 @@ class Section:
         field = self._array(key)
         if field is None:
             return None
-        if field.item_kind != self._kinds.STRING:
+        if field.item_kind != self.kinds.STRING:
             raise self.error("an array of strings is expected", field.start, key)
         n_bytes = field.end - field.start - 8 * field.n_items
         if n_bytes > np.iinfo(np.int32).max:
@@ -215,20 +215,20 @@ class Section:
         field = self._array(key)
         if field is None:
             return None
-        if self._kinds(field.item_kind).name not in kinds:
+        if self.kinds(field.item_kind).name not in kinds:
             raise self.error(f"an array of {' or '.join(kinds)} is expected", field.start, key)
         stored = np.dtype("<" + self._formats[field.item_kind])
         return np.frombuffer(self.data, stored, field.n_items, field.start).astype(dtype)
 
     def _single(self, key: str) -> Field | None:
         field = self.fields.get(key)
-        if field is not None and field.kind == self._kinds.ARRAY:
+        if field is not None and field.kind == self.kinds.ARRAY:
             raise self.error("a single value is expected, not an array", field.start, key)
         return field
 
     def _array(self, key: str) -> Field | None:
         field = self.fields.get(key)
-        if field is not None and field.kind != self._kinds.ARRAY:
+        if field is not None and field.kind != self.kinds.ARRAY:
             raise self.error("an array is expected", field.start, key)
         return field
 

@@ -4,7 +4,7 @@ The JSON is read directly, so neither transformers nor tokenizers has to be inst
 
     BPE with a ByteLevel part   byte alphabet; words split by the file's own patterns
     BPE with byte fallback      SentencePiece: U+2581 is a blank, <0xNN> one byte
-    Unigram                     as above; encoded by longest match
+    Unigram                     as above
     WordPiece                   "##ing" is b"ing", other tokens begin a word and get a blank: b" the", as in GGUF files
 
 Added tokens are special or user-defined (`"special": true` or not); ids that no token has are UNUSED. End-of-sequence
@@ -20,24 +20,24 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
+from .huggingface_steps import parts_of, read_steps
 from .patterns import DIGIT, DIGITS, GPT2
 from .spelling import decode_texts
 from .strings import StringTable, make_table
 from .vocabulary import (
-    NORMALIZATIONS,
     EncoderData,
-    Normalization,
     TokenType,
     Vocabulary,
     check_ids,
+    count_ids,
     find_special,
     freeze_vocabulary,
 )
@@ -80,14 +80,18 @@ def _load(source: Any) -> tuple[Json, list[int | str]]:
     path = Path(source)
     if path.is_dir():
         path = path / "tokenizer.json"
-    document = _parse(path.read_text("utf-8"), str(path))
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"{path} is not UTF-8", where=f"byte {error.start}") from None
+    document = _parse(text, str(path))
     return document, _declared_beside(path.parent)
 
 
 def _parse(text: str, name: str) -> Json:
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise VocabularyError(f"{name} is not JSON: {error}") from None
     if not isinstance(document, dict) or not isinstance(document.get("model"), dict):
         raise VocabularyError(f'{name} is not a tokenizer.json: it has no object "model"')
@@ -126,21 +130,21 @@ def _convert(document: Json, declared: list[int | str], eos: int | Iterable[int]
     if model.get("end_of_word_suffix"):
         raise VocabularyError(f'tokens end words with "{model["end_of_word_suffix"]}", which is not supported')
     byte_alphabet = kind == "BPE" and any(
-        part.get("type") == "ByteLevel" for name in ("pre_tokenizer", "decoder") for part in _parts(document.get(name))
+        part.get("type") == "ByteLevel"
+        for name in ("pre_tokenizer", "decoder")
+        for part in parts_of(document.get(name))
     )
     texts, types = _list_tokens(document, kind, byte_alphabet)
     eos_ids = _find_eos(texts, types, declared, eos)
     is_special = find_special(types, eos_ids)
     if kind == "WordPiece":
-        texts_of_words = make_table([*_word_texts(texts, types, model.get("continuing_subword_prefix", "##"))])
-        tokens = decode_texts(texts_of_words, types, is_special, byte_alphabet=False)
+        words = _word_bytes(texts, types, model.get("continuing_subword_prefix", "##"))
+        tokens = make_table([b"" if hidden else word for word, hidden in zip(words, is_special, strict=True)])
     else:
         tokens = decode_texts(texts, types, is_special, byte_alphabet)
-    encoder = _encoder_data(document, kind, byte_alphabet, texts)
     added = document.get("added_tokens") or []
-    encoder = replace_kind(
-        encoder,
-        encoder.kind,
+    encoder = replace(
+        _encoder_data(document, kind, byte_alphabet, texts),
         **_template(document.get("post_processor"), texts),
         strip_before=tuple(entry["id"] for entry in added if entry.get("lstrip")),
         strip_after=tuple(entry["id"] for entry in added if entry.get("rstrip")),
@@ -160,13 +164,10 @@ def _list_tokens(document: Json, kind: str, byte_alphabet: bool) -> tuple[String
         by_id = {number: text for text, number in ids.items()}
     added = document.get("added_tokens") or []
     by_id.update((entry["id"], entry["content"]) for entry in added)
-    check_ids(by_id, MAX_VOCAB_SIZE, "the tokenizer")
-    if not by_id:
-        raise VocabularyError("the tokenizer has no tokens")
-    n_tokens = max(by_id) + 1
+    n_tokens = count_ids(by_id, "the tokenizer")
     types = np.full(n_tokens, TokenType.UNUSED, np.uint8)
     types[list(by_id)] = TokenType.NORMAL
-    if not byte_alphabet:
+    if not byte_alphabet and model.get("byte_fallback", kind == "BPE"):
         types[[number for number, text in by_id.items() if BYTE_NAME.fullmatch(text)]] = TokenType.BYTE
     unknown = model.get("unk_id") if kind == "Unigram" else ids.get(model.get("unk_token"))
     if unknown is not None:
@@ -181,14 +182,14 @@ def _list_tokens(document: Json, kind: str, byte_alphabet: bool) -> tuple[String
     return make_table([by_id.get(number, "").encode("utf-8", "surrogatepass") for number in range(n_tokens)]), types
 
 
-def _word_texts(texts: StringTable, types: np.ndarray, prefix: str) -> Iterator[bytes]:
-    """WordPiece texts in the spelling of GGUF files."""
+def _word_bytes(texts: StringTable, types: np.ndarray, prefix: str) -> Iterator[bytes]:
+    """Bytes of WordPiece tokens: a blank in front of those that begin a word."""
     mark = prefix.encode()
     for text, kind in zip(texts.strings(), types.tolist(), strict=True):
         if kind != TokenType.NORMAL:
             yield text
         else:
-            yield text[len(mark) :] if mark and text.startswith(mark) else "\u2581".encode() + text
+            yield text[len(mark) :] if mark and text.startswith(mark) else b" " + text
 
 
 def _find_eos(
@@ -205,60 +206,50 @@ def _find_eos(
     return ids
 
 
-def _parts(part: Json | None) -> Iterator[Json]:
-    """A pre-tokenizer, normalizer or decoder, with sequences taken apart."""
-    if not part:
-        return
-    inner = part.get("pretokenizers") or part.get("normalizers") or part.get("decoders")
-    if part.get("type") == "Sequence" and inner is not None:
-        for entry in inner:
-            yield from _parts(entry)
-    else:
-        yield part
-
-
 def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringTable) -> EncoderData:
     model = document["model"]
-    normalization: Normalization = ""
-    add_space_prefix, is_known, lowers = False, True, False
-    for part in _parts(document.get("normalizer")):
-        name = part.get("type")
-        if name in NORMALIZATIONS and not normalization:
-            normalization = NORMALIZATIONS[name]
-        elif name == "Prepend" and part.get("prepend") == "\u2581":
-            add_space_prefix = True
-        elif name == "BertNormalizer":
-            lowers = bool(part.get("lowercase")) and part.get("strip_accents") is not False
-        elif name != "Replace" or part.get("content") != "\u2581":
-            is_known = False
+    plan = read_steps(document)
     patterns = _patterns(document) if byte_alphabet else None
-    for part in _parts(document.get("pre_tokenizer")):
-        if part.get("type") == "Metaspace":
-            add_space_prefix = part.get("prepend_scheme", "always") != "never" and part.get("add_prefix_space", True)
-            is_known = is_known and part.get("split") is False
-        add_space_prefix |= bool(part.get("type") == "ByteLevel" and part.get("add_prefix_space"))
     unknown = model.get("unk_token")
     data = EncoderData(
         kind="greedy",
-        normalization=normalization,
-        add_space_prefix=add_space_prefix,
+        normalization=plan.normalization,
+        add_space_prefix=plan.add_space_prefix,
         unknown_id=-1 if not unknown else texts.find(unknown.encode()),
     )
     if kind == "WordPiece":
-        return replace_kind(data, "wpm") if lowers else data
-    if kind != "BPE" or not is_known:
+        if plan.bert_options is None or not plan.is_known:
+            return data
+        limit = int(model.get("max_input_chars_per_word", 100))
+        return replace(data, kind="wpm", bert_options=plan.bert_options, max_word_characters=limit)
+    if not plan.is_known:
         return data
+    pieces = replace(
+        data,
+        charsmap=plan.charsmap,
+        remove_extra_whitespaces=plan.remove_extra_whitespaces,
+        stops_at_spaces=plan.stops_at_spaces,
+        space_prefix_once=plan.space_prefix_once,
+    )
+    if kind == "Unigram":
+        unknown_id = model.get("unk_id")
+        scores = np.zeros(texts.n_strings, np.float32)
+        listed = np.array([score for _, score in model["vocab"]], np.float32)
+        if not np.isfinite(listed).all():
+            raise VocabularyError(f"the score of token {int(np.argmin(np.isfinite(listed)))} is not a number")
+        scores[: len(listed)] = listed
+        return replace(pieces, kind="ugm", scores=scores, unknown_id=-1 if unknown_id is None else int(unknown_id))
     merges = make_table([(m if isinstance(m, str) else " ".join(m)).encode() for m in model.get("merges") or []])
     if not byte_alphabet:
-        return replace_kind(data, "spm", merges=merges)
-    if patterns is None:
+        return replace(pieces, kind="spm", merges=merges)
+    if patterns is None or plan.has_pieces:
         return data
-    return replace_kind(
-        data, "bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))
+    return replace(
+        data, kind="bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))
     )
 
 
-def _template(part: Json | None, texts: StringTable) -> dict[str, tuple[int, ...]]:
+def _template(part: Json | None, texts: StringTable) -> dict[str, Any]:
     """Tokens before and behind a text, as the post-processor of one sequence puts them."""
     before: list[int] = []
     behind: list[int] = []
@@ -277,15 +268,10 @@ def _template(part: Json | None, texts: StringTable) -> dict[str, tuple[int, ...
     return {"prefix_ids": tuple(before), "suffix_ids": tuple(behind)}
 
 
-def replace_kind(data: EncoderData, kind: str, **fields: Any) -> EncoderData:
-    """Encoder data of another kind, with more fields."""
-    return EncoderData(**{**data.__dict__, "kind": kind, **fields})
-
-
 def _patterns(document: Json) -> tuple[str, ...] | None:
     """Patterns that split text into words, None when a part of the pre-tokenizer is not known."""
     found: list[str] = []
-    for part in _parts(document.get("pre_tokenizer")):
+    for part in parts_of(document.get("pre_tokenizer")):
         name = part.get("type")
         if name == "ByteLevel":
             if part.get("use_regex", True):

@@ -13,6 +13,11 @@ import numpy as np
 from ..errors import VocabularyError
 from .strings import StringTable, freeze
 
+# the character of each byte: printable Latin-1 characters are themselves, the other bytes U+0100 and following
+_PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
+_REST = [byte for byte in range(256) if byte not in _PRINTABLE]
+BYTE_ALPHABET = tuple(chr(byte if byte in _PRINTABLE else 256 + _REST.index(byte)) for byte in range(256))
+
 
 def decode_texts(texts: StringTable, types: np.ndarray, is_special: np.ndarray, byte_alphabet: bool) -> StringTable:
     """Bytes of every token: none for special ones, the text as it is for user-defined ones.

@@ -16,7 +16,7 @@ In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -25,6 +25,7 @@ import numpy as np
 
 from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
+from .charsmap import CharsMap
 from .strings import StringTable, make_table
 
 
@@ -42,6 +43,7 @@ class TokenType(IntEnum):
 
 Normalization = Literal["", "NFC", "NFD", "NFKC", "NFKD"]
 NORMALIZATIONS: dict[str, Normalization] = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
+MAX_UNUSED_IDS = 100_000  # holes between ids; real vocabularies have some hundreds
 SPECIAL_TYPES = (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.UNUSED)
 
 
@@ -59,11 +61,22 @@ class EncoderData:
     scores : float32[n_tokens], log-probabilities of SPM and UGM tokens.
     ignore_merges : a word that is a token is that token, whatever the merges say.
     normalization : Unicode form that text is brought into first: "", "NFC", "NFD", "NFKC" or "NFKD".
-    add_space_prefix : a blank is put before the text and after special tokens (SPM).
+    add_space_prefix : a blank is put before the text and after special tokens (SPM, UGM).
     unknown_id : token for what no token spells, or -1.
     prefix_ids, suffix_ids : tokens that the model expects before and behind a text (`encode(..., add_special=True)`).
     strip_before, strip_after : tokens that take the white space before or behind them when they are found in a text.
     whole_words : tokens that are found in a text only where no letter or digit stands beside them.
+    charsmap : rules that normalize a text (SPM, UGM).
+    remove_extra_whitespaces : blanks at both ends of a text go, and several in a row become one (SPM, UGM).
+    escape_whitespaces : blanks are written U+2581 before tokens are looked up, so the two are the same (SPM, UGM).
+    space_prefix_once : no blank is put before a text that begins with one (SPM, UGM).
+    space_is_suffix : the blank that `add_space_prefix` puts goes behind the text, not before it (SPM, UGM).
+    stops_at_spaces : a token is matched inside of a word only, and words begin with a blank (SPM, UGM).
+    bert_options : what the normalizer of BERT does (WPM): "clean_text", "handle_chinese_chars", "strip_accents",
+        "lowercase"; None: what llama.cpp does.
+    max_word_characters : longer words are the unknown token (WPM); 0: there is no limit.
+    rules : whose ids are given where the two differ (SPM, UGM). "llama.cpp": user-defined tokens are cut out of a text
+        before it is normalized; "sentencepiece": they are matched in its course, and what is beside them is one text.
     """
 
     kind: str = "greedy"
@@ -80,6 +93,15 @@ class EncoderData:
     strip_before: tuple[int, ...] = ()
     strip_after: tuple[int, ...] = ()
     whole_words: tuple[int, ...] = ()
+    charsmap: CharsMap | None = None
+    remove_extra_whitespaces: bool = False
+    escape_whitespaces: bool = True
+    space_prefix_once: bool = False
+    space_is_suffix: bool = False
+    stops_at_spaces: bool = False
+    bert_options: tuple[str, ...] | None = None
+    max_word_characters: int = 0
+    rules: Literal["llama.cpp", "sentencepiece"] = "llama.cpp"
 
 
 @dataclass(frozen=True)
@@ -109,6 +131,13 @@ def find_special(types: np.ndarray, eos_ids: Iterable[int]) -> np.ndarray:
     is_special = np.isin(types, np.array(SPECIAL_TYPES, np.uint8))
     is_special[list(eos_ids)] = True
     return is_special
+
+
+def decoded_types(types: np.ndarray, encoder: EncoderData) -> np.ndarray:
+    """uint8[n_tokens]: the types by which token texts become bytes; sentencepiece treats user-defined ones as all."""
+    if encoder.rules == "llama.cpp":
+        return types
+    return np.where(types == TokenType.USER_DEFINED, TokenType.NORMAL, types).astype(np.uint8)
 
 
 def from_bytes(
@@ -165,6 +194,22 @@ def freeze_vocabulary(
     special_ids.flags.writeable = False
     types.flags.writeable = False
     return Vocabulary(tokens, texts, types, special_ids, tuple(eos_ids), encoder)
+
+
+def count_ids(ids: Collection[int], name: str) -> int:
+    """Size of a vocabulary with these ids: one more than the highest.
+
+    Raises
+    ------
+    VocabularyError : not ids, none at all, or so many places between them without a token that one must be wrong.
+    """
+    check_ids(ids, MAX_VOCAB_SIZE, name)
+    n_tokens = max(ids, default=-1) + 1
+    if n_tokens == 0:
+        raise VocabularyError(f"{name} has no tokens")
+    if n_tokens - len(ids) > MAX_UNUSED_IDS:
+        raise VocabularyError(f"{name} has {len(ids)} tokens, but one of them has the id {n_tokens - 1}")
+    return n_tokens
 
 
 def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:

@@ -10,6 +10,8 @@ import pytest
 
 from llmask.tokenizer import Tokenizer
 
+from .strange_texts import strange_text
+
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
 
 PIECES = (
@@ -48,4 +50,24 @@ def test_random_texts_have_the_same_ids(shared_dir, name, scaled):
         for parse_special in (False, True):
             expected = model.tokenize(text.encode(), add_bos=False, special=parse_special)
             assert tok.encode(text, parse_special=parse_special) == expected, text
+    model.close()
+
+
+@pytest.mark.parametrize(("name", "n_texts"), [("nomic-bert-moe", 20_000), ("llama-spm", 5000)])
+def test_strange_texts_have_the_same_ids(shared_dir, name, n_texts, rng, scaled):
+    path = str(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    model, tok = load(path), Tokenizer.from_gguf(path)
+    for _ in range(scaled(n_texts)):
+        text = strange_text(rng)
+        assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False), text
+    model.close()
+
+
+@pytest.mark.parametrize("name", ["llama-bpe", "llama-spm", "nomic-bert-moe", "bert-bge"])
+def test_llama_cpp_reads_the_files_that_we_write(shared_dir, name, tmp_path):
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    tok.save_gguf(tmp_path / "v.gguf")
+    model = load(str(tmp_path / "v.gguf"))
+    for text in ("Hello, wörld! 12345", "def f(x):\n\treturn 1", "日本語 <s> ﬁ"):
+        assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False)
     model.close()

@@ -12,6 +12,7 @@ from llmask.compiler import Compiler
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 from llmask.trie.layout import check
+from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 
 
 @pytest.fixture
@@ -71,6 +72,22 @@ def test_the_blank_that_encoding_adds_is_dropped_by_decode_only(llama_spm_tokeni
     assert llama_spm_tokenizer.decode(llama_spm_tokenizer.encode("  hi")) == "  hi"
 
 
+@pytest.mark.parametrize("kind", ["spm", "ugm"])
+def test_every_method_puts_one_blank_before_a_text(kind):
+    scores = np.zeros(5, np.float32)
+    data = EncoderData(kind=kind, scores=scores, add_space_prefix=True)
+    tok = Tokenizer(from_bytes([b"</s>", b"a", b" a", b" ", b"b"], eos=0, encoder=data))
+    assert tok.encoder_name == kind
+    for method in ("exact", "greedy", "minimal"):
+        assert tok.encode("aab", method=method) == [2, 1, 4], method
+        assert tok.decode(tok.encode(" ab", method=method)) == " ab", method
+    assert tok.encode_batch(["a", "aab"]) == [[2], [2, 1, 4]]
+    assert tok.count("aab") == 3
+    assert "".join(tok.split("aabba", 2)) == "aabba"
+    assert tok.is_canonical([2, 1, 4])
+    assert not tok.is_canonical([3, 1])
+
+
 BAD_CALLS = [
     (lambda tok: tok.token_bytes(8), "the argument contains 8, but token ids are 0 to 7"),
     (lambda tok: tok.token_bytes(-1), "the argument contains -1, but token ids are 0 to 7"),
@@ -102,9 +119,9 @@ def test_bad_arguments_are_named(tok, call, message):
 
 
 def test_every_gguf_vocabulary_encodes_its_own_tokens(shared_dir):
-    for name in ("nomic-bert-moe",):
+    for name, encoder in (("deepseek-llm", "bpe"), ("nomic-bert-moe", "ugm")):
         tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
-        assert tok.encoder_name == "greedy"
+        assert tok.encoder_name == encoder
         text = 'a plain text, {"with": [1, 2]} numbers'
         assert tok.decode(tok.encode(text)) == text
 

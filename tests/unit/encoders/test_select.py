@@ -26,7 +26,8 @@ SCORES = np.zeros(2, np.float32)
         (EncoderData(kind="spm", scores=SCORES), "spm"),
         (EncoderData(kind="spm", merges=MERGES), "spm"),
         (EncoderData(kind="spm"), "greedy"),
-        (EncoderData(kind="ugm", scores=SCORES), "greedy"),
+        (EncoderData(kind="ugm", scores=SCORES), "ugm"),
+        (EncoderData(kind="ugm"), "greedy"),
         (EncoderData(kind="wpm"), "wpm"),
     ],
 )

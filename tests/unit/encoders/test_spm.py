@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from llmask.encoders.spm import SpmEncoder
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
+from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.reference.sentencepiece_models import merge
 
 from .samples import llama_cpp_samples
 
@@ -43,4 +47,38 @@ def test_what_no_token_spells_is_unknown_or_an_error():
     assert encoder([b"a", b"?"], [0, 0], unknown_id=1).encode("aé") == [0, 1]
     with pytest.raises(VocabularyError) as error:
         encoder([b"a"], [0]).encode("aé")
-    assert str(error.value) == "no token spells byte 0xC3, so the text cannot be encoded"
+    assert str(error.value) == "no token spells 'é', so the text cannot be encoded\n  at character 1 of the text"
+
+
+def test_merging_equals_the_definition(rng, scaled):
+    for _ in range(scaled(200)):
+        letters = rng.choice(["ab", "abc ", "aé日"])
+        names = {"".join(rng.choices(letters, k=rng.randrange(2, 6))) for _ in range(rng.randrange(1, 12))}
+        tokens = {name: -float(rng.randrange(8)) for name in [*letters, *sorted(names - {*letters})]}
+        model = encoder([name.encode() for name in tokens], [*tokens.values()])
+        for length in (3, 10, 30, 70):  # short words are merged in another way than long ones
+            text = "".join(rng.choices(letters, k=length))
+            assert [[*tokens][token] for token in model.encode(text)] == merge(text, tokens), (text, tokens)
+
+
+def test_characters_that_are_no_token_may_be_part_of_one():
+    assert encoder([b"a", b"xy", b"?"], [0, -1, 0], unknown_id=2).encode("axyax") == [0, 1, 0, 2]
+
+
+def test_listed_merges_go_by_their_rank_and_make_tokens():
+    tokens = [b"a", b"b", b"c", b"ab", b"bc"]
+    for merges, expected in (([b"a b", b"b c"], [3, 2]), ([b"b c", b"a b"], [0, 4]), ([b"b c"], [0, 4])):
+        data = EncoderData(kind="spm", merges=make_table(merges))
+        assert SpmEncoder(from_bytes([*tokens, b"<end>"], eos=5, encoder=data)).encode("abc") == expected
+    data = EncoderData(kind="spm", merges=make_table([b"a c"]))
+    with pytest.raises(VocabularyError, match="merge 0, b'a c', makes what is no token"):
+        SpmEncoder(from_bytes([*tokens, b"<end>"], eos=5, encoder=data)).encode("abc")
+
+
+def test_a_megabyte_without_a_cut_takes_little_more_than_many_short_texts(llama_spm_tokenizer):
+    text = "ab" * 500_000
+    llama_spm_tokenizer.encode(text[:1000])
+    started = time.perf_counter()
+    ids = llama_spm_tokenizer.encode(text)
+    assert time.perf_counter() - started < 5.0
+    assert llama_spm_tokenizer.decode(ids) == text

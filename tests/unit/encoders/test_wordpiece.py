@@ -1,10 +1,12 @@
-"""WordPiece ids equal those that llama.cpp gives for an uncased BERT."""
+"""WordPiece ids equal those that llama.cpp gives for an uncased BERT; words, unknown ones, long ones."""
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
-from llmask.encoders.wordpiece import WordPieceEncoder, split_bert_words
+from llmask.encoders.wordpiece import WordPieceEncoder
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
@@ -20,17 +22,61 @@ def test_ids_equal_those_of_llama_cpp(shared_dir):
     assert tok.decode(tok.encode("hello world")) == "hello world"
 
 
-def test_words():
-    assert split_bert_words("It's  Zoë\u00a0№5\t日本\0\u200b$x") == [
-        "it", "'", "s", "zoe", "№5", "日", "本", "$", "x",
-    ]  # fmt: skip
+def encoder(tokens: list[bytes], **fields: object) -> WordPieceEncoder:
+    data = EncoderData(**{"kind": "wpm", "unknown_id": len(tokens), **fields})
+    return WordPieceEncoder(from_bytes([*tokens, b"<unk>", b"<end>"], eos=len(tokens) + 1, encoder=data))
 
 
 def test_a_word_with_an_unknown_part_is_unknown_as_a_whole():
-    tokens = [b" un", b"able", b"<unk>", b"<end>"]
-    encoder = WordPieceEncoder(from_bytes(tokens, eos=3, encoder=EncoderData(kind="wpm", unknown_id=2)))
-    assert encoder.encode("Unable unx able") == [0, 1, 2, 2]
-    strict = WordPieceEncoder(from_bytes(tokens, eos=3, encoder=EncoderData(kind="wpm")))
+    tokens = [b" un", b"able"]
+    model = encoder(tokens)
+    assert model.encode("Unable unx able") == [0, 1, 2, 2]
+    assert model.encode("") == []
+    assert model.encode(" \t") == []
+    assert pickle.loads(pickle.dumps(model)).encode("unable") == [0, 1]
     with pytest.raises(VocabularyError) as error:
-        strict.encode("unable unx")
+        encoder(tokens, unknown_id=-1).encode("unable unx")
     assert str(error.value) == 'no tokens spell "unx", so the text cannot be encoded'
+
+
+def test_words_that_are_too_long_are_unknown():
+    tokens = [b" a", b"a", "é".encode()]
+    assert encoder(tokens, max_word_characters=3).encode("aaa aaaa") == [0, 1, 1, 3]
+    assert encoder(tokens, max_word_characters=3, bert_options=()).encode("aéé aééa") == [0, 2, 2, 3]
+    assert encoder(tokens).encode("a" * 1000) == [0] + [1] * 999
+
+
+def test_the_longest_token_is_taken_at_each_place(rng, scaled):
+    for _ in range(scaled(200)):
+        words = {"".join(rng.choices("ab", k=rng.randrange(1, 4))) for _ in range(rng.randrange(1, 6))}
+        tokens = [rng.choice([b"", b" "]) + word.encode() for word in sorted(words)]
+        tokens = sorted(set(tokens))
+        text = "".join(rng.choices("ab", k=rng.randrange(1, 9)))
+        assert encoder(tokens).encode(text) == longest(tokens, text)
+
+
+def longest(tokens: list[bytes], word: str) -> list[int]:
+    """Tokens of one word by definition."""
+    rest = b" " + word.encode()
+    found = []
+    while rest:
+        # the blank alone begins no word
+        fitting = [token for token in tokens if rest.startswith(token) and token != b" "]
+        if not fitting:
+            return [len(tokens)]
+        best = max(fitting, key=len)
+        found.append(tokens.index(best))
+        rest = rest[len(best) :]
+    return found
+
+
+def test_texts_in_all_scripts_in_two_threads_at_once(shared_dir):
+    from concurrent.futures import ThreadPoolExecutor
+
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / "bert-bge.gguf")
+    texts = ["".join(chr(c) for c in range(start, start + 300, 7)) for start in range(0x20, 0xD000, 300)]
+    expected = [
+        Tokenizer.from_gguf(shared_dir / "data" / "vocab" / "bert-bge.gguf").encode(text) for text in texts[:20]
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(tok.encode, texts)][:20] == expected

@@ -154,15 +154,18 @@ def test_added_space_marks_are_blanks_and_added_names_are_text():
     assert 266 in tok.encode("b<a>b")
 
 
-def test_unigram_is_read_and_encoded_by_longest_match():
+def test_unigram_is_read_and_encoded_by_scores():
     vocab = [["<unk>", 0.0], ["</s>", 0.0], ["▁", -1.0], ["▁ab", -2.0], ["a", -1.5], ["b", -1.0]]
     model = {"type": "Unigram", "unk_id": 0, "vocab": vocab, "byte_fallback": False}
-    document = {"added_tokens": [added(1, "</s>", True)], "pre_tokenizer": {"type": "Metaspace"}, "model": model}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    document = {"added_tokens": [added(1, "</s>", True)], "pre_tokenizer": metaspace, "model": model}
     tok = Tokenizer.from_huggingface(Wrapped(document))
-    assert tok.encoder_name == "greedy"
+    judge = tokenizers.Tokenizer.from_str(json.dumps(document))
+    assert tok.encoder_name == "ugm"
     assert tok.token_bytes(3) == b" ab"
     assert tok.special_ids == [0, 1]
-    assert tok.encode("ab b") == [3, 2, 5]
+    for text in ("ab b", "ab  ", " ab", "", "xyab", "b▁ab"):
+        assert tok.encode(text) == judge.encode(text, add_special_tokens=False).ids, text
 
 
 def test_wordpiece_ids_equal_those_of_tokenizers():

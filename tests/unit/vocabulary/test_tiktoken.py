@@ -39,8 +39,8 @@ def test_ids_equal_those_of_tiktoken(encoding):
 
 def test_wrong_objects_and_missing_ends_are_named():
     with pytest.raises(VocabularyError) as error:
-        read_tiktoken(b"gpt2")
-    assert str(error.value) == ('bytes is not a tiktoken encoding\n  pass tiktoken.get_encoding("o200k_base")')
+        read_tiktoken(5)
+    assert str(error.value) == ('int is not a tiktoken encoding\n  pass tiktoken.get_encoding("o200k_base")')
     nameless = tiktoken.Encoding(
         "x", pat_str=".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={}
     )
@@ -58,16 +58,16 @@ def test_files_go_by_their_name(tmp_path):
     tok = Tokenizer.from_tiktoken(path)
     assert tok.eos_ids == [50256]
     assert tok.encode("abc ab<|endoftext|>", parse_special=True) == [257, 32, 256, 50256]
-    for text, message in (
-        ("!!! 0", "line 1 is not base64 and a rank: b'!!! 0'"),
-        ("YQ==", "line 1 is not base64 and a rank"),
-        ("YQ== 1\nYg== 1", "two tokens have the same rank"),
-    ):
-        path.write_text(text, "utf-8")
-        with pytest.raises(VocabularyError, match=re.escape(message)):
-            Tokenizer.from_tiktoken(path)
-    with pytest.raises(VocabularyError, match="it is not known how this encoding splits a text"):
+    tok = Tokenizer.from_tiktoken(path, pattern="abc?|.", special={"<|endoftext|>": 300})
+    assert tok.eos_ids == [300]
+    assert tok.encode("aab") == [97, 256]
+    path.write_bytes(b"!!!! 0\n")
+    with pytest.raises(VocabularyError, match="not a token in base64 and its rank\n  at line 1"):
+        Tokenizer.from_tiktoken(path)
+    with pytest.raises(VocabularyError, match=r"name the file as tiktoken does: r50k_base\.tiktoken, "):
         Tokenizer.from_tiktoken(tmp_path / "other.tiktoken")
+    with pytest.raises(VocabularyError, match="pattern is int, not a string"):
+        Tokenizer.from_tiktoken(path, pattern=5)
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
@@ -77,3 +77,41 @@ def test_patterns_are_those_of_tiktoken(name):
     expected = {"cl100k_base": CL100K, "o200k_base": O200K}[name]
     assert PATTERNS[name] == (expected,)
     assert "|".join(re.findall(r'r"""(.+?)"""', source)) == expected
+
+
+def test_a_file_is_read_with_a_pattern_and_special_tokens(encoding, tmp_path):
+    path = tmp_path / "ranks.tiktoken"
+    lines = [base64.b64encode(token) + b" %d" % rank for token, rank in encoding._mergeable_ranks.items()]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    tok = Tokenizer.from_tiktoken(path, pattern=encoding._pat_str, special=encoding._special_tokens)
+    same = Tokenizer.from_tiktoken(encoding)
+    assert [*tok.vocabulary.tokens.strings()] == [*same.vocabulary.tokens.strings()]
+    assert tok.eos_ids == same.eos_ids
+    assert tok.encode("Hello world's 12345") == same.encode("Hello world's 12345")
+
+
+BAD_FILES = [
+    (b"YQ== 0\nYg==\n", {}, "not a token in base64 and its rank\n  at line 2"),
+    (b"YQ== 0\n!!!! 1\n", {}, "not a token in base64 and its rank\n  at line 2"),
+    (b"YQ== x\n", {}, "not a token in base64 and its rank\n  at line 1"),
+    (b"YQ== 0\n\nYQ== 1\n", {}, "token b'a' of rank 1 is not new\n  at line 3"),
+    (b"YQ== 0\nYg== 0\n", {}, "token b'b' of rank 0 is not new\n  at line 2"),
+    (b"YQ== 1152921504606846976\n", {}, "token b'a' of rank 1152921504606846976 is not new\n  at line 1"),
+    (b"YQ== 0\n", {"special": {"<|endoftext|>": 0}}, 'the special token "<|endoftext|>" has the id of another token'),
+    (b"YQ== 0\n", {"special": {"<s>": -1}}, "special contains -1, but token ids are 0 to 2097149"),
+    (b"YQ== 0\n", {"pattern": None}, "such a file does not say how text is split into words\n  pass pattern="),
+]
+
+
+@pytest.mark.parametrize(("block", "options", "message"), BAD_FILES, ids=range(len(BAD_FILES)))
+def test_bad_files_are_named(tmp_path, block, options, message):
+    path = tmp_path / "ranks.tiktoken"
+    path.write_bytes(block)
+    with pytest.raises(VocabularyError) as error:
+        Tokenizer.from_tiktoken(path, **{"pattern": ".", "special": {"<|endoftext|>": 9}, **options})
+    assert str(error.value).removeprefix(f"{path}: ").startswith(message)
+
+
+def test_an_encoding_has_its_own_pattern(encoding):
+    with pytest.raises(VocabularyError, match=r"pattern and special belong to a \.tiktoken file"):
+        Tokenizer.from_tiktoken(encoding, pattern=".")

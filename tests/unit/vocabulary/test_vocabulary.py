@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.vocabulary.vocabulary import TokenType, check_ids, find_special, from_bytes
+from llmask.vocabulary.vocabulary import TokenType, check_ids, count_ids, find_special, from_bytes
+
+
+def test_holes_between_ids_are_few():
+    assert count_ids([0, 7], "it") == 8
+    for ids, message in (
+        ([], "it has no tokens"),
+        ([3, 100_003], "it has 2 tokens, but one of them has the id 100003"),
+        ([-1], "it contains -1, but token ids are 0 to 2097149"),
+    ):
+        with pytest.raises(VocabularyError) as error:
+            count_ids(ids, "it")
+        assert str(error.value) == message
 
 
 def test_special_tokens_have_names_but_no_bytes():

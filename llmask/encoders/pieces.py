@@ -1,0 +1,199 @@
+"""What the encoders of SentencePiece vocabularies share: tokens as they stand in normalized text, and its rules.
+
+Compiled code reads one table of numbers and addresses. `PieceTable` keeps the arrays that the addresses point to.
+
+In: a vocabulary. Out: tables for `llmask/kernels`. Cost: 0.1 s for 250,000 tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import VocabularyError
+from ..trie.build import build_trie
+from ..vocabulary.strings import StringTable, freeze
+from ..vocabulary.vocabulary import TokenType, Vocabulary
+
+SPACE = 32
+MAX_TEXT_BYTES = 2**28  # positions are int32, and normalization may lengthen a text
+
+
+class DoubleArray(NamedTuple):
+    """Tokens for matching at every place of a text; the layout is in `llmask/kernels/double_array.py`.
+
+    units    int64[n]  label, flag, base
+    entries  int64[n]  token id; the upper half is free for its score
+    """
+
+    units: np.ndarray
+    entries: np.ndarray
+
+
+class PieceTable:
+    """The table that a compiled encoder reads, and the arrays that belong to it.
+
+    Parameters
+    ----------
+    n_slots : size of the table.
+    """
+
+    def __init__(self, n_slots: int) -> None:
+        self._slots = np.zeros(n_slots, np.int64)
+        self._arrays: list[np.ndarray] = []
+        self.address = int(self._slots.ctypes.data)
+
+    def put(self, slot: int, number: int) -> None:
+        """Store a number or flag."""
+        self._slots[slot] = number
+
+    def put_array(self, slot: int, array: np.ndarray) -> None:
+        """Store the address of an array and keep the array."""
+        array = np.ascontiguousarray(array)
+        self._arrays.append(array)
+        self._slots[slot] = array.ctypes.data
+
+
+def matched_strings(vocabulary: Vocabulary) -> StringTable:
+    """Bytes of each token as they stand in a normalized text; none for tokens that are never found in one.
+
+    Tokens of single bytes are not found in a text: they spell what no token spells.
+    """
+    data = vocabulary.encoder
+    source = vocabulary.tokens if data.escape_whitespaces else vocabulary.texts
+    is_hidden = vocabulary.types == TokenType.BYTE
+    is_hidden[vocabulary.special_ids] = True
+    if data.escape_whitespaces and data.rules == "sentencepiece":  # normalized text has no blank, only U+2581
+        is_hidden |= (vocabulary.types != TokenType.USER_DEFINED) & _has_blank(vocabulary.texts)
+    return _without(source, is_hidden)
+
+
+def user_defined_strings(vocabulary: Vocabulary, source: StringTable) -> StringTable:
+    """The strings of `source`, one for each token, that belong to user-defined tokens."""
+    return _without(source, vocabulary.types != TokenType.USER_DEFINED)
+
+
+def _has_blank(texts: StringTable) -> np.ndarray:
+    counts = np.concatenate([[0], np.cumsum(texts.data == SPACE)])
+    found: np.ndarray = counts[texts.offsets[1:]] > counts[texts.offsets[:-1]]
+    return found
+
+
+def _without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
+    lengths = np.diff(strings.offsets)
+    data = strings.data[np.repeat(~is_hidden, lengths)]
+    offsets = np.zeros(len(lengths) + 1, np.int32)
+    np.cumsum(np.where(is_hidden, 0, lengths), out=offsets[1:])
+    return freeze(offsets, data)
+
+
+def build_double_array(strings: StringTable) -> DoubleArray:
+    """Double array of all strings that are not empty; of equal ones the first counts.
+
+    Raises
+    ------
+    VocabularyError : a string is too long or there are too many (see `build_trie`).
+    """
+    from ..kernels import double_array, jit
+
+    jit.make_ready("double_array")
+    trie = build_trie(*strings)
+    node, child_first, child_byte, child_node = (np.array(part) for part in trie[:4])
+    capacity = 2 * trie.n_nodes + 32 * double_array.BLOCK
+    while True:
+        units, entries = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
+        n_units = double_array.fill_double_array(
+            node, child_first, child_byte, child_node, np.empty(trie.n_nodes, np.int32), units, entries,
+            np.zeros(capacity, np.int32), np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8),
+        )  # fmt: skip
+        if n_units > 0:
+            return DoubleArray(units[:n_units].copy(), entries[:n_units].copy())
+        capacity *= 2
+
+
+def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
+    """Fill the slots that the compiled `normalize` reads."""
+    from ..kernels import charsmap_rules, jit
+    from ..kernels import piece_slots as slots
+
+    data = vocabulary.encoder
+    is_plain = np.ones(128, np.uint8)
+    is_plain[0] = 0
+    if data.charsmap is not None:
+        jit.make_ready("charsmap")
+        units, replacements = (np.array(part) for part in data.charsmap)
+        charsmap_rules.find_plain_bytes(units, is_plain)
+        table.put(slots.N_UNITS, len(units))
+        table.put_array(slots.UNITS, units)
+        table.put_array(slots.REPLACEMENTS, replacements)
+    if data.rules == "sentencepiece":
+        users = user_defined_strings(vocabulary, vocabulary.texts)
+        if len(users.data):
+            is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
+            table.put_array(slots.USER_UNITS, build_double_array(users).units)
+    table.put_array(slots.IS_PLAIN, is_plain)
+    table.put(slots.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
+    table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)
+    table.put(slots.REMOVES_SPACES, data.remove_extra_whitespaces)
+    table.put(slots.ESCAPES_SPACES, data.escape_whitespaces)
+
+
+def list_neighbours(tokens: StringTable) -> np.ndarray:
+    """uint8[8192]: bit 256 * a + b is set when a token has byte b, which begins a character, right behind byte a."""
+    first, second = tokens.data[:-1].astype(np.int64), tokens.data[1:]
+    is_inside = (second & 0xC0) != 0x80
+    starts = tokens.offsets[1:-1]
+    is_inside[starts[(starts > 0) & (starts < len(tokens.data))] - 1] = False
+    bits = np.zeros(65536, bool)
+    bits[(first * 256 + second)[is_inside]] = True
+    return np.packbits(bits, bitorder="little")
+
+
+def byte_tokens(vocabulary: Vocabulary) -> np.ndarray | None:
+    """int32[256]: the token of each single byte, None when a byte has none."""
+    found = np.full(256, -1, np.int32)
+    tokens = np.flatnonzero(vocabulary.types == TokenType.BYTE)[::-1]  # of several the first stays
+    tokens = tokens[np.diff(vocabulary.tokens.offsets)[tokens] == 1]
+    found[vocabulary.tokens.data[vocabulary.tokens.offsets[tokens]]] = tokens
+    return None if (found < 0).any() else found
+
+
+def refuse(text: str, encode: Callable[[str], list[int]]) -> VocabularyError:
+    """The error for a text with a character that no token spells; `encode` gives -1 for it."""
+    for place, character in enumerate(text):
+        if -1 in encode(character):
+            return VocabularyError(
+                f"no token spells {character!r}, so the text cannot be encoded", where=f"character {place} of the text"
+            )
+    return VocabularyError("no token spells a character of the text, so it cannot be encoded")
+
+
+def check_growth(ids: list[int]) -> None:
+    """Look whether compiled code gave a text up.
+
+    Raises
+    ------
+    VocabularyError : normalization makes the text far too long.
+    """
+    from ..kernels.unigram_viterbi import MAX_GROWTH, TOO_LONG
+
+    if ids and ids[0] == TOO_LONG:
+        raise VocabularyError(f"the character map makes the text more than {MAX_GROWTH} times as long")
+
+
+def text_bytes(text: str) -> np.ndarray:
+    """The bytes of a text as compiled code takes them.
+
+    Raises
+    ------
+    VocabularyError : the text is too long.
+    UnicodeEncodeError : it contains a lone surrogate.
+    """
+    data = np.frombuffer(bytearray(text, "utf-8"), np.uint8)
+    if len(data) > MAX_TEXT_BYTES:
+        raise VocabularyError(
+            f"the text has {len(data)} bytes, the limit is {MAX_TEXT_BYTES}", help="encode it in parts"
+        )
+    return data

@@ -1,0 +1,43 @@
+"""Slots of the table that a SentencePiece encoder is: sizes, flags, and addresses of its arrays.
+
+`llmask/encoders/pieces.py` fills it and keeps the arrays; kernels get its address. An address of 0 says that the model
+has no such thing.
+
+In: nothing. Out: numbers of slots. Cost: none.
+"""
+
+from __future__ import annotations
+
+# read by charsmap_rules.normalize
+N_UNITS = 0  # of the rules, 0 = there are none
+UNITS = 1
+REPLACEMENTS = 2
+IS_PLAIN = 3  # uint8[128]: an ASCII byte that stays as it is before another one
+USER_UNITS = 4  # double array of user-defined tokens as they are spelled
+ADDS_SPACE = 5  # 1 always, 2 where the text does not begin with one
+SPACE_IS_SUFFIX = 6
+REMOVES_SPACES = 7
+ESCAPES_SPACES = 8
+
+# read by both encoders
+UNKNOWN_ID = 9  # -1: none
+BYTE_TOKENS = 10  # int32[256]: token of each byte; 0: unknown characters are the unknown token
+NEIGHBOURS = 11  # bit 256 * a + b: some token has byte b, which begins a character, behind byte a
+STOPS_AT_SPACES = 12  # tokens are matched inside of words only, a blank begins a word
+
+# read by unigram_viterbi
+TOKEN_UNITS = 13  # double array of the tokens, and its entries: id and score
+TOKEN_ENTRIES = 14
+UNKNOWN_SCORE = 15  # address of a float32
+ADDS_FLOAT64 = 16
+
+# read by spm_merge
+CHARACTER_UNITS = 17  # double array of single characters, and its entries: symbols
+CHARACTER_ENTRIES = 18
+PAIRS = 19
+PAIRS_MASK = 20  # slots - 1, a power of two minus 1
+FROZEN_UNITS = 21  # double array of tokens that are never merged; entries: ids
+FROZEN_ENTRIES = 22
+N_TOKENS = 23
+
+N_SLOTS = 24

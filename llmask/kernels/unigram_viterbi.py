@@ -1,0 +1,290 @@
+"""Unigram tokenization: of all ways to cut a text into tokens the one of highest score.
+
+Kudo, "Subword Regularization" (2018), section 3.1, as `EncodeOptimized` of sentencepiece 0.2 does it: for each place of
+the text the best way to get there is known, as score, start and id of its last token. Every token that begins at the
+place is offered to the place where it ends; a character that is no token is offered as unknown, at the penalty that the
+model's table holds. Among equals the first offer stays: the longest token. Rounding decides between near-equals, so it
+is that of the model's own library: sentencepiece adds scores as float32 and pulls them back to 0 beyond SCORE_LIMIT,
+llama.cpp adds float64.
+
+Where two bytes stand side by side as in no token, every way passes: the best one up to there is written, and the places
+are used again from the first. So the search stays in the nearest memory, with the score carried on.
+
+    state of a place, 16 bytes:   float64 score | int32 1 + start of the last token, 0 = not reached | int32 id
+
+In: the address of a model's table, bytes of a text. Out: token ids. Cost: 25 ns a byte, whatever the text, as long as
+tokens have a bounded length.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
+from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from .floats import load_f32, load_f64, store_f64
+from .jit import door, kernel, never_inline
+from .memory import allocate, as_table, copy_bytes, fill_bytes, give_back, load_i32, load_i64, load_u8, store_i32
+from .piece_slots import (
+    ADDS_FLOAT64,
+    BYTE_TOKENS,
+    ESCAPES_SPACES,
+    NEIGHBOURS,
+    STOPS_AT_SPACES,
+    TOKEN_ENTRIES,
+    TOKEN_UNITS,
+    UNKNOWN_ID,
+    UNKNOWN_SCORE,
+)
+from .unigram_words import (
+    COUNT,
+    MAX_WORD_BYTES,
+    MAX_WORD_SCORE,
+    STATES_BYTES,
+    TOKENS,
+    WORDS_BYTES,
+    holds,
+    is_certain,
+    remember,
+    word_entry,
+)
+
+SCORE_LIMIT = 100000.0
+EPSILON32 = 6.0e-8  # what one addition may be off by, relative to the sum: 2^-24 and 2^-53, rounded up
+EPSILON64 = 1.2e-16
+LONG_TEXT = 1024  # words of texts from so many bytes on are remembered
+
+PLACE_BYTES = 16
+TOO_LONG = -2  # normalization makes a text more than MAX_GROWTH times as long; NFKC at most 11 times
+MAX_GROWTH = 32
+MIN_LONG_BYTES = 1 << 20  # short texts may grow to so much
+MAX_NORMAL_BYTES = 1 << 30  # positions are int32
+
+
+@kernel
+def normalized_text(model, text, n_bytes):
+    """Address of the normalized text, which the caller gives back, and its length; TOO_LONG when it grows too much."""
+    never_inline()
+    capacity = 2 * n_bytes + MAX_REPLACEMENT_BYTES + 64
+    while True:
+        out = allocate(capacity)
+        length = normalize(model, text, n_bytes, out, capacity)
+        if length != NEEDS_MORE:
+            return out, length
+        if capacity > max(MAX_GROWTH * n_bytes, MIN_LONG_BYTES) or capacity > MAX_NORMAL_BYTES:
+            return out, TOO_LONG
+        give_back(out)
+        capacity *= 2
+
+
+@kernel
+def offer(places, end, start, token, score, token_score, is_wide):
+    """Offer a token that begins at `start` to the place where it ends; `score` is that of the place `start`."""
+    place = places + end * PLACE_BYTES
+    total = score + np.float64(token_score)
+    if not is_wide:  # the sum of two float32 in float64, rounded, is their sum in float32
+        total = np.float64(np.float32(total))
+    if load_i32(place + 8) == 0 or total > load_f64(place):
+        store_f64(place, total)
+        store_i32(place + 8, start + 1)
+        store_i32(place + 12, token)
+
+
+@kernel
+def pull_back(places, first, last):
+    """Subtract the score of place `first` from all places up to `last` that were reached."""
+    never_inline()
+    offset = load_f64(places + first * PLACE_BYTES)
+    for i in range(first, last + 1):
+        place = places + i * PLACE_BYTES
+        if i == first or load_i32(place + 8) != 0:
+            store_f64(place, np.float64(np.float32(load_f64(place) - offset)))
+
+
+@kernel
+def is_cut(neighbours, before, byte):
+    """Whether no token has `byte`, which begins a character, behind the byte `before`: nothing reaches across then."""
+    pair = before << 8 | byte
+    return load_u8(neighbours + (pair >> 3)) >> (pair & 7) & 1 == 0
+
+
+@kernel
+def put_bytes(model, text, start, end, ids, filled):
+    """Append the tokens of the bytes of an unknown character; returns the new number of ids."""
+    byte_tokens = model[BYTE_TOKENS]
+    for i in range(start, end):
+        byte = load_u8(text + i)
+        if byte == SPACE and model[ESCAPES_SPACES] != 0:  # the blank stands for U+2581
+            store_i32(ids + filled * 4, load_i32(byte_tokens + 0xE2 * 4))
+            store_i32(ids + filled * 4 + 4, load_i32(byte_tokens + 0x96 * 4))
+            store_i32(ids + filled * 4 + 8, load_i32(byte_tokens + 0x81 * 4))
+            filled += 3
+        else:
+            store_i32(ids + filled * 4, load_i32(byte_tokens + byte * 4))
+            filled += 1
+    return filled
+
+
+@kernel
+def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknown):
+    """Append the tokens of the best way through a word, and make its places ready for the next one.
+
+    A run of unknown characters is one unknown token, or the tokens of its bytes where the model has them. Returns the
+    new number of ids and whether the last character was unknown.
+    """
+    unknown = model[UNKNOWN_ID]
+    n_tokens = 0
+    end = n_bytes
+    while end > 0:
+        store_i32(path + n_tokens * 4, end)
+        n_tokens += 1
+        end = load_i32(places + end * PLACE_BYTES + 8) - 1
+    while n_tokens > 0:
+        n_tokens -= 1
+        end = load_i32(path + n_tokens * 4)
+        place = places + end * PLACE_BYTES
+        token = load_i32(place + 12)
+        if token != unknown:
+            after_unknown = 0
+            store_i32(ids + filled * 4, token)
+            filled += 1
+            continue
+        if model[BYTE_TOKENS] != 0:
+            start = load_i32(place + 8) - 1
+            filled = put_bytes(model, text, word + start, word + end, ids, filled)
+        elif after_unknown == 0:
+            store_i32(ids + filled * 4, token)
+            filled += 1
+        after_unknown = 1
+    store_f64(places, load_f64(places + n_bytes * PLACE_BYTES))
+    fill_bytes(places + PLACE_BYTES, n_bytes * PLACE_BYTES, 0)
+    return filled, after_unknown
+
+
+@kernel
+def put_remembered(entry, score, ids, filled, is_wide):
+    """Append the tokens of a word that is remembered; returns the score behind it."""
+    for i in range(load_i32(entry + COUNT)):
+        store_i32(ids + (filled + i) * 4, load_i32(entry + TOKENS + i * 8))
+        score += np.float64(load_f32(entry + TOKENS + i * 8 + 4))
+        if not is_wide:
+            score = np.float64(np.float32(score))
+    return score
+
+
+@kernel
+def find_word(model, text, start, n_bytes, words, states):
+    """The entry of the word that begins at a place, and where the word ends; 0 when it is too long to be remembered."""
+    neighbours = model[NEIGHBOURS]
+    stops = model[STOPS_AT_SPACES] != 0
+    limit = min(n_bytes, start + MAX_WORD_BYTES)
+    head = load_u8(text + start)
+    tail = 0
+    before = head
+    end = start + 1
+    while end < limit:
+        byte = load_u8(text + end)
+        if byte & 0xC0 != 0x80 and (is_cut(neighbours, before, byte) or (stops and byte == SPACE)):
+            break
+        if end < start + 8:
+            head |= byte << 8 * (end - start)
+        else:
+            tail |= byte << 8 * (end - start - 8)
+        before = byte
+        end += 1
+    if end == limit and end < n_bytes:
+        return 0, end
+    entry = word_entry(words, head, tail, end - start)
+    if not holds(entry, head, tail, end - start):
+        remember(model, text + start, end - start, states, entry, head, tail)
+    return entry, end
+
+
+@kernel
+def cut_text(model, text, n_bytes, places, path, ids, words):
+    """Write the ids of a normalized text; returns how many. `places` are zeros, one more than bytes, so is `path`.
+
+    `words` is the address of zeros, WORDS_BYTES and STATES_BYTES, or 0: nothing is remembered then.
+    """
+    never_inline()
+    units = model[TOKEN_UNITS]
+    entries = model[TOKEN_ENTRIES]
+    root = load_i64(units + ROOT_UNIT * 8)
+    unknown = model[UNKNOWN_ID]
+    unknown_score = load_f32(model[UNKNOWN_SCORE])
+    neighbours = model[NEIGHBOURS]
+    stops = model[STOPS_AT_SPACES] != 0
+    is_wide = model[ADDS_FLOAT64] != 0
+    epsilon = EPSILON64 if is_wide else EPSILON32
+    filled = 0
+    after_unknown = 0
+    word = 0  # where the word began: its places are counted from there
+    frontier = 0
+    start = 0
+    while start < n_bytes:
+        first = load_u8(text + start)
+        if start > word and (is_cut(neighbours, load_u8(text + start - 1), first) or (stops and first == SPACE)):
+            filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)
+            word = start
+            frontier = 0
+        score = load_f64(places + (start - word) * PLACE_BYTES)
+        if words != 0 and start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
+            entry, end = find_word(model, text, start, n_bytes, words, words + WORDS_BYTES)
+            if entry != 0 and is_certain(entry, score, epsilon):
+                store_f64(places, put_remembered(entry, score, ids, filled, is_wide))
+                filled += load_i32(entry + COUNT)
+                after_unknown = 0
+                start = word = end
+                continue
+        if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):
+            pull_back(places, start - word, frontier)
+            score = 0.0
+        length = min(character_length(first), n_bytes - start)
+        is_known = False
+        unit = root
+        at = start
+        while at < n_bytes:
+            byte = load_u8(text + at)
+            if stops and byte == SPACE and at > start:
+                break
+            index = (unit >> BASE_SHIFT) ^ byte
+            unit = load_i64(units + index * 8)
+            if unit & LABEL_MASK != byte:
+                break
+            at += 1
+            if unit & HAS_TOKEN:
+                entry = entries + index * 8
+                offer(places, at - word, start - word, load_i32(entry), score, load_f32(entry + 4), is_wide)
+                is_known = is_known or at - start == length
+                frontier = max(frontier, at - word)
+        if not is_known:
+            end = start - word + length
+            offer(places, end, start - word, unknown, score, unknown_score, is_wide)
+            frontier = max(frontier, end)
+        start += length
+    if n_bytes > word:
+        filled, after_unknown = put_best(model, text, word, n_bytes - word, places, path, ids, filled, after_unknown)
+    return filled
+
+
+@door("int32[::1](int64, uint8[::1])", group="unigram")
+def unigram_encode(address, text):
+    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
+    model = as_table(address)
+    normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
+    if n_bytes == TOO_LONG:
+        give_back(normal)
+        return np.full(1, TOO_LONG, np.int32)
+    places = allocate((n_bytes + 1) * PLACE_BYTES)
+    path = allocate((n_bytes + 1) * 4)
+    ids = allocate((3 * n_bytes + 1) * 4)
+    words = allocate(WORDS_BYTES + STATES_BYTES) if n_bytes >= LONG_TEXT else 0
+    n_ids = cut_text(model, normal, n_bytes, places, path, ids, words)
+    found = np.empty(n_ids, np.int32)
+    copy_bytes(found.ctypes.data, ids, n_ids * 4)
+    give_back(ids)
+    give_back(path)
+    give_back(words)
+    give_back(places)
+    give_back(normal)
+    return found

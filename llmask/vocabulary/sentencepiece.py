@@ -1,0 +1,199 @@
+"""Vocabulary of a SentencePiece model: unigram or BPE.
+
+A `.model` file is one protocol buffer message (sentencepiece_model.proto). Only a dozen of its fields matter, so it is
+read here directly, with every length compared with what is left: no protobuf, and no sentencepiece package, is needed.
+
+    message   field 1 pieces: 1 text, 2 score float, 3 type      field 2 trainer_spec: 3 kind, 24 blank as suffix,
+              field 3 normalizer_spec: 2 character map, 3 blank in front, 4 extra blanks go, 5 blanks are escaped
+
+User-defined pieces are text in which U+2581 is a blank, as in all others. An end-of-sequence id is the piece named by
+the trainer (`eos_piece`), "</s>" unless it says otherwise.
+
+In: a path. Out: `Vocabulary`. Cost: 0.4 s for 250,000 pieces.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ..errors import VocabularyError
+from ..kernels.constants import MAX_VOCAB_SIZE
+from .charsmap import read_charsmap
+from .end_tokens import find_end_ids
+from .spelling import decode_texts
+from .strings import StringTable, make_table
+from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, decoded_types, find_special, freeze_vocabulary
+
+MAX_FILE_BYTES = 256 * 2**20
+KINDS = {1: "ugm", 2: "spm"}
+KIND_NAMES = {3: "word", 4: "char"}
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # wire types
+
+Value = int | bytes
+
+
+def read_sentencepiece(path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Vocabulary:
+    """Vocabulary of a SentencePiece `.model` file.
+
+    Raises
+    ------
+    VocabularyError : the file is corrupt, or neither a unigram nor a BPE model; says at which byte.
+    OSError : the file cannot be opened.
+    """
+    with open(path, "rb") as file:
+        block = file.read(MAX_FILE_BYTES + 1)
+    name = os.fspath(path)
+    try:
+        if len(block) > MAX_FILE_BYTES:
+            raise VocabularyError(f"the file has more than {MAX_FILE_BYTES} bytes")
+        return _convert(block, eos)
+    except VocabularyError as error:
+        raise VocabularyError(f"{name}: {error.message}", where=error.where, help=error.help) from None
+
+
+def _fields(block: bytes, start: int, end: int) -> Iterator[tuple[int, int, Value, int]]:
+    """Field number, wire type, value and its position, for every field of a message; repeated ones come repeatedly."""
+    position = start
+    while position < end:
+        tag, position = _varint(block, position, end)
+        number, wire = tag >> 3, tag & 7
+        value: Value
+        if wire == VARINT:
+            at = position
+            value, position = _varint(block, position, end)
+            yield number, wire, value, at
+            continue
+        if wire == BYTES:
+            length, position = _varint(block, position, end)
+        elif wire in (FIXED32, FIXED64):
+            length = 4 if wire == FIXED32 else 8
+        else:
+            raise _error(f"{wire} is not a wire type", position)
+        if length > end - position:
+            raise _error(f"a field of {length} bytes does not fit into the rest of the message", position)
+        yield number, wire, block[position : position + length], position
+        position += length
+
+
+def _varint(block: bytes, position: int, end: int) -> tuple[int, int]:
+    value = shift = 0
+    start = position
+    while position < end and shift < 70:
+        byte = block[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & (2**64 - 1), position
+        shift += 7
+    raise _error("a number does not end", start)
+
+
+def _error(message: str, position: int) -> VocabularyError:
+    return VocabularyError(
+        f"not a SentencePiece model: {message}", where=f"byte {position}", help="is the file complete?"
+    )
+
+
+class _Model:
+    """The fields of a model file."""
+
+    def __init__(self, block: bytes) -> None:
+        self.texts: list[bytes] = []
+        self.scores: list[float] = []
+        self.types: list[int] = []
+        self.trainer: dict[int, Value] = {}
+        self.normalizer: dict[int, Value] = {}
+        for number, wire, value, position in _fields(block, 0, len(block)):
+            if number not in (1, 2, 3):
+                continue
+            if wire != BYTES or not isinstance(value, bytes):
+                raise _error(f"field {number} is not a message", position)
+            if number == 1:
+                self._add_piece(value, position)
+            else:
+                spec = self.trainer if number == 2 else self.normalizer
+                spec.update((inner, content) for inner, _, content, _ in _fields(value, 0, len(value)))
+
+    def _add_piece(self, block: bytes, position: int) -> None:
+        text, score, kind = b"", 0.0, int(TokenType.NORMAL)
+        for number, wire, value, _ in _fields(block, 0, len(block)):
+            if number == 1 and wire == BYTES and isinstance(value, bytes):
+                text = value
+            elif number == 2 and wire == FIXED32 and isinstance(value, bytes):
+                score = struct.unpack("<f", value)[0]
+            elif number == 3 and wire == VARINT and isinstance(value, int):
+                kind = value
+            elif number in (1, 2, 3):
+                raise _error(f"field {number} of piece {len(self.texts)} has wire type {wire}", position)
+        if not text:
+            raise _error(f"piece {len(self.texts)} has no text", position)
+        if not 1 <= kind <= max(TokenType):
+            raise _error(f"piece {len(self.texts)} has the unknown type {kind}", position)
+        if len(self.texts) >= MAX_VOCAB_SIZE:
+            raise _error(f"more than {MAX_VOCAB_SIZE} pieces", position)
+        self.texts.append(text)
+        self.scores.append(score)
+        self.types.append(kind)
+
+    def flag(self, spec: dict[int, Value], number: int, default: bool) -> bool:
+        """A boolean field."""
+        value = spec.get(number, int(default))
+        if not isinstance(value, int):
+            raise _error(f"field {number} is not a boolean", 0)
+        return bool(value)
+
+    def block(self, spec: dict[int, Value], number: int, default: bytes) -> bytes:
+        """A field of bytes."""
+        value = spec.get(number, default)
+        if not isinstance(value, bytes):
+            raise _error(f"field {number} is not a string", 0)
+        return value
+
+
+def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
+    model = _Model(block)
+    if not model.texts:
+        raise _error("it has no pieces", 0)
+    kind = model.trainer.get(3, 1)
+    if not isinstance(kind, int) or kind not in KINDS:
+        name = KIND_NAMES.get(kind, kind) if isinstance(kind, int) else "?"
+        raise VocabularyError(f"a model of kind {name} is not supported", help="supported are unigram and bpe")
+    types = np.array(model.types, np.uint8)
+    scores = np.array(model.scores, np.float32)
+    if not np.isfinite(scores).all():
+        raise VocabularyError(f"the score of piece {int(np.argmin(np.isfinite(scores)))} is not a number")
+    texts = make_table(model.texts)
+    unknown = np.flatnonzero(types == TokenType.UNKNOWN)
+    if len(unknown) > 1:
+        raise VocabularyError(f"pieces {unknown[0]} and {unknown[1]} both stand for the unknown")
+    eos_ids = _find_eos(model, texts, types, eos)
+    is_special = find_special(types, eos_ids)
+    encoder = EncoderData(
+        kind=KINDS[kind],
+        scores=scores,
+        add_space_prefix=model.flag(model.normalizer, 3, True),
+        unknown_id=int(unknown[0]) if len(unknown) else -1,
+        charsmap=read_charsmap(model.block(model.normalizer, 2, b"")),
+        remove_extra_whitespaces=model.flag(model.normalizer, 4, True),
+        escape_whitespaces=model.flag(model.normalizer, 5, True),
+        space_is_suffix=model.flag(model.trainer, 24, False),
+        rules="sentencepiece",
+    )
+    tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=False)
+    return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
+
+
+def _find_eos(model: _Model, texts: StringTable, types: np.ndarray, eos: int | Iterable[int] | None) -> tuple[int, ...]:
+    if eos is not None:
+        ids = check_ids([eos] if isinstance(eos, (int, np.integer)) else eos, texts.n_strings, "eos")
+    else:
+        named = texts.find(model.block(model.trainer, 47, b"</s>"))
+        is_control = named >= 0 and types[named] == TokenType.CONTROL
+        ids = find_end_ids([named] if is_control else [], texts.find, lambda token: int(types[token]))
+    if not ids:
+        raise VocabularyError("the model names no end-of-sequence piece", help="pass eos=ID or eos=[ID, ...]")
+    return ids

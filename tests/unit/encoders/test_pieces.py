@@ -1,0 +1,71 @@
+"""The double array finds the tokens of the trie, whatever they are; which strings stand in normalized text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from llmask.encoders.pieces import build_double_array, byte_tokens, matched_strings
+from llmask.kernels.double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary
+
+
+def look_up(array, string: bytes) -> int:
+    """Token of a string by the definition of the layout, -1 when there is none."""
+    unit = int(array.units[ROOT_UNIT])
+    index = -1
+    for byte in string:
+        index = (unit >> BASE_SHIFT) ^ byte
+        unit = int(array.units[index])
+        if unit & LABEL_MASK != byte:
+            return -1
+    return int(array.entries[index]) if unit & HAS_TOKEN else -1
+
+
+def test_every_string_is_found_and_no_other(rng, scaled):
+    for _ in range(scaled(40)):
+        letters = rng.choice([b"ab", bytes(range(256)), b"\x00\xff"])
+        n_strings = rng.choice([1, 3, 60, 3000])
+        strings = sorted({bytes(rng.choices(letters, k=rng.randrange(1, 7))) for _ in range(n_strings)})
+        array = build_double_array(make_table(strings))
+        for token, string in enumerate(strings):
+            assert look_up(array, string) == token
+            for other in (string[:-1], string + b"a", string + b"\x00"):
+                expected = strings.index(other) if other in strings else -1
+                assert look_up(array, other) == expected
+
+
+def test_units_stay_few_where_nodes_have_few_children(rng):
+    strings = [bytes(rng.choices(range(256), k=8)) for _ in range(20_000)]
+    array = build_double_array(make_table(strings))
+    assert len(array.units) < 1.3 * 8 * len(strings)
+
+
+def test_which_strings_stand_in_normalized_text():
+    texts = [b"</s>", b"\xe2\x96\x81a", b"a b", b"<0x41>", b"<t>", b"x"]
+    types = np.array([3, 1, 1, 6, 4, 5], np.uint8)
+    is_special = find_special(types, [0])
+    tokens = [b"", b" a", b"a b", b"A", b"<t>", b""]
+
+    def strings(**fields) -> list[bytes]:
+        parts = (make_table(tokens), make_table(texts), types.copy(), is_special, (0,))
+        return [*matched_strings(freeze_vocabulary(*parts, EncoderData(kind="ugm", **fields))).strings()]
+
+    assert strings() == [b"", b" a", b"a b", b"", b"<t>", b""]
+    assert strings(rules="sentencepiece") == [b"", b" a", b"", b"", b"<t>", b""]
+    raw = strings(rules="sentencepiece", escape_whitespaces=False)
+    assert raw == [b"", b"\xe2\x96\x81a", b"a b", b"", b"<t>", b""]
+
+
+def test_tokens_of_bytes_count_only_when_there_are_all():
+    names = [f"<0x{byte:02X}>".encode() for byte in range(256)]
+    for n_bytes in (255, 256):
+        texts = [b"</s>", *names[:n_bytes]]
+        types = np.array([3] + [6] * n_bytes, np.uint8)
+        tokens = [b"", *(bytes([byte]) for byte in range(n_bytes))]
+        is_special = find_special(types, [0])
+        found = byte_tokens(
+            freeze_vocabulary(make_table(tokens), make_table(texts), types, is_special, (0,), EncoderData())
+        )
+        assert (found is None) == (n_bytes < 256)
+        assert found is None or found.tolist() == [*range(1, 257)]
