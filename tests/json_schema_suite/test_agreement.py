@@ -50,8 +50,13 @@ def test_a_grammar_does_not_wear_out(subject: Subject) -> None:
         assert not accepts(grammar.matcher(), f'[{{"a":{number}}},{{"a":{number}}}]')
 
 
-@pytest.mark.parametrize("number", ["1e99999999999999999999", "1" * 5000])
-def test_an_item_beyond_numbers_is_refused_with_a_limit(subject: Subject, number: str) -> None:
-    matcher = subject.compiler.json_schema({"type": "array", "uniqueItems": True}).matcher()
+def test_an_item_beyond_numbers_is_refused_with_a_limit(subject: Subject) -> None:
+    number = "1" * 5000
+    grammar = subject.compiler.json_schema({"type": "array", "uniqueItems": True})
+    assert accepts(grammar.matcher(), f"[{number},2]")
+    assert not accepts(grammar.matcher(), f"[{number},{number}.0]")
+    matcher = subject.compiler.json_schema(
+        {"type": "array", "uniqueItems": True, "items": {"type": "integer"}}
+    ).matcher()
     with pytest.raises(llmask.LimitExceeded, match="too many digits"):
         matcher.accept_bytes(f"[{number},2]".encode())
