@@ -5,6 +5,8 @@ In: a tokenizer, texts to push. Out: counts, ids. Cost: 2 us a push with its cou
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from ..arguments import as_integer
@@ -48,7 +50,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
     return tokenizer.word_encoder
 
 
-class GrowingText:
+class GrowingText(ABC):
     """A text that grows at one end, with the tokens of the whole of it."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -57,9 +59,9 @@ class GrowingText:
         self._lengths: list[int] = []  # of the text before each push
         self._count: int | None = 0
 
+    @abstractmethod
     def text(self) -> bytes:
         """The text so far."""
-        raise NotImplementedError
 
     def tokens(self) -> list[int]:
         """Token ids of the text so far: `tokenizer.encode(text)`. Cost: one encoding.
@@ -83,8 +85,9 @@ class GrowingText:
             self._count = len(self.tokens()) if self._encoder is None else self._count_words(self._encoder)
         return self._count
 
+    @abstractmethod
     def _count_words(self, encoder: BpeEncoder) -> int:
-        raise NotImplementedError
+        """Number of tokens, from the words of the text."""
 
     def _check_steps(self, n: int) -> int:
         n = as_integer(n, "a number of pushes")

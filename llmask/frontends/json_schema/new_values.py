@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
@@ -66,7 +67,7 @@ def _any_alternative(
         return False
     if not conjunction.choices:
         return _is_plain(conjunction) and test(translation, conjunction.parts)
-    if depth == MOST_CHOICES:
+    if depth == MOST_CHOICES or _has_overlaps(translation, conjunction):
         return False
     for member in conjunction.choices[0].schemas[:MOST_ALTERNATIVES]:
         chosen = settle(translation, with_alternative(translation, conjunction, 0, [member]))
@@ -87,10 +88,20 @@ def _every_alternative(
     if not conjunction.choices:
         return _is_plain(conjunction) and test(translation, conjunction.parts)
     members = conjunction.choices[0].schemas
-    if depth == MOST_CHOICES or len(members) > MOST_ALTERNATIVES:
+    if depth == MOST_CHOICES or len(members) > MOST_ALTERNATIVES or _has_overlaps(translation, conjunction):
         return False
     chosen = (with_alternative(translation, conjunction, 0, [member]) for member in members)
     return all(_every_alternative(translation, settle(translation, one), test, depth + 1) for one in chosen)
+
+
+def _has_overlaps(translation: Translation, conjunction: Conjunction) -> bool:
+    """Whether alternatives of the first choice may lack values because others have them, too."""
+    choice = conjunction.choices[0]
+    if choice.keyword != "oneOf":
+        return False
+    rest = conjunction.copy()
+    del rest.choices[0]
+    return bool(overlaps(translation, rest, choice))
 
 
 def _is_plain(conjunction: Conjunction) -> bool:

@@ -22,6 +22,7 @@ KINDS: list[tuple[Any, int]] = [
     ({"type": "string", "anyOf": [{"pattern": "^a"}, {"enum": ["x", 1]}]}, CALL_PLAIN),
     ({"type": ["string", "null"]}, CALL_PLAIN),
     ({"type": "number"}, CALL_NEW),
+    ({"oneOf": [{"type": "string"}, {"type": "string", "minLength": 2}]}, CALL_PLAIN),  # strings of one character
     ({"type": "array"}, CALL_OPEN),
     ({"type": "array", "maxItems": 2}, CALL_PLAIN),
     ({"type": "array", "items": False}, CALL_PLAIN),
@@ -45,7 +46,7 @@ KINDS: list[tuple[Any, int]] = [
         {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "number"}}, "required": ["b"]},
         CALL_OPEN,
     ),
-    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_OPEN),
+    ({"type": "object", "oneOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["b"]}]}, CALL_PLAIN),
 ]
 
 
@@ -61,3 +62,11 @@ def test_a_node_is_looked_at_once(judge: Any, monkeypatch: pytest.MonkeyPatch) -
     found = kind_of_strings(nodes, node)
     monkeypatch.setattr(nodes, "is_open", None)
     assert kind_of_strings(nodes, node) == found == CALL_OPEN
+
+
+def test_what_two_alternatives_share_is_not_there_to_go_on_with(judge: Any) -> None:
+    schema = {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "string", "minLength": 2}]}}
+    matcher = judge.grammar({**schema, "uniqueItems": True}).matcher()
+    matcher.accept_bytes(b'["a","')
+    assert matcher.validate_tokens(list(b"a")) == 0  # it could not be ended
+    assert matcher.validate_tokens(list(b"b")) == 1
