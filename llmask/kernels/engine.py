@@ -90,6 +90,7 @@ from .store_slots import (
     NODES_PER_CALL,
     SCRATCH,
     SCRATCH_TOP,
+    SEARCHED,
     STATE_KEYS,
     STATES_PER_CALL,
     TOKEN_DATA,
@@ -180,6 +181,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     grammar = as_table(grammar_address)
     store[SCRATCH_TOP] = 0
     store[WALKED] = 0
+    store[SEARCHED] = 0
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
     result = 0
