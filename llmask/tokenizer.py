@@ -69,7 +69,8 @@ class Tokenizer(TokenSources):
         text : user-defined tokens in it are always found.
         parse_special : names of special tokens in the text become these tokens.
         method : "exact": the tokenizer's own way (`encoder_name` says when it is not known and longest match is used);
-            "greedy": the longest token at each place; "minimal": as few tokens as can be. BPE vocabularies also have
+            "greedy": the longest token at each place; "minimal": as few tokens as can be (neither for WordPiece, which
+            takes the longest tokens of each word anyway). BPE vocabularies also have
             "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
         add_special : also the tokens that the model expects before and behind a text, as the file says.
         dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
@@ -80,10 +81,17 @@ class Tokenizer(TokenSources):
         VocabularyError : `text` is not a string or contains lone surrogates, no token spells a byte of it, or the
             method is not one of this vocabulary's.
         """
+        if method == "exact" and not parse_special and not add_special and isinstance(text, str):
+            encode = self._encode_whole
+            if encode is not None:  # a short text takes no longer than what follows
+                try:
+                    return encode(text)
+                except UnicodeEncodeError as error:
+                    raise _name_surrogate(error) from None
         encode = self._find_method(method, dropout, seed)
         ids: list[int] = []
         try:
-            for part in self._cut(text, parse_special, method == "exact" and self.encoder_name in ADDS_OWN_SPACE):
+            for part in self._cut(text, parse_special):
                 if isinstance(part, int):
                     ids.append(part)
                 elif ids:
@@ -100,6 +108,11 @@ class Tokenizer(TokenSources):
     def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
         if method == "exact":
             return self._encoder.encode
+        if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
+            raise VocabularyError(
+                f'method "{method}" is not one of a WordPiece vocabulary',
+                help='use "exact", which takes the longest tokens of every word',
+            )
         if method == "greedy":
             return self._greedy_encoder.encode
         if method == "minimal":
@@ -113,20 +126,16 @@ class Tokenizer(TokenSources):
         encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
 
-    def _cut(self, text: str, parse_special: bool, adds_own_space: bool) -> Iterator[str | int]:
-        """Special tokens of a text, and the texts between them as the encoder takes them.
-
-        `adds_own_space` : the encoder puts the blank in front, where there is to be one.
-        """
+    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
+        """Special tokens of a text, and the texts between them as the encoder takes them."""
         if not isinstance(text, str):
             raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
         data = self.vocabulary.encoder
-        adds_space = data.add_space_prefix and not data.space_is_suffix and not adds_own_space
         for part in self._special_tokens.cut(text, parse_special):
             if isinstance(part, str):
                 if data.normalization:
                     part = unicodedata.normalize(data.normalization, part)
-                yield " " + part if adds_space else part
+                yield " " + part if self._adds_space else part
             else:
                 yield part
 
@@ -164,6 +173,19 @@ class Tokenizer(TokenSources):
             return [ids for part in pool.map(encode, parts) for ids in part]
 
     @cached_property
+    def _encode_whole(self) -> Callable[[str], list[int]] | None:
+        """The encoder itself, where nothing is looked for in a text before, and nothing put in front; or None."""
+        if self._adds_space or self.vocabulary.encoder.normalization or self._special_tokens.has_user_defined:
+            return None
+        return self._encoder.encode
+
+    @cached_property
+    def _adds_space(self) -> bool:
+        """Whether a text gets a blank in front before it is encoded; some encoders put it there themselves."""
+        data = self.vocabulary.encoder
+        return data.add_space_prefix and not data.space_is_suffix and data.kind not in ADDS_OWN_SPACE
+
+    @cached_property
     def _special_tokens(self) -> SpecialTokens:
         return SpecialTokens(self.vocabulary)
 
@@ -181,9 +203,7 @@ class Tokenizer(TokenSources):
         if not isinstance(self._encoder, BpeEncoder):
             return len(self.encode(text))
         try:
-            return sum(
-                1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False, False)
-            )
+            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
         except UnicodeEncodeError as error:
             raise _name_surrogate(error) from None
 

@@ -7,18 +7,15 @@ In: a vocabulary. Out: tables for `llmask/kernels`. Cost: 0.1 s for 250,000 toke
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 
 SPACE = 32
-MAX_TEXT_BYTES = 2**28  # positions are int32, and normalization may lengthen a text
 
 
 class DoubleArray(NamedTuple):
@@ -158,42 +155,3 @@ def byte_tokens(vocabulary: Vocabulary) -> np.ndarray | None:
     tokens = tokens[np.diff(vocabulary.tokens.offsets)[tokens] == 1]
     found[vocabulary.tokens.data[vocabulary.tokens.offsets[tokens]]] = tokens
     return None if (found < 0).any() else found
-
-
-def refuse(text: str, encode: Callable[[str], list[int]]) -> VocabularyError:
-    """The error for a text with a character that no token spells; `encode` gives -1 for it."""
-    for place, character in enumerate(text):
-        if -1 in encode(character):
-            return VocabularyError(
-                f"no token spells {character!r}, so the text cannot be encoded", where=f"character {place} of the text"
-            )
-    return VocabularyError("no token spells a character of the text, so it cannot be encoded")
-
-
-def check_growth(ids: list[int]) -> None:
-    """Look whether compiled code gave a text up.
-
-    Raises
-    ------
-    VocabularyError : normalization makes the text far too long.
-    """
-    from ..kernels.unigram_viterbi import MAX_GROWTH, TOO_LONG
-
-    if ids and ids[0] == TOO_LONG:
-        raise VocabularyError(f"the character map makes the text more than {MAX_GROWTH} times as long")
-
-
-def text_bytes(text: str) -> np.ndarray:
-    """The bytes of a text as compiled code takes them.
-
-    Raises
-    ------
-    VocabularyError : the text is too long.
-    UnicodeEncodeError : it contains a lone surrogate.
-    """
-    data = np.frombuffer(bytearray(text, "utf-8"), np.uint8)
-    if len(data) > MAX_TEXT_BYTES:
-        raise VocabularyError(
-            f"the text has {len(data)} bytes, the limit is {MAX_TEXT_BYTES}", help="encode it in parts"
-        )
-    return data

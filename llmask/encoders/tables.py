@@ -18,13 +18,13 @@ import numpy as np
 from .pattern_automaton import Automaton
 
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
-_CONTENTS = bytes.__basicsize__ - 1
-SHORT_LIST = 100
+CONTENTS = bytes.__basicsize__ - 1
+SHORT_LIST = 100  # shorter lists are made at once
 
 
 def address_of(data: bytes) -> int:
     """Where the contents of a bytes object lie; the caller keeps the object alive."""
-    return id(data) + _CONTENTS
+    return id(data) + CONTENTS
 
 
 # doors by group (what is compiled or loaded together), each with its module in llmask/kernels
@@ -48,7 +48,8 @@ _DOORS = {
     },
     "counting": {
         "measure_words": "bpe_incremental",
-        "count_interval": "bpe_incremental",
+        "note_places": "bpe_intervals",
+        "count_interval": "bpe_intervals",
         "append_bytes": "bpe_append",
     },
 }
@@ -71,6 +72,18 @@ class Doors:
 
 
 DOORS = Doors()
+
+
+class IntegerList:
+    """The integers from -1 up to `n`, made once: looking up a million of them is twice as quick as making them."""
+
+    def __init__(self, n: int) -> None:
+        self._integers = np.append(np.arange(n), -1).astype(object)  # -1 is the last
+
+    def listed(self, ids: np.ndarray) -> list[int]:
+        """Ids as a list."""
+        found: list[int] = self._integers.take(ids).tolist()
+        return found
 
 
 class EncoderTable:
@@ -109,16 +122,14 @@ class EncoderTable:
         self._slots[slot] = number
 
     def listed(self, ids: np.ndarray) -> list[int]:
-        """Ids as a list. The integers are made once: looking up a million of them is twice as quick as making them."""
-        found: list[int] = self._integers.take(ids).tolist() if len(ids) > SHORT_LIST else ids.tolist()
-        return found
+        """Ids as a list."""
+        return self._integers.listed(ids) if len(ids) > SHORT_LIST else ids.tolist()
 
     @cached_property
-    def _integers(self) -> np.ndarray:
+    def _integers(self) -> IntegerList:
         from ..kernels import encoder_slots
 
-        numbers: np.ndarray = np.arange(len(self.get(encoder_slots.OFFSETS))).astype(object)
-        return numbers
+        return IntegerList(len(self.get(encoder_slots.OFFSETS)) - 1)
 
     def get(self, slot: int) -> np.ndarray:
         """The array of a slot."""

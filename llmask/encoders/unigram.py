@@ -15,42 +15,30 @@ In: text. Out: token ids. Cost: 25 ns a byte; the tables of 250,048 tokens take 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..vocabulary.vocabulary import TokenType, Vocabulary
+from ..vocabulary.vocabulary import TokenType
+from .piece_encoder import PieceEncoder
 from .pieces import (
     PieceTable,
     build_double_array,
     byte_tokens,
-    check_growth,
     list_neighbours,
     matched_strings,
     put_normalization,
-    refuse,
-    text_bytes,
 )
 
 UNKNOWN_PENALTY = np.float32(10.0)
 USER_DEFINED_BONUS = 0.1  # a byte
 
 
-class UnigramEncoder:
+class UnigramEncoder(PieceEncoder):
     """Encoder of one UGM vocabulary, which has scores."""
 
     name = "ugm"
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: not the table, which holds addresses."""
-        return {"_vocabulary": self._vocabulary}
-
-    @cached_property
-    def _table(self) -> PieceTable:
+    def _make_table(self) -> PieceTable:
         from ..kernels import piece_slots as slots
         from ..kernels.double_array import HAS_TOKEN
 
@@ -90,32 +78,8 @@ class UnigramEncoder:
             scores[is_user_defined] = (USER_DEFINED_BONUS * (lengths - 1)).astype(np.float32)
         return scores
 
-    @cached_property
-    def _run(self) -> Callable[[str], list[int]]:
-        """Text to ids, -1 for a character that no token spells."""
-        from ..kernels import jit
-        from ..kernels.unigram_viterbi import unigram_encode
+    def _find_door(self) -> Callable[[int, int, int, int], int]:
+        from ..kernels import jit, unigram_viterbi
 
         jit.make_ready("unigram")
-        address = self._table.address
-
-        def run(text: str) -> list[int]:
-            ids: list[int] = unigram_encode(address, text_bytes(text)).tolist()
-            return ids
-
-        return run
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text without special tokens.
-
-        Raises
-        ------
-        VocabularyError : a character that no token spells, in a vocabulary without a token for the unknown.
-        """
-        if not text:
-            return []
-        ids = self._run(text)
-        check_growth(ids)
-        if self._vocabulary.encoder.unknown_id < 0 and -1 in ids:
-            raise refuse(text, self._run)
-        return ids
+        return jit.entry_point(unigram_viterbi.unigram_encode)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from .double_array import BASE_SHIFT, HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
 from .jit import door, kernel, never_inline
-from .memory import load_i32, load_i64, load_u8, store_u8
+from .memory import as_table, load_i32, load_i64, load_u8, store_u8
 from .piece_slots import (
     ADDS_SPACE,
     ESCAPES_SPACES,
@@ -322,3 +322,9 @@ def normalize(model, text, n_bytes, out, capacity):
         store_u8(out + filled, SPACE)
         filled += 1
     return filled
+
+
+@door("int64(int64, int64, int64, int64, int64)", group="charsmap")
+def normalize_text(address, text, n_bytes, out, capacity):
+    """Write the normalized text to `out`; returns its length, or NEEDS_MORE when `capacity` is too small for it."""
+    return normalize(as_table(address), text, n_bytes, out, capacity)

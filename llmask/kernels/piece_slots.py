@@ -1,7 +1,7 @@
-"""Slots of the table that a SentencePiece encoder is: sizes, flags, and addresses of its arrays.
+"""Slots of the table that a SentencePiece encoder is, and of the room that one call of it works in.
 
-`llmask/encoders/pieces.py` fills it and keeps the arrays; kernels get its address. An address of 0 says that the model
-has no such thing.
+`llmask/encoders/pieces.py` fills the table and keeps the arrays; kernels get its address. An address of 0 says that the
+model has no such thing. Rooms are made by `llmask/encoders/piece_encoder.py`.
 
 In: nothing. Out: numbers of slots. Cost: none.
 """
@@ -41,3 +41,13 @@ FROZEN_ENTRIES = 22
 N_TOKENS = 23
 
 N_SLOTS = 24
+
+# a room, for normalized texts of up to CAPACITY bytes
+CAPACITY = 0
+NORMAL = 1  # uint8[capacity]: the normalized text
+RECORDS = 2  # capacity + 1 of RECORD_BYTES, zeros for unigram_viterbi, which leaves zeros
+PATH = 3  # int32[capacity + 1]
+IDS = 4  # int32[3 * capacity + 1], the result
+WORDS = 5  # zeros at first: what unigram_words remembers from call to call
+N_ROOM_SLOTS = 6
+RECORD_BYTES = 16

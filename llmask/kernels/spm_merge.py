@@ -20,9 +20,7 @@ word of 1 MB.
 
 from __future__ import annotations
 
-import numpy as np
-
-from .charsmap_rules import SPACE, character_length
+from .charsmap_rules import NEEDS_MORE, SPACE, character_length
 from .double_array import HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
 from .jit import door, kernel, never_inline
 from .memory import (
@@ -42,21 +40,25 @@ from .piece_slots import (
     CHARACTER_UNITS,
     FROZEN_ENTRIES,
     FROZEN_UNITS,
+    IDS,
     N_TOKENS,
     NEIGHBOURS,
+    NORMAL,
     PAIRS,
     PAIRS_MASK,
+    RECORD_BYTES,
+    RECORDS,
     STOPS_AT_SPACES,
     UNKNOWN_ID,
 )
 from .spm_pairs import pair_slot
-from .unigram_viterbi import TOO_LONG, is_cut, normalized_text, put_bytes
+from .unigram_viterbi import is_cut, normalize_into, put_bytes
 
 SHORT_WORD = 24
 NO_SYMBOL = -1
 DEAD = -2
 NO_RANK = 0x7FFFFFFF  # higher than any rank
-RECORD = 16
+RECORD = RECORD_BYTES
 
 
 @kernel
@@ -326,20 +328,14 @@ def merge_text(model, text, n_bytes, symbols, ids):
     return filled
 
 
-@door("int32[::1](int64, uint8[::1])", group="spm")
-def spm_encode(address, text):
-    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
-    model = as_table(address)
-    normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
-    if n_bytes == TOO_LONG:
-        give_back(normal)
-        return np.full(1, TOO_LONG, np.int32)
-    symbols = allocate((n_bytes + 1) * RECORD)
-    ids = allocate(3 * n_bytes * 4 + 4)
-    n_ids = merge_text(model, normal, n_bytes, symbols, ids)
-    found = np.empty(n_ids, np.int32)
-    copy_bytes(found.ctypes.data, ids, n_ids * 4)
-    give_back(ids)
-    give_back(symbols)
-    give_back(normal)
-    return found
+@door("int64(int64, int64, int64, int64)", group="spm")
+def spm_encode(address, room_address, text, n_bytes):
+    """Write the ids of a text to the room's IDS and return how many; NEEDS_MORE: a larger room is needed.
+
+    The unknown id, which may be -1, stands where no token is.
+    """
+    model, room = as_table(address), as_table(room_address)
+    n_normal = normalize_into(model, room, text, n_bytes)
+    if n_normal == NEEDS_MORE:
+        return NEEDS_MORE
+    return merge_text(model, room[NORMAL], n_normal, room[RECORDS], room[IDS])

@@ -113,6 +113,12 @@ def test_intervals_are_encoded_from_scratch(tok, scaled, rng):
         for _ in range(60):
             start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
             assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
+    for _ in range(scaled(3)):
+        text = random_text(rng, 12)[:60]
+        counter = IntervalCounter(tok, text)
+        for start in range(len(text) + 1):
+            for end in range(start, len(text) + 1):
+                assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
     with pytest.raises(VocabularyError):
         counter.count(0, len(text) + 1)
 
