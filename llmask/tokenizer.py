@@ -228,7 +228,8 @@ class Tokenizer(TokenSources):
         """Chunks of at most `n` tokens, each counted alone; joined they are the text.
 
         A chunk is what the first `n` tokens of the rest spell, less what they have of a character that they do not
-        finish, and less where the end of the chunk changes how its last word is split.
+        finish, and less where the end of the chunk changes how its last word is split. Where tokens do not spell the
+        text, because it is normalized, a beginning of at most `n` tokens is searched by counting.
 
         Raises
         ------
@@ -259,13 +260,38 @@ class Tokenizer(TokenSources):
                 return len(text)
             n_characters *= 2
         spelled = self.decode_bytes(ids[: max(n, 0)])
+        if self.decode_drops_blank:
+            spelled = spelled.removeprefix(b" ")
         if window.encode("utf-8").startswith(spelled):
             end = len(spelled.decode("utf-8", "ignore"))
-        else:  # normalization or blanks that are added: what tokens spell is not the text
-            end = len(window) * n // len(ids)
-        while end > 0 and self.count(window[:end]) > n:
-            end -= 1
-        return start + end
+            while end > 0 and self.count(window[:end]) > n:
+                end -= 1
+            if end > 0:
+                return start + end
+        # normalization, blanks that are added or removed, unknown characters: what tokens spell is not the text
+        return start + self._search_chunk(window, n, len(ids))
+
+    def _search_chunk(self, window: str, n: int, n_tokens: int) -> int:
+        """Length of a beginning of `window`, which has `n_tokens`, more than `n`, that has at most `n`; 0: none found.
+
+        Counts grow nearly evenly with the text, so the place is looked for where it should be, and every other time in
+        the middle.
+        """
+        low, high, n_low, n_high = 0, len(window), 0, n_tokens
+        is_even = False
+        while high - low > 1 and n_low < n:
+            middle = (low + high) // 2 if is_even else low + (high - low) * (n - n_low) // max(n_high - n_low, 1)
+            middle = min(max(middle, low + 1), high - 1)
+            found = self.count(window[:middle])
+            if found <= n:
+                low, n_low = middle, found
+            else:
+                high, n_high = middle, found
+            is_even = not is_even
+        if low > 0:
+            return low
+        # a character may have more tokens than it has together with the next ones
+        return next((end for end in range(min(len(window), 2 * n + 8), 0, -1) if self.count(window[:end]) <= n), 0)
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
         """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.

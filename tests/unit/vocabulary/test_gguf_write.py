@@ -118,9 +118,7 @@ def test_tokens_around_a_text_and_white_space_taken_with_tokens(tmp_path, kind, 
 
 
 def test_other_programs_find_the_tokens_around_a_text(tmp_path):
-    data = EncoderData(
-        kind="bpe", merges=make_table([b"a a"]), pretokenizer="gpt-2", prefix_ids=(0,), suffix_ids=(1,)
-    )
+    data = EncoderData(kind="bpe", merges=make_table([b"a a"]), pretokenizer="gpt-2", prefix_ids=(0,), suffix_ids=(1,))
     write_gguf(from_bytes([b"<s>", b"</s>", b"a"], eos=1, special=[0], encoder=data), tmp_path / "v.gguf")
     section = read_section(tmp_path / "v.gguf")
     names = ("bos_token_id", "eos_token_id")
