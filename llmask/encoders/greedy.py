@@ -18,9 +18,8 @@ import numpy as np
 from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
-from .bpe_tables import double_array
 from .normalizer import Normalizer
-from .tables import EncoderTable, address_of
+from .tables import EncoderTable, address_of, double_array
 
 
 class GreedyEncoder:

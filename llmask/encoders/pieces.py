@@ -7,26 +7,14 @@ In: a vocabulary. Out: tables for `llmask/kernels`. Cost: 0.1 s for 250,000 toke
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze
 from ..vocabulary.vocabulary import TokenType, Vocabulary
+from .tables import double_array
 
 SPACE = 32
-
-
-class DoubleArray(NamedTuple):
-    """Tokens for matching at every place of a text; the layout is in `llmask/kernels/double_array.py`.
-
-    units    int64[n]  label, flag, base
-    entries  int64[n]  token id; the upper half is free for its score
-    """
-
-    units: np.ndarray
-    entries: np.ndarray
 
 
 class PieceTable:
@@ -86,28 +74,14 @@ def _without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
     return freeze(offsets, data)
 
 
-def build_double_array(strings: StringTable) -> DoubleArray:
+def build_double_array(strings: StringTable) -> np.ndarray:
     """Double array of all strings that are not empty; of equal ones the first counts.
 
     Raises
     ------
     VocabularyError : a string is too long or there are too many (see `build_trie`).
     """
-    from ..kernels import double_array, jit
-
-    jit.make_ready("double_array")
-    trie = build_trie(*strings)
-    node, child_first, child_byte, child_node = (np.array(part) for part in trie[:4])
-    capacity = 2 * trie.n_nodes + 32 * double_array.BLOCK
-    while True:
-        units, entries = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        n_units = double_array.fill_double_array(
-            node, child_first, child_byte, child_node, np.empty(trie.n_nodes, np.int32), units, entries,
-            np.zeros(capacity, np.int32), np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8),
-        )  # fmt: skip
-        if n_units > 0:
-            return DoubleArray(units[:n_units].copy(), entries[:n_units].copy())
-        capacity *= 2
+    return double_array(build_trie(*strings))
 
 
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
@@ -129,7 +103,7 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
         users = user_defined_strings(vocabulary, vocabulary.texts)
         if len(users.data):
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
-            table.put_array(slots.USER_UNITS, build_double_array(users).units)
+            table.put_array(slots.USERS, build_double_array(users))
     table.put_array(slots.IS_PLAIN, is_plain)
     table.put(slots.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
     table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)

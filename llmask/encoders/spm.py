@@ -55,10 +55,8 @@ class SpmEncoder(PieceEncoder):
         put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
         characters, symbols = list_characters(tokens)
-        found = build_double_array(characters)
-        found.entries[:] = symbols[found.entries]
-        table.put_array(slots.CHARACTER_UNITS, found.units)
-        table.put_array(slots.CHARACTER_ENTRIES, found.entries)
+        table.put_array(slots.CHARACTERS, build_double_array(characters))
+        table.put_array(slots.SYMBOLS, symbols)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
@@ -72,9 +70,7 @@ class SpmEncoder(PieceEncoder):
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
-                frozen = build_double_array(users)
-                table.put_array(slots.FROZEN_UNITS, frozen.units)
-                table.put_array(slots.FROZEN_ENTRIES, frozen.entries)
+                table.put_array(slots.FROZEN, build_double_array(users))
         table.put(slots.N_TOKENS, tokens.n_strings)
         table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         spelled = byte_tokens(vocabulary)

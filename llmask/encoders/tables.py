@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..trie.layout import TokenTrie
 from .pattern_automaton import Automaton
 
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
@@ -34,10 +35,10 @@ _DOORS = {
         "read_merges": "bpe_merges",
         "list_splits": "bpe_merges",
         "trace_histories": "bpe_pairs",
-        "build_double_array": "bpe_trie",
         "link_prefixes": "bpe_trie",
         "encode_text": "bpe_encode",
     },
+    "double_array": {"build_double_array": "double_array"},
     "encoders": {
         "encode_text_otherwise": "bpe_encode",
         "encode_texts": "bpe_encode",
@@ -134,3 +135,19 @@ class EncoderTable:
     def get(self, slot: int) -> np.ndarray:
         """The array of a slot."""
         return self._arrays[slot]
+
+
+def double_array(trie: TokenTrie) -> np.ndarray:
+    """int64[n] entries of a trie, as `llmask/kernels/double_array.py` describes them."""
+    from ..kernels.double_array import NOTHING
+
+    n_entries = 2 * trie.n_nodes + 4096
+    arrays = [np.array(array) for array in (trie.node, trie.child_first, trie.child_byte, trie.child_node)]
+    slots = np.zeros(trie.n_nodes, np.int32)
+    while True:
+        entries, next_free = np.zeros(n_entries, np.int64), np.empty(n_entries, np.int32)
+        n_used = DOORS.build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
+        if n_used != NOTHING:
+            used: np.ndarray = entries[:n_used].copy()
+            return used
+        n_entries *= 2

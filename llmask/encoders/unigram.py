@@ -40,21 +40,16 @@ class UnigramEncoder(PieceEncoder):
 
     def _make_table(self) -> PieceTable:
         from ..kernels import piece_slots as slots
-        from ..kernels.double_array import HAS_TOKEN
 
         vocabulary = self._vocabulary
         table = PieceTable(slots.N_SLOTS)
         put_normalization(table, vocabulary)
         strings = matched_strings(vocabulary)
-        tokens = build_double_array(strings)
         scores = self._scores()
-        ends_token = (tokens.units & HAS_TOKEN) != 0
-        halves = tokens.entries.view(np.int32).reshape(-1, 2)
-        halves[ends_token, 1] = scores[halves[ends_token, 0]].view(np.int32)
         is_normal = vocabulary.types == TokenType.NORMAL
         lowest = scores[is_normal].min(initial=np.float32(0.0) if not is_normal.any() else np.float32(np.inf))
-        table.put_array(slots.TOKEN_UNITS, tokens.units)
-        table.put_array(slots.TOKEN_ENTRIES, tokens.entries)
+        table.put_array(slots.TOKENS, build_double_array(strings))
+        table.put_array(slots.SCORES, scores)
         table.put_array(slots.NEIGHBOURS, list_neighbours(strings))
         table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         table.put_array(slots.UNKNOWN_SCORE, np.array([lowest - UNKNOWN_PENALTY], np.float32))

@@ -29,9 +29,9 @@ from .bpe_incremental import (
     write_row,
 )
 from .bpe_pairs import are_compatible
-from .bpe_trie import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
 from .bpe_words import NO_TOKEN, find_word
 from .constants import MAX_TOKEN_BYTES
+from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
 from .encoder_slots import (
     CLASS_BLOCKS,
     CLASS_INDEX,

@@ -21,7 +21,7 @@ word of 1 MB.
 from __future__ import annotations
 
 from .charsmap_rules import NEEDS_MORE, SPACE, character_length
-from .double_array import HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .jit import door, kernel, never_inline
 from .memory import (
     allocate,
@@ -36,10 +36,8 @@ from .memory import (
 )
 from .piece_slots import (
     BYTE_TOKENS,
-    CHARACTER_ENTRIES,
-    CHARACTER_UNITS,
-    FROZEN_ENTRIES,
-    FROZEN_UNITS,
+    CHARACTERS,
+    FROZEN,
     IDS,
     N_TOKENS,
     NEIGHBOURS,
@@ -49,6 +47,7 @@ from .piece_slots import (
     RECORD_BYTES,
     RECORDS,
     STOPS_AT_SPACES,
+    SYMBOLS,
     UNKNOWN_ID,
 )
 from .spm_pairs import pair_slot
@@ -257,32 +256,29 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
 @kernel
 def character_symbol(model, text, place, end):
     """Symbol of a single character, or NO_SYMBOL."""
-    units = model[CHARACTER_UNITS]
-    unit = load_i64(units + ROOT_UNIT * 8)
-    index = NO_UNIT
+    entry = ROOT
     for at in range(place, end):
-        index = step(units, unit, load_u8(text + at))
-        if index == NO_UNIT:
+        entry = step(model[CHARACTERS], entry, load_u8(text + at))
+        if entry == FREE:
             return NO_SYMBOL
-        unit = load_i64(units + index * 8)
-    return load_i32(model[CHARACTER_ENTRIES] + index * 8) if unit & HAS_TOKEN else NO_SYMBOL
+    number = token_of(entry)
+    return load_i32(model[SYMBOLS] + number * 4) if number != NOTHING else NO_SYMBOL
 
 
 @kernel
 def frozen_token(model, text, place, n_bytes):
     """The longest token at a place that is never merged: its length << 32 | id; 0 when there is none."""
     found = 0
-    units = model[FROZEN_UNITS]
-    unit = load_i64(units + ROOT_UNIT * 8)
+    entry = ROOT
     at = place
     while at < n_bytes:
-        index = step(units, unit, load_u8(text + at))
-        if index == NO_UNIT:
+        entry = step(model[FROZEN], entry, load_u8(text + at))
+        if entry == FREE:
             break
         at += 1
-        unit = load_i64(units + index * 8)
-        if unit & HAS_TOKEN:
-            found = (at - place) << 32 | load_i32(model[FROZEN_ENTRIES] + index * 8)
+        token = token_of(entry)
+        if token != NOTHING:
+            found = (at - place) << 32 | token
     return found
 
 
@@ -292,7 +288,7 @@ def merge_text(model, text, n_bytes, symbols, ids):
     never_inline()
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
-    frozen = model[FROZEN_UNITS] != 0
+    frozen = model[FROZEN] != 0
     filled = 0
     after_unknown = 0
     n_symbols = 0  # of the word so far

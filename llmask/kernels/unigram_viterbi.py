@@ -21,10 +21,10 @@ from __future__ import annotations
 import numpy as np
 
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
-from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .floats import load_f32, load_f64, store_f64
 from .jit import door, kernel, never_inline
-from .memory import as_table, fill_bytes, load_i32, load_i64, load_u8, store_i32
+from .memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .piece_slots import (
     ADDS_FLOAT64,
     BYTE_TOKENS,
@@ -36,13 +36,13 @@ from .piece_slots import (
     PATH,
     RECORD_BYTES,
     RECORDS,
+    SCORES,
     STOPS_AT_SPACES,
-    TOKEN_ENTRIES,
-    TOKEN_UNITS,
     UNKNOWN_ID,
     UNKNOWN_SCORE,
     WORDS,
 )
+from .piece_slots import TOKENS as TOKEN_ARRAY
 from .unigram_words import (
     MAX_WORD_BYTES,
     MAX_WORD_SCORE,
@@ -195,9 +195,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     `words` is the address of WORDS_BYTES and STATES_BYTES, zeros at the model's first text.
     """
     never_inline()
-    units = model[TOKEN_UNITS]
-    entries = model[TOKEN_ENTRIES]
-    root = load_i64(units + ROOT_UNIT * 8)
+    tokens, scores = model[TOKEN_ARRAY], model[SCORES]
     unknown = model[UNKNOWN_ID]
     unknown_score = load_f32(model[UNKNOWN_SCORE])
     neighbours = model[NEIGHBOURS]
@@ -230,20 +228,19 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             score = 0.0
         length = min(character_length(first), n_bytes - start)
         is_known = False
-        unit = root
+        entry = ROOT
         at = start
         while at < n_bytes:
             byte = load_u8(text + at)
             if stops and byte == SPACE and at > start:
                 break
-            index = (unit >> BASE_SHIFT) ^ byte
-            unit = load_i64(units + index * 8)
-            if unit & LABEL_MASK != byte:
+            entry = step(tokens, entry, byte)
+            if entry == FREE:
                 break
             at += 1
-            if unit & HAS_TOKEN:
-                entry = entries + index * 8
-                offer(places, at - word, start - word, load_i32(entry), score, load_f32(entry + 4), is_wide)
+            token = token_of(entry)
+            if token != NOTHING:
+                offer(places, at - word, start - word, token, score, load_f32(scores + token * 4), is_wide)
                 is_known = is_known or at - start == length
                 frontier = max(frontier, at - word)
         if not is_known:

@@ -24,11 +24,12 @@ from __future__ import annotations
 import numpy as np
 
 from .charsmap_rules import character_length
-from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .floats import load_f32, load_f64, store_f32, store_f64
 from .jit import kernel, never_inline
 from .memory import copy_bytes, load_i32, load_i64, load_u8, store_i32, store_i64
-from .piece_slots import ADDS_FLOAT64, TOKEN_ENTRIES, TOKEN_UNITS
+from .piece_slots import ADDS_FLOAT64, SCORES
+from .piece_slots import TOKENS as TOKEN_ARRAY
 from .raw import load_word, shift_right
 
 MAX_WORD_BYTES = 16
@@ -76,9 +77,7 @@ def holds(entry, head, tail, length):
 @kernel
 def search_word(model, text, length, states):
     """Fill `states` for a word that begins at the address `text`; returns whether it may be remembered."""
-    units = model[TOKEN_UNITS]
-    entries = model[TOKEN_ENTRIES]
-    root = load_i64(units + ROOT_UNIT * 8)
+    tokens, scores = model[TOKEN_ARRAY], model[SCORES]
     for place in range(1, length + 1):
         store_f64(states + place * STATE_BYTES, NEVER)
         store_f64(states + place * STATE_BYTES + 8, NEVER)
@@ -90,25 +89,26 @@ def search_word(model, text, length, states):
             return False
         end = min(start + character_length(load_u8(text + start)), length)
         is_known = False
-        unit = root
+        entry = ROOT
         at = start
         while at < length:
-            byte = load_u8(text + at)
-            index = (unit >> BASE_SHIFT) ^ byte
-            unit = load_i64(units + index * 8)
-            if unit & LABEL_MASK != byte:
+            entry = step(tokens, entry, load_u8(text + at))
+            if entry == FREE:
                 break
             at += 1
-            if unit & HAS_TOKEN:
+            token = token_of(entry)
+            if token != NOTHING:
                 is_known = is_known or at == end
                 state = states + at * STATE_BYTES
-                total = score + np.float64(load_f32(entries + index * 8 + 4))
+                token_score = load_f32(scores + token * 4)
+                total = score + np.float64(token_score)
                 best = load_f64(state)
                 if total > best:
                     store_f64(state, total)
                     store_f64(state + 8, best)
                     store_i32(state + START, start)
-                    copy_bytes(state + TOKEN, entries + index * 8, 8)
+                    store_i32(state + TOKEN, token)
+                    store_f32(state + SCORE, token_score)
                 elif total > load_f64(state + 8):
                     store_f64(state + 8, total)
         if not is_known:
