@@ -27,6 +27,7 @@ from .tables import CONTENTS, SHORT_LIST, IntegerList, address_of
 FIRST_CAPACITY = 1 << 13  # bytes of normalized text in a new room: 270 KB in all, and 1 MB for words
 CACHE_LINE = 64  # bytes
 KEPT_CAPACITY = 1 << 16  # larger rooms are given back after the call
+Door = Callable[[int, int, int, int], int]
 
 
 class Room:
@@ -90,19 +91,8 @@ class PieceEncoder(ABC):
         """The table of the compiled code."""
 
     @abstractmethod
-    def _find_door(self) -> Callable[[int, int, int, int], int]:
+    def _find_door(self) -> Door:
         """The compiled call, ready: addresses of table, room and text, bytes of the text; gives the number of ids."""
-
-    @cached_property
-    def _compiled(self) -> tuple[Callable[[int, int, int, int], int], int]:
-        """The door, and the address of the table, whose arrays live as long as the encoder."""
-        door = self._find_door()
-        self._table = self._make_table()
-        return door, self._table.address
-
-    @cached_property
-    def _integers(self) -> IntegerList:
-        return IntegerList(self._vocabulary.tokens.n_strings)
 
     @cached_property
     def encode(self) -> Callable[[str], list[int]]:
@@ -114,57 +104,63 @@ class PieceEncoder(ABC):
             is too long, or normalization makes it so.
         UnicodeEncodeError : a lone surrogate.
         """
-        door, address, rooms = *self._compiled, self._rooms
-        has_unknown = self._vocabulary.encoder.unknown_id >= 0
-        unpack = [Struct(f"={n}i").unpack_from for n in range(SHORT_LIST + 1)]
+        integers = IntegerList(self._vocabulary.tokens.n_strings)
+        run = _make_run(self._find_door(), self._make_table(), self._rooms, integers)
+        return run if self._vocabulary.encoder.unknown_id >= 0 else _refusing(run)
 
-        # a function of its own, not a method: looking up attributes would take a tenth of the call
-        def encode(text: str) -> list[int]:
-            data = text.encode()
-            try:
-                room = rooms.pop()
-            except IndexError:
-                room = Room()
-            n_ids = door(address, room.address, id(data) + CONTENTS, len(data))
-            if 0 <= n_ids <= SHORT_LIST:
-                ids = [*unpack[n_ids](room.ids)]  # two thirds of the time of a slice and its list
-            else:
-                ids = self._finish_long(room, data, n_ids)
-            rooms.append(room)
-            if not has_unknown and -1 in ids:
-                raise self._refuse(text)
-            return ids
 
-        return encode
+# Functions that know nothing of the encoder: looking up attributes would take a tenth of a call, and an encoder that a
+# function of its own refers to would live, with all its tables, until garbage is collected.
 
-    def _finish_long(self, room: Room, data: bytes, n_ids: int) -> list[int]:
-        if n_ids < 0:
-            n_ids = self._enlarge(room, data)
-        ids = self._integers.listed(np.frombuffer(room.ids, np.int32, n_ids))
-        if room.capacity > KEPT_CAPACITY:
-            room.resize(FIRST_CAPACITY)
+
+def _make_run(door: Door, table: PieceTable, rooms: list[Room], integers: IntegerList) -> Callable[[str], list[int]]:
+    """The function from a text to its ids, -1 for a character that no token spells."""
+    address = table.address
+    unpack = [Struct(f"={n}i").unpack_from for n in range(SHORT_LIST + 1)]
+
+    def run(text: str) -> list[int]:
+        data = text.encode()
+        try:
+            room = rooms.pop()
+        except IndexError:
+            room = Room()
+        n_ids = door(address, room.address, id(data) + CONTENTS, len(data))
+        if 0 <= n_ids <= SHORT_LIST:
+            ids = [*unpack[n_ids](room.ids)]  # two thirds of the time of a slice and its list
+        else:
+            if n_ids < 0:
+                n_ids = _enlarge(door, table, room, data)  # naming the table here keeps its arrays alive
+            ids = integers.listed(np.frombuffer(room.ids, np.int32, n_ids))
+            if room.capacity > KEPT_CAPACITY:
+                room.resize(FIRST_CAPACITY)
+        rooms.append(room)
         return ids
 
-    def _enlarge(self, room: Room, data: bytes) -> int:
-        """Number of ids of a text that the room was too small for."""
-        door, address = self._compiled
-        for capacity in capacities(len(data)):
-            room.resize(capacity)
-            n_ids = door(address, room.address, address_of(data), len(data))
-            if n_ids >= 0:
-                return n_ids
-        raise AssertionError("capacities end with an error")
+    return run
 
-    def _refuse(self, text: str) -> VocabularyError:
-        """The error for a text with a character that no token spells."""
-        if len(text) == 1:
-            return VocabularyError(
-                f"no token spells {text!r}, so the text cannot be encoded", where="character 0 of the text"
-            )
-        for place, character in enumerate(text):
-            try:
-                self.encode(character)
-            except VocabularyError as error:
-                error.where = f"character {place} of the text"
-                return error
-        return VocabularyError("no token spells a character of the text, so it cannot be encoded")
+
+def _enlarge(door: Door, table: PieceTable, room: Room, data: bytes) -> int:
+    """Number of ids of a text that the room was too small for."""
+    for capacity in capacities(len(data)):
+        room.resize(capacity)
+        n_ids = door(table.address, room.address, address_of(data), len(data))
+        if n_ids >= 0:
+            return n_ids
+    raise AssertionError("capacities end with an error")
+
+
+def _refusing(run: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
+    """As `run`, with an error in place of -1."""
+
+    def encode(text: str) -> list[int]:
+        ids = run(text)
+        if -1 not in ids:
+            return ids
+        place = next((place for place, character in enumerate(text) if -1 in run(character)), None)
+        if place is None:
+            raise VocabularyError("no token spells a character of the text, so it cannot be encoded")
+        raise VocabularyError(
+            f"no token spells {text[place]!r}, so the text cannot be encoded", where=f"character {place} of the text"
+        )
+
+    return encode

@@ -11,7 +11,6 @@ In: text. Out: token ids. Cost: 20 ns a byte; the tables of 32,000 tokens take 6
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze, make_table
-from .piece_encoder import PieceEncoder
+from .piece_encoder import Door, PieceEncoder
 from .pieces import (
     PieceTable,
     build_double_array,
@@ -79,7 +78,7 @@ class SpmEncoder(PieceEncoder):
         table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
         return table
 
-    def _find_door(self) -> Callable[[int, int, int, int], int]:
+    def _find_door(self) -> Door:
         from ..kernels import jit, spm_merge
 
         jit.make_ready("spm")

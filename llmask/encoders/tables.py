@@ -79,7 +79,12 @@ class IntegerList:
     """The integers from -1 up to `n`, made once: looking up a million of them is twice as quick as making them."""
 
     def __init__(self, n: int) -> None:
-        self._integers = np.append(np.arange(n), -1).astype(object)  # -1 is the last
+        self._n = n
+
+    @cached_property
+    def _integers(self) -> np.ndarray:
+        integers: np.ndarray = np.append(np.arange(self._n), -1).astype(object)  # -1 is the last
+        return integers
 
     def listed(self, ids: np.ndarray) -> list[int]:
         """Ids as a list."""

@@ -14,12 +14,10 @@ In: text. Out: token ids. Cost: 25 ns a byte; the tables of 250,048 tokens take 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..vocabulary.vocabulary import TokenType
-from .piece_encoder import PieceEncoder
+from .piece_encoder import Door, PieceEncoder
 from .pieces import (
     PieceTable,
     build_double_array,
@@ -73,7 +71,7 @@ class UnigramEncoder(PieceEncoder):
             scores[is_user_defined] = (USER_DEFINED_BONUS * (lengths - 1)).astype(np.float32)
         return scores
 
-    def _find_door(self) -> Callable[[int, int, int, int], int]:
+    def _find_door(self) -> Door:
         from ..kernels import jit, unigram_viterbi
 
         jit.make_ready("unigram")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from llmask.encoders.spm import SpmEncoder
 from llmask.encoders.tables import SHORT_LIST
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
+from llmask.kernels import piece_slots
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 
 TOKENS = {"a": -1.0, "b": -1.25, "ab": -1.5, "ba": -1.75, "abab": -2.0, " ": -2.5, " a": -1.5, "日": -3.0}
@@ -30,8 +32,15 @@ def test_one_room_serves_all_calls_of_a_thread(encoder: PieceEncoder) -> None:
     assert len(encoder._rooms) == 1
 
 
+def test_a_text_does_not_begin_with_the_score_of_the_one_before(encoder: PieceEncoder) -> None:
+    # the score that a text ended with stayed in the room, and rounding decided otherwise between cuts of the next one
+    assert encoder.encode("aba") == [2, 0]
+    records = encoder._rooms[0]._arrays[piece_slots.RECORDS]
+    records[:8].view(np.float64)[0] = -1e16  # beside it all cuts are equal
+    assert encoder.encode("aba") == [2, 0]
+
+
 def test_ids_do_not_depend_on_what_was_encoded_before(encoder: PieceEncoder, rng, scaled) -> None:
-    # the score that one text ended with was where the next one began, which decided between equals
     fresh = type(encoder)
     for _ in range(scaled(60)):
         text = "".join(rng.choices(["a", "b", "ab", " ", "日", "abab" * 20], k=rng.randrange(40)))
@@ -72,3 +81,11 @@ def test_threads_have_rooms_of_their_own(encoder: PieceEncoder) -> None:
         thread.join()
     assert wrong == []
     assert 1 <= len(encoder._rooms) <= 4
+
+
+def test_an_encoder_that_nobody_uses_is_freed_at_once(encoder: PieceEncoder) -> None:
+    fresh = type(encoder)(encoder._vocabulary)
+    fresh.encode("ab" * SHORT_LIST)
+    alive = weakref.ref(fresh._rooms[0]), weakref.ref(fresh)
+    del fresh
+    assert [found() for found in alive] == [None, None]

@@ -121,9 +121,9 @@ def test_time_grows_with_the_length_and_no_faster():
     model = encoder({"a" * n: -1.0 / n for n in range(1, 17)})
 
     def seconds(n: int) -> float:
-        started = time.perf_counter()
+        started = time.thread_time()
         model.encode("a" * n)
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
     seconds(10)
     assert min(seconds(400_000) for _ in range(3)) < 30 * min(seconds(40_000) for _ in range(3))
