@@ -28,7 +28,7 @@ from ..errors import VocabularyError
 from ..vocabulary.vocabulary import Vocabulary
 from .bpe_tables import BpeTables
 from .pretokenize import Splitter, make_splitter
-from .tables import address_of
+from .tables import SHORT_LIST, address_of
 
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/bpe_encode.py
 RANDOM_BITS = 53
@@ -111,7 +111,10 @@ class BpeEncoder:
         failed = tables.doors.encode_texts(tables.address, address_of(data), offsets, first_ids, ids)
         if failed >= 0:
             self._refuse(parts[failed])
-        listed, bounds = tables.listed(ids[: first_ids[-1]]), first_ids.tolist()
+        bounds = first_ids.tolist()
+        if bounds[-1] > SHORT_LIST * len(parts):  # while lists are made no other thread runs: once only
+            return [tables.listed(ids[start:end]) for start, end in pairwise(bounds)]
+        listed = tables.listed(ids[: bounds[-1]])
         return [listed[start:end] for start, end in pairwise(bounds)]
 
     def _ends_of_bytes(self, data: bytes) -> np.ndarray:
