@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
+from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
@@ -279,8 +279,21 @@ class CompiledGrammar:
         """Memory of the grammar's own tables, in bytes."""
         return self.generation.table.bytes_used
 
-    def matcher(self) -> Matcher:
-        """A new matcher at the beginning of a document."""
-        from .matcher import Matcher
+    def matcher(self, prefix: bytes = b"") -> Matcher:
+        """A new matcher at the beginning of a document.
 
-        return Matcher(self)
+        Parameters
+        ----------
+        prefix : bytes that the tokens have to spell before the document: what `Tokenizer.heal` gave back of the
+            prompt. A token may spell the end of the prefix and go on into the document.
+
+        Raises
+        ------
+        LlmaskError : the prefix is no bytes.
+        """
+        from .matcher import Matcher
+        from .prefixed import PrefixedMatcher
+
+        if not isinstance(prefix, bytes):
+            raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        return PrefixedMatcher(self, prefix) if prefix else Matcher(self)
