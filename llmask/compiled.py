@@ -28,6 +28,7 @@ from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .store.store import Store
 
 if TYPE_CHECKING:
+    from .canonical.review import Review
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
@@ -200,6 +201,17 @@ class Generation:
         """See the class."""
         return max(self._least_room, self._factor * self._brought)
 
+    @cached_property
+    def review(self) -> Review:
+        """What canonical masks take out."""
+        from .canonical.review import Review, StateReview
+
+        store = self._store
+        if store.state_review is None:
+            assert store.split_states is not None
+            store.state_review = StateReview(store, store.split_states)
+        return Review(self, store.state_review)
+
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
         self._brought += n_bytes
@@ -211,6 +223,7 @@ class CompiledGrammar:
     Attributes
     ----------
     warnings : what the author of the grammar should know, such as formats taken as annotations.
+    n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
 
     Raises
     ------
@@ -242,6 +255,7 @@ class CompiledGrammar:
                 help="track fewer names in one rule or raise the limit",
             )
         self.store = store
+        self.n_cut = 0
         self.warnings = list(warnings)
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
@@ -296,4 +310,12 @@ class CompiledGrammar:
 
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        if self.store.split_states is not None:
+            from .canonical.matcher import CanonicalMatcher
+
+            if prefix:
+                raise LlmaskError(
+                    "a canonical grammar takes no prefix", help="compile without canonical=True, or drop the prefix"
+                )
+            return CanonicalMatcher(self)
         return PrefixedMatcher(self, prefix) if prefix else Matcher(self)

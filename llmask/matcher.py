@@ -117,11 +117,17 @@ class Matcher:
         """
         if type(token) is not int:
             token = as_integer(token, "a token id")
+        if not self._accept(token):
+            raise self._rejection(token)
+
+    def _accept(self, token: int) -> bool:
+        """Take one token into the state; False: it is not allowed."""
         reached = self._after(token)
         if reached == REFUSED:
-            raise self._rejection(token)
+            return False
         self._history.push(token, reached)
         self._cell[CELL_CONFIGURATION] = reached
+        return True
 
     def _after(self, token: int) -> int:
         """Configuration after one more token, or REFUSED."""
@@ -193,11 +199,8 @@ class Matcher:
         n_before = len(self._history)
         try:
             for token in each_of(tokens):
-                reached = self._after(token if type(token) is int else as_integer(token, "a token id"))
-                if reached == REFUSED:
+                if not self._accept(token if type(token) is int else as_integer(token, "a token id")):
                     break
-                self._history.push(token, reached)
-                self._cell[CELL_CONFIGURATION] = reached
             return len(self._history) - n_before
         finally:
             self.rollback(len(self._history) - n_before)

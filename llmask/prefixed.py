@@ -12,12 +12,11 @@ with; then nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import as_bitmask, each_of
+from .arguments import as_bitmask
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
 from .kernels import engine
@@ -100,10 +99,11 @@ class PrefixedMatcher(Matcher):
         found = {token for token in tokens if token != NO_TOKEN}
         return [*found, *(other for token, other in trie.duplicates.tolist() if token in found)]
 
-    def accept_token(self, token: int) -> None:
-        """As `Matcher.accept_token`."""
-        super().accept_token(token)
-        self._count()
+    def _accept(self, token: int) -> bool:
+        is_accepted = super()._accept(token)
+        if is_accepted:
+            self._count()
+        return is_accepted
 
     def _after(self, token: int) -> int:
         if not self._rest:
@@ -138,19 +138,6 @@ class PrefixedMatcher(Matcher):
             )
         self._take_bytes(data, reached)
         self._count()
-
-    def validate_tokens(self, tokens: Iterable[int]) -> int:
-        """As `Matcher.validate_tokens`."""
-        n_before = len(self._history)
-        try:
-            for token in each_of(tokens):
-                self.accept_token(token)
-        except TokenRejected:
-            pass
-        finally:
-            n_accepted = len(self._history) - n_before
-            self.rollback(n_accepted)
-        return n_accepted
 
     def rollback(self, n: int) -> None:
         """As `Matcher.rollback`."""

@@ -1,0 +1,343 @@
+"""Which tokens have no canonical continuation in a grammar, found once for a configuration and a split state.
+
+    by lexer state     tokens that stay inside a lexeme: the same for all grammars of a store
+    by configuration   tokens that cross a lexeme's end, and those that the lexer state alone does not answer
+
+Most tokens are answered by one character (kernels/canonical_search.py). Where a lexer state takes all tokens of a slice
+(store/slices.py), those of the next smaller slice are taken to have a plain character behind them, and only the others
+are walked. A search that is given up leaves its token allowed, and the position counts as cut.
+
+In: a generation's tables, split states. Out: `Filter`s. Cost: 2 us for one that is known; a new one 0.1 to 1 ms.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels import canonical_search, engine
+from ..kernels.canonical_fill import REFUSED_SPLIT
+from ..kernels.canonical_search import (
+    CUT,
+    D_CROSSING,
+    D_INSIDE,
+    D_KIND,
+    D_N_CROSSING,
+    D_N_INSIDE,
+    D_STATE,
+    D_STATE_KIND,
+    FOLLOWS_ON,
+    NEEDS_STATE,
+    NEEDS_TEXT,
+    NOTHING_FOLLOWS,
+    STOP,
+)
+from ..kernels.configurations import ENDED, REFUSED
+from ..kernels.constants import TRIE_END_MASK, TRIE_END_SHIFT
+from ..kernels.state_masks import MASK_LIST, MASK_WORDS
+from .states import NO_CHAIN, SplitStates
+
+if TYPE_CHECKING:
+    from ..compiled import Generation
+    from ..store.store import Store
+
+BUDGET = 400_000  # trie nodes of one search
+INSIDE_BUDGET = 20_000
+MOST_MISSES = 400  # texts that one search may have built
+MOST_FILTERS = 200_000
+Tokens = npt.NDArray[np.int32]
+_NOTHING: Tokens = np.empty(0, np.int32)
+
+
+class Filter(NamedTuple):
+    """What is taken out of a mask: the fields of a cell behind CELL_FILTER, and the arrays that they point to.
+
+    is_cut : some token is allowed although the search for its continuation was given up.
+    """
+
+    fields: tuple[int, ...]
+    words: Tokens
+    follows: npt.NDArray[np.uint16]
+    pairs: Tokens
+    removed: Tokens
+    may_end: bool
+    is_cut: bool
+
+
+class StateReview:
+    """Tokens inside of lexemes, for all grammars of a store."""
+
+    def __init__(self, store: Store, states: SplitStates) -> None:
+        self.states = states
+        self.queue = np.zeros((canonical_search.MOST_ENTRIES, canonical_search.ENTRY), np.int64)
+        self._store = store
+        self._known: dict[tuple[int, int], tuple[Tokens, Tokens]] = {}
+        self._verdicts: dict[tuple[int, int, int], int] = {}
+        self._hard: dict[tuple[int, int], Tokens] = {}
+        self._members: dict[int, Tokens] = {}
+        self._trie = store.tokenizer.trie.node
+
+    def review(self, state: int, split: int, mask: Tokens) -> tuple[Tokens, Tokens]:
+        """Of a lexer state's mask: tokens that nothing can follow, and those that it does not answer."""
+        known = self._known.get((state, split))
+        if known is None:
+            known = self._known[state, split] = self._review(state, split, mask)
+        return known
+
+    def _review(self, state: int, split: int, mask: Tokens) -> tuple[Tokens, Tokens]:
+        states, address = self.states, self._store.table.address
+        table = states.table(split)
+        number = self._slice_of(mask)
+        trie = self._trie if number is None else self._store.slice_arrays[number].rest
+        unsure = np.empty((len(trie), 3), np.int64)
+        n = canonical_search.review_state(address, states.address, state, split, trie.ctypes.data, len(trie), unsure)
+        unsure = unsure[:n]
+        if number is not None:
+            hard = self._hard_tokens(split, number)
+            more = np.empty((len(hard), 3), np.int64)
+            more[:, 0], more[:, 2] = hard, table.fitting[hard]
+            canonical_search.states_after(address, state, hard, more)
+            unsure = np.concatenate([unsure, more])
+        dead, open_ = [], []
+        for token, reached, split_after in unsure.tolist():
+            verdict = CUT if reached == STOP else self._search(reached, split_after, token)
+            if verdict == NOTHING_FOLLOWS:
+                dead.append(token)
+            elif verdict != FOLLOWS_ON:
+                open_.append(token)
+        return np.array(dead, np.int32), np.array(open_, np.int32)
+
+    def _slice_of(self, mask: Tokens) -> int | None:
+        """The slice next below the largest whose tokens are all in a mask."""
+        slices = self._store.slice_arrays
+        words = mask.view(np.uint8)
+        for number, part in enumerate(slices[:-1]):
+            if not (part.mask[: len(words)] & ~words).any():
+                return number + 1
+        return None
+
+    def _hard_tokens(self, split: int, number: int) -> Tokens:
+        """Tokens of a slice behind which no plain character ends the word."""
+        known = self._hard.get((split, number))
+        if known is None:
+            members = self._members.get(number)
+            if members is None:
+                flags = np.unpackbits(self._store.slice_arrays[number].mask, bitorder="little")
+                members = self._members[number] = np.flatnonzero(flags).astype(np.int32)
+            after = self.states.table(split).fitting[members]
+            refused = after == REFUSED_SPLIT
+            is_plain = self.states.is_plain[np.where(refused, 0, after)]
+            known = self._hard[split, number] = members[~refused & ~is_plain]
+        return known
+
+    def _search(self, state: int, split: int, token: int) -> int:
+        key = state, split, token
+        known = self._verdicts.get(key)
+        while known is None:
+            verdict = canonical_search.search_inside(
+                self._store.table.address, self.states.address, state, split, token, INSIDE_BUDGET, self.queue
+            )
+            if verdict == NEEDS_STATE:
+                self.states.table(int(self.states.slots[canonical_search.REPORT]))
+            else:
+                known = self._verdicts[key] = verdict
+        return known
+
+
+class Review:
+    """Filters of one generation of a grammar."""
+
+    def __init__(self, generation: Generation, inside: StateReview) -> None:
+        self._generation = generation
+        self._inside = inside
+        self._store = inside._store
+        self.states = inside.states
+        self._filters: dict[tuple[int, int, int, int], Filter] = {}
+        self._removed: dict[tuple[int, int], tuple[Tokens, bool]] = {}
+        self._verdicts: dict[tuple[int, int, int], int] = {}
+        self._parts = np.zeros(canonical_search.D_FIELDS, np.int64)
+
+    def known(self, configuration: int, split: int, before: int, chain: int) -> Filter | None:
+        """The filter of a position, if it is known."""
+        return self._filters.get((configuration, split, before, chain))
+
+    def filter(self, configuration: int, split: int, before: int, chain: int) -> Filter:
+        """The filter of a position: configuration, split state, last token, chain; call it under the store's lock.
+
+        Raises
+        ------
+        LimitExceeded : the mask needs more work than the limits allow.
+        """
+        key = configuration, split, before, chain
+        found = self._filters.get(key)
+        if found is None:
+            if len(self._filters) >= MOST_FILTERS:
+                self._filters.clear()
+            with self.states.lock:
+                found = self._filters[key] = self._make(configuration, split, before, chain)
+        return found
+
+    def _make(self, configuration: int, split: int, before: int, chain: int) -> Filter:
+        states = self.states
+        table = states.table(split)
+        is_lone = states.is_lone(before)
+        pairs = states.incompatible(before) if before >= 0 else _NOTHING
+        words = table.lone_words if is_lone else table.words
+        removed, is_cut = self._find_removed(configuration, split)
+        may_end = bool(states.may_end[split])
+        follows = table.breaking
+        if configuration == ENDED:
+            words = np.full_like(words, -1)
+            pairs = removed = _NOTHING
+            may_end = True
+        elif table.is_mixed and (is_lone or len(pairs)):
+            candidates = np.flatnonzero(table.breaking != REFUSED_SPLIT) if is_lone else pairs
+            mixed = candidates[
+                (table.breaking[candidates] != REFUSED_SPLIT)
+                & (table.breaking[candidates] != table.fitting[candidates])
+            ].astype(np.int32)
+            dead, more_cut = self._review_tokens(configuration, split, mixed, True)
+            removed = np.concatenate([np.setdiff1d(removed, mixed), dead]).astype(np.int32)
+            is_cut = is_cut or more_cut
+        if chain < NO_CHAIN:
+            goes_on = np.zeros(len(words) * 32, bool)
+            goes_on[: len(table.goes_on)] = table.goes_on
+            words = words & np.packbits(goes_on, bitorder="little").view(np.int32)
+            follows = np.full_like(follows, REFUSED_SPLIT)
+            may_end = False
+        for token in states.chain_ends(chain):
+            if token not in removed and not self._goes_on(configuration, split, before, token):
+                removed = np.append(removed, np.int32(token))
+        removed = np.sort(removed)
+        fields = (
+            words.ctypes.data, follows.ctypes.data, pairs.ctypes.data, len(pairs), removed.ctypes.data, len(removed),
+            int(may_end),
+        )  # fmt: skip
+        return Filter(fields, words, follows, pairs, removed, may_end, is_cut)
+
+    def _goes_on(self, configuration: int, split: int, before: int, token: int) -> bool:
+        """Whether the word may go on behind a token that would complete a word that is a token."""
+        after = self.states.after(split, before, token)
+        reached = REFUSED if after == REFUSED_SPLIT else self._generation.run(engine.ACCEPT, configuration, token)
+        if reached == REFUSED:
+            return True  # refused in any case
+        table = self.states.table(after)
+        allowed = table.goes_on.copy()
+        allowed[self.states.incompatible(token)] = False
+        removed, _ = self._find_removed(reached, after)
+        allowed[removed] = False
+        tokens = np.flatnonzero(allowed).astype(np.int32)
+        return any(self._generation.run(engine.ACCEPT, reached, other) != REFUSED for other in tokens.tolist())
+
+    def _find_removed(self, configuration: int, split: int) -> tuple[Tokens, bool]:
+        """Tokens without a canonical continuation, taken as compatible with the token before; whether one was cut."""
+        known = self._removed.get((configuration, split))
+        if known is not None:
+            return known
+        if configuration == ENDED:
+            return _NOTHING, False
+        self._generation.run(engine.BUILD_MASK, configuration)
+        parts = self._parts
+        canonical_search.describe(self._store.table.address, self._generation.table.address, configuration, parts)
+        dead, unsure = _NOTHING, []
+        inside = None
+        if parts[D_STATE_KIND] == MASK_WORDS:
+            inside = _view(int(parts[D_INSIDE]), self._n_words)
+            dead, open_ = self._inside.review(int(parts[D_STATE]), split, inside)
+            unsure.append(open_)
+        elif parts[D_STATE_KIND] == MASK_LIST:
+            unsure.append(_view(int(parts[D_INSIDE]), int(parts[D_N_INSIDE])))
+        if parts[D_KIND] == MASK_LIST:
+            unsure.append(_view(int(parts[D_CROSSING]), int(parts[D_N_CROSSING])))
+        else:
+            own = _view(int(parts[D_CROSSING]), self._n_words)
+            bits = own if inside is None else own & ~inside
+            unsure.append(np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).astype(np.int32))
+        found, is_cut = self._review_tokens(configuration, split, np.concatenate(unsure), False)
+        made = self._removed[configuration, split] = np.concatenate([dead, found]), is_cut
+        return made
+
+    @property
+    def _n_words(self) -> int:
+        return self._store.n_words
+
+    def _review_tokens(self, configuration: int, split: int, tokens: Tokens, breaks: bool) -> tuple[Tokens, bool]:
+        """Those of some tokens that have no canonical continuation; whether a search was cut."""
+        if not len(tokens):
+            return _NOTHING, False
+        self.states.table(split)
+        unsure = np.zeros((len(tokens) + 1, 3), np.int64)
+        first, before = 0, (-1, -1)
+        while True:
+            status = canonical_search.review_tokens(
+                self._store.table.address, self._generation.table.address, self.states.address,
+                configuration, split, tokens, first, breaks, unsure,
+            )  # fmt: skip
+            if status != NEEDS_TEXT:
+                break
+            first = int(unsure[-1, 1])
+            missing = first, int(self.states.slots[canonical_search.REPORT_BYTE])
+            if missing == before:  # cannot be built: taken as unsure
+                break
+            before = missing
+            self._build(self._generation.run(engine.ACCEPT, configuration, int(tokens[first])))
+        dead, is_cut = [], status == NEEDS_TEXT
+        for token, packed, after in unsure[: unsure[-1, 0]].tolist():
+            verdict = self._verdicts.get((packed, after, token))
+            if verdict is None:
+                reached = self._generation.run(engine.ACCEPT, configuration, token)
+                verdict = self._verdicts[packed, after, token] = self._search(reached, after, token)
+            if verdict == NOTHING_FOLLOWS:
+                dead.append(token)
+            is_cut = is_cut or verdict == CUT
+        return np.array(dead, np.int32), is_cut
+
+    def _build(self, configuration: int) -> None:
+        """Build the steps over all bytes."""
+        if configuration != REFUSED:
+            self._generation.run(engine.LIVE_BYTES, configuration, data=np.zeros(256, np.int32))
+
+    def _search(self, configuration: int, split: int, token: int) -> int:
+        """Whether a canonical continuation exists behind `token`, which led to the configuration and split state."""
+        states, queue = self.states, self._inside.queue
+        for _ in range(MOST_MISSES):
+            verdict: int = canonical_search.search(
+                self._store.table.address, self._generation.table.address, states.address,
+                configuration, split, token, BUDGET, queue,
+            )  # fmt: skip
+            if verdict == NEEDS_STATE:
+                states.table(int(states.slots[canonical_search.REPORT]))
+            elif verdict == NEEDS_TEXT:
+                path = self._path_to(int(states.slots[canonical_search.REPORT_NODE]))
+                entry = int(states.slots[canonical_search.REPORT_ENTRY])
+                while entry != 0:
+                    path = self._store.tokenizer.token_bytes(int(queue[entry, 2])) + path
+                    entry = int(queue[entry, 3])
+                data = np.frombuffer(path, np.uint8).astype(np.int32)
+                self._build(self._generation.run(engine.ADVANCE, configuration, data=data))
+            else:
+                return verdict
+        return CUT
+
+    def _path_to(self, node: int) -> bytes:
+        """Bytes from the root of the trie to a node."""
+        trie = self._store.tokenizer.trie
+        path, at = bytearray(), 0
+        while at != node:
+            for child in range(int(trie.child_first[at]), int(trie.child_first[at + 1])):
+                below = int(trie.child_node[child])
+                if below <= node < int(trie.node[below]) >> TRIE_END_SHIFT & TRIE_END_MASK:
+                    path.append(int(trie.child_byte[child]))
+                    at = below
+                    break
+        return bytes(path)
+
+
+def _view(address: int, n: int) -> Tokens:
+    """A copy of int32[n] at an address."""
+    if n == 0:
+        return _NOTHING
+    return np.frombuffer(ctypes.string_at(address, 4 * n), np.int32)
