@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
-from ..kernels.canonical_fill import ASK, CELL_FILTER, FILTER, REFUSED_SPLIT
+from ..kernels.canonical_fill import ASK, CELL_FILTER, REFUSED_SPLIT
 from ..kernels.shared_batch import CELL_CONFIGURATION
 from ..matcher import Matcher
 from .review import Filter, Review
@@ -19,8 +19,6 @@ from .states import NO_CHAIN, NO_TOKEN
 
 if TYPE_CHECKING:
     from ..compiled import CompiledGrammar, Generation
-
-_FIRST, _LAST = CELL_FILTER + 1, CELL_FILTER + 8
 
 
 class CanonicalMatcher(Matcher):
@@ -45,28 +43,15 @@ class CanonicalMatcher(Matcher):
         self._filter = found = self._review.known(self._cell[CELL_CONFIGURATION], *self._splits[-1])
         if found is None:
             self._cell[CELL_FILTER] = ASK
-            return
-        self._use(found)
-
-    def _use(self, found: Filter) -> None:
-        cell = self._cell
-        (
-            cell[_FIRST],
-            cell[_FIRST + 1],
-            cell[_FIRST + 2],
-            cell[_FIRST + 3],
-            cell[_FIRST + 4],
-            cell[_FIRST + 5],
-            cell[_FIRST + 6],
-        ) = found.fields
-        cell[CELL_FILTER] = FILTER
+        else:
+            self._cell[CELL_FILTER:] = found.fields
 
     def _present_filter(self) -> Filter:
         if self._filter is None:
             self._make_room()
             with self._store.lock:
                 self._filter = self._review.filter(self._cell[CELL_CONFIGURATION], *self._splits[-1])
-            self._use(self._filter)
+            self._cell[CELL_FILTER:] = self._filter.fields
         return self._filter
 
     def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
@@ -81,30 +66,43 @@ class CanonicalMatcher(Matcher):
         return super().fill_bitmask(bitmask, row)
 
     def _accept(self, token: int) -> bool:
-        split, before, chain = self._splits[-1]
-        states = self._review.states
-        tokenizer = self._store.tokenizer
-        if not 0 <= token < tokenizer.vocab_size or self.is_terminated():
+        step = None if self._filter is None else self._filter.steps.get(token)
+        if step is not None:
+            reached, follower = step
+            self._history.push(token, reached)
+            self._cell[CELL_CONFIGURATION] = reached
+            self._splits.append(follower)
+            self._take_filter()
+            return True
+        if not 0 <= token < self._store.tokenizer.vocab_size or self.is_terminated():
             return False
         found = self._present_filter()
-        if token in tokenizer.eos_ids:
-            if not found.may_end or not super()._accept(token):
-                return False
-            self._splits.append(self._splits[-1])
-        else:
-            at = bisect_left(found.removed, token)
-            if at < len(found.removed) and found.removed[at] == token:
-                return False
-            if not found.words.item(token >> 5) >> (token & 31) & 1:
-                return False
-            with states.lock:
-                after = states.after(split, before, token)
-                chain = states.chain_after(chain, split, token)
-            if after == REFUSED_SPLIT or not super()._accept(token):
-                return False
-            self._splits.append((after, token, chain))
+        next_split = self._follower(found, token)
+        if next_split is None or not super()._accept(token):
+            return False
+        if self._filter is found:  # the tables are the same still
+            found.steps[token] = self._cell[CELL_CONFIGURATION], next_split
+        self._splits.append(next_split)
         self._take_filter()
         return True
+
+    def _follower(self, found: Filter, token: int) -> tuple[int, int, int] | None:
+        """Split state, last token and chain after a token; None: it is not canonical."""
+        if token in self._store.tokenizer.eos_ids:
+            return self._splits[-1] if found.may_end else None
+        at = bisect_left(found.removed, token)
+        if at < len(found.removed) and found.removed[at] == token:
+            return None
+        if not found.words.item(token >> 5) >> (token & 31) & 1:
+            return None
+        split, before, chain = self._splits[-1]
+        states = self._review.states
+        with states.lock:
+            after = states.after(split, before, token)
+            if after != REFUSED_SPLIT:
+                return after, token, states.chain_after(chain, split, token)
+        # without a canonical token the grammatical mask stood, and what follows begins anew
+        return (states.start, NO_TOKEN, NO_CHAIN) if found.is_plain else None
 
     def accept_bytes(self, data: bytes) -> None:
         """As `Matcher.accept_bytes`; what follows is canonical behind these bytes, whatever they are."""

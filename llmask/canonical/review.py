@@ -13,15 +13,17 @@ In: a generation's tables, split states. Out: `Filter`s. Cost: 2 us for one that
 from __future__ import annotations
 
 import ctypes
+from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..kernels import canonical_search, engine
-from ..kernels.canonical_fill import REFUSED_SPLIT
+from ..kernels.canonical_fill import FILTER, REFUSED_SPLIT
 from ..kernels.canonical_search import (
     CUT,
+    D_ACCEPTS,
     D_CROSSING,
     D_INSIDE,
     D_KIND,
@@ -52,19 +54,55 @@ Tokens = npt.NDArray[np.int32]
 _NOTHING: Tokens = np.empty(0, np.int32)
 
 
-class Filter(NamedTuple):
-    """What is taken out of a mask: the fields of a cell behind CELL_FILTER, and the arrays that they point to.
+class Filter:
+    """What is taken out of a mask.
 
+    Attributes
+    ----------
+    fields : of a cell, behind CELL_FILTER.
+    words, follows, pairs, removed, may_end : what they point to, see kernels/canonical_fill.py.
     is_cut : some token is allowed although the search for its continuation was given up.
+    is_plain : no token is canonical, and the grammatical mask stands.
+    steps : token -> where it leads, as far as it was taken here (matcher.py).
     """
 
-    fields: tuple[int, ...]
-    words: Tokens
-    follows: npt.NDArray[np.uint16]
-    pairs: Tokens
-    removed: Tokens
-    may_end: bool
+    __slots__ = ("fields", "follows", "is_cut", "is_plain", "may_end", "pairs", "removed", "steps", "words")
+
+    def __init__(
+        self,
+        words: Tokens,
+        follows: npt.NDArray[np.uint16],
+        pairs: Tokens,
+        removed: Tokens,
+        may_end: bool,
+        is_cut: bool,
+        is_plain: bool,
+    ) -> None:
+        self.words, self.follows, self.pairs, self.removed = words, follows, pairs, removed
+        self.may_end, self.is_cut, self.is_plain = may_end, is_cut, is_plain
+        self.steps: dict[int, tuple[int, tuple[int, int, int]]] = {}
+        self.fields = array(
+            "q",
+            (
+                FILTER, words.ctypes.data, follows.ctypes.data, pairs.ctypes.data, len(pairs),
+                removed.ctypes.data, len(removed), int(may_end),
+            ),
+        )  # fmt: skip
+
+
+class Removed(NamedTuple):
+    """What a configuration and split state take out.
+
+    tokens   that have no canonical continuation
+    is_cut   whether a search was given up
+    few      all tokens of the mask where they are few, else none
+    accepts  whether the document may end
+    """
+
+    tokens: Tokens
     is_cut: bool
+    few: Tokens
+    accepts: bool
 
 
 class StateReview:
@@ -80,11 +118,16 @@ class StateReview:
         self._members: dict[int, Tokens] = {}
         self._trie = store.tokenizer.trie.node
 
-    def review(self, state: int, split: int, mask: Tokens) -> tuple[Tokens, Tokens]:
-        """Of a lexer state's mask: tokens that nothing can follow, and those that it does not answer."""
-        known = self._known.get((state, split))
+    def review(self, state: int, split: int, mask: int, n_words: int) -> tuple[Tokens, Tokens]:
+        """Of a lexer state's mask at an address: tokens that nothing can follow, and those that it does not answer.
+
+        Lexer states that take the same tokens, some hundreds at least, share the answer: a string with room for 1,000
+        characters more is reviewed as one with room for 999. Where that is wrong the mask may become empty in the end;
+        `Review` notices.
+        """
+        known = self._known.get((mask, split))
         if known is None:
-            known = self._known[state, split] = self._review(state, split, mask)
+            known = self._known[mask, split] = self._review(state, split, _view(mask, n_words))
         return known
 
     def _review(self, state: int, split: int, mask: Tokens) -> tuple[Tokens, Tokens]:
@@ -127,7 +170,9 @@ class StateReview:
             if members is None:
                 flags = np.unpackbits(self._store.slice_arrays[number].mask, bitorder="little")
                 members = self._members[number] = np.flatnonzero(flags).astype(np.int32)
-            after = self.states.table(split).fitting[members]
+            table = self.states.table(split)
+            members = members[:0] if table.is_partial else members
+            after = table.fitting[members]
             refused = after == REFUSED_SPLIT
             is_plain = self.states.is_plain[np.where(refused, 0, after)]
             known = self._hard[split, number] = members[~refused & ~is_plain]
@@ -156,7 +201,7 @@ class Review:
         self._store = inside._store
         self.states = inside.states
         self._filters: dict[tuple[int, int, int, int], Filter] = {}
-        self._removed: dict[tuple[int, int], tuple[Tokens, bool]] = {}
+        self._removed: dict[tuple[int, int], Removed] = {}
         self._verdicts: dict[tuple[int, int, int], int] = {}
         self._parts = np.zeros(canonical_search.D_FIELDS, np.int64)
 
@@ -186,9 +231,9 @@ class Review:
         is_lone = states.is_lone(before)
         pairs = states.incompatible(before) if before >= 0 else _NOTHING
         words = table.lone_words if is_lone else table.words
-        removed, is_cut = self._find_removed(configuration, split)
+        removed, is_cut, few, accepts = self._find_removed(configuration, split)
         may_end = bool(states.may_end[split])
-        follows = table.breaking
+        follows = self.states.nothing_follows if table.is_partial else table.breaking
         if configuration == ENDED:
             words = np.full_like(words, -1)
             pairs = removed = _NOTHING
@@ -202,21 +247,24 @@ class Review:
             dead, more_cut = self._review_tokens(configuration, split, mixed, True)
             removed = np.concatenate([np.setdiff1d(removed, mixed), dead]).astype(np.int32)
             is_cut = is_cut or more_cut
-        if chain < NO_CHAIN:
+        if chain < NO_CHAIN and not table.is_partial:
             goes_on = np.zeros(len(words) * 32, bool)
             goes_on[: len(table.goes_on)] = table.goes_on
             words = words & np.packbits(goes_on, bitorder="little").view(np.int32)
-            follows = np.full_like(follows, REFUSED_SPLIT)
+            follows = states.nothing_follows
             may_end = False
         for token in states.chain_ends(chain):
             if token not in removed and not self._goes_on(configuration, split, before, token):
                 removed = np.append(removed, np.int32(token))
-        removed = np.sort(removed)
-        fields = (
-            words.ctypes.data, follows.ctypes.data, pairs.ctypes.data, len(pairs), removed.ctypes.data, len(removed),
-            int(may_end),
-        )  # fmt: skip
-        return Filter(fields, words, follows, pairs, removed, may_end, is_cut)
+        is_plain = False
+        if len(few) and not (accepts and may_end):
+            refused = pairs[follows[pairs] == REFUSED_SPLIT]
+            left = few[words[few >> 5] >> (few & 31) & 1 != 0]
+            if not np.setdiff1d(left, np.concatenate([refused, removed])).size:
+                is_cut = is_plain = True
+                words, follows = np.full_like(words, -1), states.nothing_follows
+                pairs = removed = _NOTHING
+        return Filter(words, follows, pairs, np.sort(removed), may_end, is_cut, is_plain)
 
     def _goes_on(self, configuration: int, split: int, before: int, token: int) -> bool:
         """Whether the word may go on behind a token that would complete a word that is a token."""
@@ -225,28 +273,28 @@ class Review:
         if reached == REFUSED:
             return True  # refused in any case
         table = self.states.table(after)
+        if table.is_partial:
+            return True
         allowed = table.goes_on.copy()
         allowed[self.states.incompatible(token)] = False
-        removed, _ = self._find_removed(reached, after)
-        allowed[removed] = False
+        allowed[self._find_removed(reached, after).tokens] = False
         tokens = np.flatnonzero(allowed).astype(np.int32)
         return any(self._generation.run(engine.ACCEPT, reached, other) != REFUSED for other in tokens.tolist())
 
-    def _find_removed(self, configuration: int, split: int) -> tuple[Tokens, bool]:
+    def _find_removed(self, configuration: int, split: int) -> Removed:
         """Tokens without a canonical continuation, taken as compatible with the token before; whether one was cut."""
         known = self._removed.get((configuration, split))
         if known is not None:
             return known
         if configuration == ENDED:
-            return _NOTHING, False
+            return Removed(_NOTHING, False, _NOTHING, True)
         self._generation.run(engine.BUILD_MASK, configuration)
         parts = self._parts
         canonical_search.describe(self._store.table.address, self._generation.table.address, configuration, parts)
         dead, unsure = _NOTHING, []
-        inside = None
-        if parts[D_STATE_KIND] == MASK_WORDS:
-            inside = _view(int(parts[D_INSIDE]), self._n_words)
-            dead, open_ = self._inside.review(int(parts[D_STATE]), split, inside)
+        inside = parts[D_STATE_KIND] == MASK_WORDS
+        if inside:
+            dead, open_ = self._inside.review(int(parts[D_STATE]), split, int(parts[D_INSIDE]), self._n_words)
             unsure.append(open_)
         elif parts[D_STATE_KIND] == MASK_LIST:
             unsure.append(_view(int(parts[D_INSIDE]), int(parts[D_N_INSIDE])))
@@ -254,10 +302,13 @@ class Review:
             unsure.append(_view(int(parts[D_CROSSING]), int(parts[D_N_CROSSING])))
         else:
             own = _view(int(parts[D_CROSSING]), self._n_words)
-            bits = own if inside is None else own & ~inside
+            bits = own & ~_view(int(parts[D_INSIDE]), self._n_words) if inside else own
             unsure.append(np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).astype(np.int32))
         found, is_cut = self._review_tokens(configuration, split, np.concatenate(unsure), False)
-        made = self._removed[configuration, split] = np.concatenate([dead, found]), is_cut
+        few = _NOTHING if inside or parts[D_KIND] != MASK_LIST else np.concatenate(unsure)
+        made = self._removed[configuration, split] = Removed(
+            np.concatenate([dead, found]), is_cut, few, bool(parts[D_ACCEPTS])
+        )
         return made
 
     @property

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
 MOST_STATES = 60_000  # a state is a uint16 in the tables
-MOST_TABLES = 160
+MOST_TABLES = 160  # of all tokens
+MOST_SMALL_TABLES = 3000
 MOST_LISTS = 20_000
 NO_TOKEN = -1
 NO_CHAIN = 0
@@ -46,12 +47,13 @@ PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may
 class SplitTable(NamedTuple):
     """What may follow a split state.
 
-    fitting     uint16[n_vocab]  state after a token that is compatible with the one before, or REFUSED_SPLIT
-    breaking    uint16[n_vocab]  the same for one that is not
+    fitting     uint16[n]        state after a token that is compatible with the one before, or REFUSED_SPLIT
+    breaking    uint16[n]        the same for one that is not
     words       int32[n]         bits of the tokens that may follow if they are compatible
     lone_words  int32[n]         bits of those that may follow even if they are not
     is_mixed    whether some token may follow in both cases, with different states
-    goes_on     bool[n_vocab]    tokens that do not end the word before them
+    goes_on     bool[n]          tokens that do not end the word before them
+    is_partial  whether n counts the tokens only that go on with a character; else it counts all
     """
 
     fitting: npt.NDArray[np.uint16]
@@ -60,6 +62,7 @@ class SplitTable(NamedTuple):
     lone_words: npt.NDArray[np.int32]
     is_mixed: bool
     goes_on: npt.NDArray[np.bool_]
+    is_partial: bool
 
 
 class SplitStates:
@@ -68,6 +71,7 @@ class SplitStates:
     Attributes
     ----------
     start : the state before any text.
+    nothing_follows : uint16[n_vocab], REFUSED_SPLIT for every token.
     slots : int64[...], what kernels/canonical_search.py reads; `address` is where it lies.
 
     Raises
@@ -90,6 +94,17 @@ class SplitStates:
         whole = self._whole_tokens(encoder)
         self._include[whole] = 1
         self._chains = self._make_chains(encoder, whole)
+        self.nothing_follows = np.full(n, REFUSED_SPLIT, np.uint16)
+        self._all = np.arange(n, dtype=np.int32)
+        offsets, data = tokenizer.token_offsets, tokenizer.token_data
+        has_bytes = np.diff(offsets) > 0
+        leads = np.zeros(n, np.uint8)
+        leads[has_bytes] = data[offsets[:-1][has_bytes]]
+        self._continuing = np.flatnonzero(leads & 0xC0 == 0x80).astype(np.int32)
+        self._ranks = np.full(n, -1, np.int32)
+        self._ranks[self._continuing] = np.arange(len(self._continuing))
+        self._is_partial = np.zeros(MOST_STATES, np.uint8)
+        self._n_full = 0
         self._follows = np.zeros(MOST_STATES, np.int64)
         self._breaks = np.zeros(MOST_STATES, np.int64)
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
@@ -104,6 +119,8 @@ class SplitStates:
             (canonical_search.ENDS, self.ends.ctypes.data),
             (canonical_search.MAY_END, self.may_end.ctypes.data),
             (canonical_search.REACHABLE, self._reachable.ctypes.data),
+            (canonical_search.IS_PARTIAL, self._is_partial.ctypes.data),
+            (canonical_search.RANKS, self._ranks.ctypes.data),
         ):
             self.slots[slot] = address
         self._order_spines()
@@ -203,42 +220,45 @@ class SplitStates:
         if known is not None:
             self._built.move_to_end(state)
             return known
-        n = self.tokenizer.vocab_size
         key = self._keys[state]
-        fitting, breaking = np.empty(n, np.int64), np.empty(n, np.int64)
+        is_partial = key[canonical_split.N_PARTIAL] > 0
+        tokens = self._continuing if is_partial else self._all
+        fitting, breaking = np.empty(len(tokens), np.int64), np.empty(len(tokens), np.int64)
         fields = _fields(key)
         canonical_split.split_tokens(
-            self._tables.address, self._needs_fallback.ctypes.data, fields.ctypes.data, self._include, fitting, breaking
-        )
-        lone = self._reachable == 0
+            self._tables.address, self._needs_fallback.ctypes.data, fields.ctypes.data, tokens, self._include,
+            fitting, breaking,
+        )  # fmt: skip
+        lone = self._reachable[tokens] == 0
         fitting[lone] = breaking[lone]
         goes_on = (fitting >= 0) & (fitting >> canonical_split.NEW_BIT & 1 == 0)
         fallback = key[canonical_split.HAS_FALLBACK]
-        if fallback == NO_STATE:
-            after = self._numbers_of(fitting, key, None, n)
-            after_breaking = self._numbers_of(breaking, key, None, n)
-        else:
-            below = self.table(fallback)
-            after = self._numbers_of(fitting, key, below.fitting, n)
-            after[lone] = REFUSED_SPLIT
-            after_breaking = self._numbers_of(breaking, key, below.breaking, n)
-            after[lone] = after_breaking[lone]
+        below = None if fallback == NO_STATE else self.table(fallback)
+        after = self._numbers_of(fitting, key, None if below is None else below.fitting)
+        after_breaking = self._numbers_of(breaking, key, None if below is None else below.breaking)
+        after[lone] = after_breaking[lone]
+        if below is not None:
             has_failed = (fitting >= 0) & (fitting >> canonical_split.KIND_SHIFT & 3 == canonical_split.FAILED)
             goes_on[has_failed] = below.goes_on[has_failed]
         goes_on &= after != REFUSED_SPLIT
         is_mixed = bool(((after_breaking != REFUSED_SPLIT) & (after != after_breaking)).any())
-        made = SplitTable(after, after_breaking, self._bits(after), self._bits(after_breaking), is_mixed, goes_on)
+        words, lone_words = self._bits(tokens, after), self._bits(tokens, after_breaking)
+        made = SplitTable(after, after_breaking, words, lone_words, is_mixed, goes_on, is_partial)
         self._built[state] = made
+        self._is_partial[state] = is_partial
         self._follows[state], self._breaks[state] = after.ctypes.data, after_breaking.ctypes.data
-        while len(self._built) > MOST_TABLES:
-            oldest, _ = self._built.popitem(last=False)
+        self._n_full += not is_partial
+        while self._n_full > MOST_TABLES or len(self._built) > MOST_SMALL_TABLES:
+            oldest, dropped = self._built.popitem(last=False)
+            self._n_full -= not dropped.is_partial
             self._follows[oldest] = self._breaks[oldest] = 0
         return made
 
     def _numbers_of(
-        self, packed: npt.NDArray[np.int64], key: Key, below: npt.NDArray[np.uint16] | None, n: int
+        self, packed: npt.NDArray[np.int64], key: Key, below: npt.NDArray[np.uint16] | None
     ) -> npt.NDArray[np.uint16]:
-        """Numbers of the packed states of all tokens; `below`: those of the fallback."""
+        """Numbers of the packed states of tokens; `below`: those of the fallback."""
+        n = len(packed)
         numbers = np.full(n, REFUSED_SPLIT, np.uint16)
         kinds = np.where(packed < 0, -1, packed >> canonical_split.KIND_SHIFT & 3)
         fallbacks = np.full(n, REFUSED_SPLIT, np.uint16)
@@ -257,10 +277,10 @@ class SplitStates:
         numbers[may_go] = np.array(made, np.uint16)[inverse]
         return numbers
 
-    def _bits(self, states: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
+    def _bits(self, tokens: npt.NDArray[np.int32], states: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         """Bits of the tokens that lead to a state, and of ends of sequence; padded to whole words of 64 bits."""
-        bits = np.zeros((len(states) + 63) // 64 * 64, bool)
-        bits[: len(states)] = states != REFUSED_SPLIT
+        bits = np.zeros((self.tokenizer.vocab_size + 63) // 64 * 64, bool)
+        bits[tokens] = states != REFUSED_SPLIT
         bits[self.tokenizer.eos_ids] = True
         return np.packbits(bits, bitorder="little").view(np.int32)
 
@@ -331,7 +351,12 @@ class SplitStates:
     def after(self, state: int, before: int, token: int) -> int:
         """State after a token, or REFUSED_SPLIT."""
         table = self.table(state)
-        fitting, breaking = table.fitting.item(token), table.breaking.item(token)
+        place = token
+        if table.is_partial:
+            place = self._ranks.item(token)
+            if place < 0:
+                return REFUSED_SPLIT
+        fitting, breaking = table.fitting.item(place), table.breaking.item(place)
         if fitting == breaking or before == NO_TOKEN:
             return fitting
         if self.is_lone(before) or (self.incompatible(before) == token).any():
@@ -342,7 +367,8 @@ class SplitStates:
         """The chain after a token in a state; negative: the word must not end here."""
         if not self._chains:
             return NO_CHAIN
-        if not self.table(state).goes_on[token]:
+        table = self.table(state)
+        if not table.is_partial and not table.goes_on[token]:
             return max(self._chains.get((NO_CHAIN, token), NO_CHAIN), NO_CHAIN)
         return self._chains.get((abs(chain), token), NO_CHAIN) if chain else NO_CHAIN
 

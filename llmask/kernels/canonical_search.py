@@ -72,11 +72,13 @@ BREAKS = 2  # the same for one that is not
 ENDS = 3  # address of int64[n, 2]: ASCII characters that end the word
 MAY_END = 4  # address of int64[n]: 1 where the text may end
 REACHABLE = 5  # address of uint8[n_vocab]: tokens that merging makes
+IS_PARTIAL = 10  # address of uint8[n]: states inside of a character, whose tables have only tokens that go on with it
+RANKS = 11  # address of int32[n_vocab]: number of a token among those, -1: none of them
 REPORT = 6  # what is missing: a split state, or
 REPORT_ENTRY = 7  # the entry of the queue,
 REPORT_NODE = 8  # the trie node behind it,
 REPORT_BYTE = 9  # and the byte behind that, -1: none
-N_SLOTS = 10
+N_SLOTS = 12
 
 # verdicts
 NOTHING_FOLLOWS = 0
@@ -114,10 +116,20 @@ def is_fitting(canon, left, right):
 
 
 @kernel
+def look_up(canon, tables, split, token):
+    """Split state after a token by the tables FOLLOWS or BREAKS, or REFUSED_SPLIT."""
+    table = load_i64(canon[tables] + split * 8)
+    if load_u8(canon[IS_PARTIAL] + split) == 0:
+        return load_u16(table + token * 2)
+    rank = load_i32(canon[RANKS] + token * 4)
+    return REFUSED_SPLIT if rank < 0 else load_u16(table + rank * 2)
+
+
+@kernel
 def split_after(canon, split, before, token):
     """Split state after a token, or REFUSED_SPLIT."""
-    fitting = load_u16(load_i64(canon[FOLLOWS] + split * 8) + token * 2)
-    breaking = load_u16(load_i64(canon[BREAKS] + split * 8) + token * 2)
+    fitting = look_up(canon, FOLLOWS, split, token)
+    breaking = look_up(canon, BREAKS, split, token)
     if fitting == breaking or is_fitting(canon, before, token):
         return fitting
     return breaking
@@ -235,13 +247,13 @@ def review_tokens(store_address, grammar_address, canon_address, configuration, 
     store, grammar, canon = as_table(store_address), as_table(grammar_address), as_table(canon_address)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
-    table = load_i64((canon[BREAKS] if breaks else canon[FOLLOWS]) + split * 8)
+    tables = BREAKS if breaks else FOLLOWS
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
     last = unsure.shape[0] - 1
     n = unsure[last, 0]
     for i in range(first, tokens.shape[0]):
         token = tokens[i]
-        after = load_u16(table + token * 2)
+        after = look_up(canon, tables, split, token)
         if after == REFUSED_SPLIT:
             continue
         packed = pack(place, state)
@@ -290,7 +302,6 @@ def review_state(store_address, canon_address, state, split, trie, n_nodes, unsu
     and split state; returns how many.
     """
     store, canon = as_table(store_address), as_table(canon_address)
-    table = load_i64(canon[FOLLOWS] + split * 8)
     stack = borrow(MOST_DEPTH * 8)
     store_i64(stack, state)
     node, n = 1, 0
@@ -308,7 +319,7 @@ def review_state(store_address, canon_address, state, split, trie, n_nodes, unsu
         store_i64(stack + depth * 8, reached)
         token = (word >> TRIE_TOKEN_SHIFT) - 1
         if token >= 0:
-            after = load_u16(table + token * 2)
+            after = look_up(canon, FOLLOWS, split, token)
             if after != REFUSED_SPLIT and (reached == STOP or not is_safe_inside(store, canon, reached, after)):
                 unsure[n, 0], unsure[n, 1], unsure[n, 2] = token, reached, after
                 n += 1

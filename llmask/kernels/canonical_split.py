@@ -147,22 +147,26 @@ def write_partial(state, text):
     return state[N_PARTIAL]
 
 
-@door("void(int64, int64, int64, uint8[::1], int64[::1], int64[::1])", group="canonical")
-def split_tokens(address, needs_fallback, state_address, include, fitting, breaking):
-    """Packed states after every token of `include`, if it is compatible with the token before and if it is not."""
+@door("void(int64, int64, int64, int32[::1], uint8[::1], int64[::1], int64[::1])", group="canonical")
+def split_tokens(address, needs_fallback, state_address, tokens, include, fitting, breaking):
+    """Packed states after each of some tokens, if it is compatible with the token before and if it is not.
+
+    `include` uint8[n_vocab]: 0 for tokens that no encoding has.
+    """
     table, state = as_table(address), as_table(state_address)
     text, marks = borrow(ROOM), borrow(ROOM + 1)
     start = write_partial(state, text)
-    for token in range(include.shape[0]):
+    for i in range(tokens.shape[0]):
+        token = tokens[i]
         first = load_i32(table[OFFSETS] + token * 4)
         length = load_i32(table[OFFSETS] + token * 4 + 4) - first
-        if include[token] == 0 or (start > 0 and load_u8(table[DATA] + first) & 0xC0 != 0x80):
-            fitting[token] = REFUSED
-            breaking[token] = REFUSED
+        if include[token] == 0:
+            fitting[i] = REFUSED
+            breaking[i] = REFUSED
             continue
         copy_bytes(text + start, table[DATA] + first, length)
-        breaking[token] = split_bytes(table, needs_fallback, state, text, marks, start, start + length, 0, 0)
-        fitting[token] = split_bytes(table, needs_fallback, state, text, marks, start, start + length, 1, 0)
+        breaking[i] = split_bytes(table, needs_fallback, state, text, marks, start, start + length, 0, 0)
+        fitting[i] = split_bytes(table, needs_fallback, state, text, marks, start, start + length, 1, 0)
     give_back(text)
     give_back(marks)
 
