@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..kernels.canonical_fill import ASK, CELL_FILTER, REFUSED_SPLIT
 from ..kernels.shared_batch import CELL_CONFIGURATION
 from ..matcher import Matcher
+from .neighbours import NO_CHAIN, NO_TOKEN
 from .review import Filter, Review
-from .states import NO_CHAIN, NO_TOKEN
 
 if TYPE_CHECKING:
     from ..compiled import CompiledGrammar, Generation

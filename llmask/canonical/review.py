@@ -40,7 +40,8 @@ from ..kernels.canonical_search import (
 from ..kernels.configurations import ENDED, REFUSED
 from ..kernels.constants import TRIE_END_MASK, TRIE_END_SHIFT
 from ..kernels.state_masks import MASK_LIST, MASK_WORDS
-from .states import NO_CHAIN, SplitStates
+from .neighbours import NO_CHAIN, NOTHING
+from .states import SplitStates
 
 if TYPE_CHECKING:
     from ..compiled import Generation
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
 BUDGET = 400_000  # trie nodes of one search
 INSIDE_BUDGET = 20_000
 MOST_MISSES = 400  # texts that one search may have built
-MOST_FILTERS = 200_000
+MOST_FILTERS = 20_000  # then all are forgotten
+MOST_VERDICTS = 500_000
 Tokens = npt.NDArray[np.int32]
-_NOTHING: Tokens = np.empty(0, np.int32)
 
 
 class Filter:
@@ -60,31 +61,30 @@ class Filter:
     Attributes
     ----------
     fields : of a cell, behind CELL_FILTER.
-    words, follows, pairs, removed, may_end : what they point to, see kernels/canonical_fill.py.
+    words, pairs, removed, may_end : what they point to, see kernels/canonical_fill.py.
     is_cut : some token is allowed although the search for its continuation was given up.
     is_plain : no token is canonical, and the grammatical mask stands.
     steps : token -> where it leads, as far as it was taken here (matcher.py).
     """
 
-    __slots__ = ("fields", "follows", "is_cut", "is_plain", "may_end", "pairs", "removed", "steps", "words")
+    __slots__ = ("fields", "is_cut", "is_plain", "may_end", "pairs", "removed", "steps", "words")
 
     def __init__(
         self,
         words: Tokens,
-        follows: npt.NDArray[np.uint16],
         pairs: Tokens,
         removed: Tokens,
         may_end: bool,
         is_cut: bool,
         is_plain: bool,
     ) -> None:
-        self.words, self.follows, self.pairs, self.removed = words, follows, pairs, removed
+        self.words, self.pairs, self.removed = words, pairs, removed
         self.may_end, self.is_cut, self.is_plain = may_end, is_cut, is_plain
         self.steps: dict[int, tuple[int, tuple[int, int, int]]] = {}
         self.fields = array(
             "q",
             (
-                FILTER, words.ctypes.data, follows.ctypes.data, pairs.ctypes.data, len(pairs),
+                FILTER, words.ctypes.data, pairs.ctypes.data, len(pairs),
                 removed.ctypes.data, len(removed), int(may_end),
             ),
         )  # fmt: skip
@@ -93,7 +93,7 @@ class Filter:
 class Removed(NamedTuple):
     """What a configuration and split state take out.
 
-    tokens   that have no canonical continuation
+    tokens   that have no canonical continuation, sorted
     is_cut   whether a search was given up
     few      all tokens of the mask where they are few, else none
     accepts  whether the document may end
@@ -127,6 +127,9 @@ class StateReview:
         """
         known = self._known.get((mask, split))
         if known is None:
+            if len(self._verdicts) > MOST_VERDICTS:
+                self._verdicts.clear()
+                self._known.clear()
             known = self._known[mask, split] = self._review(state, split, _view(mask, n_words))
         return known
 
@@ -221,6 +224,8 @@ class Review:
         if found is None:
             if len(self._filters) >= MOST_FILTERS:
                 self._filters.clear()
+                self._removed.clear()
+                self._verdicts.clear()
             with self.states.lock:
                 found = self._filters[key] = self._make(configuration, split, before, chain)
         return found
@@ -228,43 +233,33 @@ class Review:
     def _make(self, configuration: int, split: int, before: int, chain: int) -> Filter:
         states = self.states
         table = states.table(split)
-        is_lone = states.is_lone(before)
-        pairs = states.incompatible(before) if before >= 0 else _NOTHING
-        words = table.lone_words if is_lone else table.words
+        words, pairs = states.following(split, before)
         removed, is_cut, few, accepts = self._find_removed(configuration, split)
-        may_end = bool(states.may_end[split])
-        follows = self.states.nothing_follows if table.is_partial else table.breaking
+        may_end, is_plain = bool(states.may_end[split]), False
         if configuration == ENDED:
-            words = np.full_like(words, -1)
-            pairs = removed = _NOTHING
-            may_end = True
-        elif table.is_mixed and (is_lone or len(pairs)):
-            candidates = np.flatnonzero(table.breaking != REFUSED_SPLIT) if is_lone else pairs
-            mixed = candidates[
-                (table.breaking[candidates] != REFUSED_SPLIT)
-                & (table.breaking[candidates] != table.fitting[candidates])
-            ].astype(np.int32)
+            words, pairs, may_end = np.full_like(words, -1), NOTHING, True
+        elif table.is_mixed and before >= 0:
+            breaking = table.breaking != REFUSED_SPLIT
+            mixed = np.flatnonzero(breaking) if states.is_lone(before) else states.incompatible(before)
+            mixed = mixed[breaking[mixed] & (table.breaking[mixed] != table.fitting[mixed])].astype(np.int32)
             dead, more_cut = self._review_tokens(configuration, split, mixed, True)
-            removed = np.concatenate([np.setdiff1d(removed, mixed), dead]).astype(np.int32)
+            if len(mixed):
+                removed = np.sort(np.concatenate([np.setdiff1d(removed, mixed), dead])).astype(np.int32)
             is_cut = is_cut or more_cut
         if chain < NO_CHAIN and not table.is_partial:
             goes_on = np.zeros(len(words) * 32, bool)
             goes_on[: len(table.goes_on)] = table.goes_on
-            words = words & np.packbits(goes_on, bitorder="little").view(np.int32)
-            follows = states.nothing_follows
-            may_end = False
+            goes_on[states.incompatible(before)] = False
+            words, may_end = words & np.packbits(goes_on, bitorder="little").view(np.int32), False
         for token in states.chain_ends(chain):
             if token not in removed and not self._goes_on(configuration, split, before, token):
-                removed = np.append(removed, np.int32(token))
-        is_plain = False
+                removed = np.sort(np.append(removed, np.int32(token)))
         if len(few) and not (accepts and may_end):
-            refused = pairs[follows[pairs] == REFUSED_SPLIT]
             left = few[words[few >> 5] >> (few & 31) & 1 != 0]
-            if not np.setdiff1d(left, np.concatenate([refused, removed])).size:
+            if not np.setdiff1d(left, np.concatenate([pairs, removed])).size:
                 is_cut = is_plain = True
-                words, follows = np.full_like(words, -1), states.nothing_follows
-                pairs = removed = _NOTHING
-        return Filter(words, follows, pairs, np.sort(removed), may_end, is_cut, is_plain)
+                words, pairs, removed = np.full_like(words, -1), NOTHING, NOTHING
+        return Filter(words, pairs, removed, may_end, is_cut, is_plain)
 
     def _goes_on(self, configuration: int, split: int, before: int, token: int) -> bool:
         """Whether the word may go on behind a token that would complete a word that is a token."""
@@ -287,11 +282,11 @@ class Review:
         if known is not None:
             return known
         if configuration == ENDED:
-            return Removed(_NOTHING, False, _NOTHING, True)
+            return Removed(NOTHING, False, NOTHING, True)
         self._generation.run(engine.BUILD_MASK, configuration)
         parts = self._parts
         canonical_search.describe(self._store.table.address, self._generation.table.address, configuration, parts)
-        dead, unsure = _NOTHING, []
+        dead, unsure = NOTHING, []
         inside = parts[D_STATE_KIND] == MASK_WORDS
         if inside:
             dead, open_ = self._inside.review(int(parts[D_STATE]), split, int(parts[D_INSIDE]), self._n_words)
@@ -305,9 +300,9 @@ class Review:
             bits = own & ~_view(int(parts[D_INSIDE]), self._n_words) if inside else own
             unsure.append(np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).astype(np.int32))
         found, is_cut = self._review_tokens(configuration, split, np.concatenate(unsure), False)
-        few = _NOTHING if inside or parts[D_KIND] != MASK_LIST else np.concatenate(unsure)
+        few = NOTHING if inside or parts[D_KIND] != MASK_LIST else np.concatenate(unsure)
         made = self._removed[configuration, split] = Removed(
-            np.concatenate([dead, found]), is_cut, few, bool(parts[D_ACCEPTS])
+            np.sort(np.concatenate([dead, found])), is_cut, few, bool(parts[D_ACCEPTS])
         )
         return made
 
@@ -318,7 +313,7 @@ class Review:
     def _review_tokens(self, configuration: int, split: int, tokens: Tokens, breaks: bool) -> tuple[Tokens, bool]:
         """Those of some tokens that have no canonical continuation; whether a search was cut."""
         if not len(tokens):
-            return _NOTHING, False
+            return NOTHING, False
         self.states.table(split)
         unsure = np.zeros((len(tokens) + 1, 3), np.int64)
         first, before = 0, (-1, -1)
@@ -390,5 +385,5 @@ class Review:
 def _view(address: int, n: int) -> Tokens:
     """A copy of int32[n] at an address."""
     if n == 0:
-        return _NOTHING
+        return NOTHING
     return np.frombuffer(ctypes.string_at(address, 4 * n), np.int32)

@@ -27,8 +27,9 @@ import numpy.typing as npt
 
 from ..encoders.bpe import BpeEncoder
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels import canonical_pairs, canonical_search, canonical_split, encoder_slots, jit
+from ..kernels import canonical_search, canonical_split
 from ..kernels.canonical_fill import REFUSED_SPLIT
+from .neighbours import NO_CHAIN, NO_TOKEN, NOTHING, Neighbours
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 MOST_STATES = 60_000  # a state is a uint16 in the tables
 MOST_TABLES = 160  # of all tokens
 MOST_SMALL_TABLES = 3000
-MOST_LISTS = 20_000
-NO_TOKEN = -1
-NO_CHAIN = 0
+MOST_FOLLOWING = 5_000
+LONG_LIST = 300  # clearing so many bits takes as long as combining all words
 NO_STATE = -1
 Key = tuple[int, int, int, int, int, int]
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
@@ -65,13 +65,12 @@ class SplitTable(NamedTuple):
     is_partial: bool
 
 
-class SplitStates:
+class SplitStates(Neighbours):
     """Split states of one tokenizer; what is written is written under `lock`.
 
     Attributes
     ----------
     start : the state before any text.
-    nothing_follows : uint16[n_vocab], REFUSED_SPLIT for every token.
     slots : int64[...], what kernels/canonical_search.py reads; `address` is where it lies.
 
     Raises
@@ -81,20 +80,13 @@ class SplitStates:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         encoder = _encoder_of(tokenizer)
-        jit.make_ready("canonical")
+        super().__init__(tokenizer, encoder)
         self.lock = threading.RLock()
-        self.tokenizer = tokenizer
-        self._tables = tables = encoder.tables
+        tables = self._tables
         automaton = encoder.splitter.automaton
         assert automaton is not None
         self._needs_fallback = _rows_that_may_fail(automaton.transitions[0], automaton.n_classes + 1)
         n = tokenizer.vocab_size
-        self._reachable = tables.is_reachable[:n].astype(np.uint8)
-        self._include = self._reachable.copy()
-        whole = self._whole_tokens(encoder)
-        self._include[whole] = 1
-        self._chains = self._make_chains(encoder, whole)
-        self.nothing_follows = np.full(n, REFUSED_SPLIT, np.uint16)
         self._all = np.arange(n, dtype=np.int32)
         offsets, data = tokenizer.token_offsets, tokenizer.token_data
         has_bytes = np.diff(offsets) > 0
@@ -123,61 +115,16 @@ class SplitStates:
             (canonical_search.RANKS, self._ranks.ctypes.data),
         ):
             self.slots[slot] = address
-        self._order_spines()
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
         self._classes = encoder.splitter.class_of_code_point
         self._partials: dict[tuple[int, int], int] = {}
         self._like: dict[object, int] = {}
         self._built: OrderedDict[int, SplitTable] = OrderedDict()
-        self._lists: OrderedDict[int, npt.NDArray[np.int32]] = OrderedDict()
+        self._following: OrderedDict[tuple[int, int], tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]] = (
+            OrderedDict()
+        )
         self.start = self._intern((automaton.n_classes + 1, 0, 0, 0, 0, NO_STATE))
-
-    def _whole_tokens(self, encoder: BpeEncoder) -> list[int]:
-        """Tokens that merging does not make, and that are the encoding of their bytes all the same."""
-        if not self.tokenizer.vocabulary.encoder.ignore_merges:
-            return []
-        found = []
-        for token in np.flatnonzero(self._reachable == 0).tolist():
-            data = self.tokenizer.token_bytes(token)
-            if data and encoder.encode_bytes(data) == [token]:
-                found.append(token)
-        return found
-
-    def _make_chains(self, encoder: BpeEncoder, whole: list[int]) -> dict[tuple[int, int], int]:
-        """Token sequences that merging makes of words that are tokens: (node, token) -> node, negative at the end."""
-        chains: dict[tuple[int, int], int] = {}
-        n_nodes = 1
-        for token in whole:
-            try:
-                word = self.tokenizer.token_bytes(token).decode()
-            except UnicodeDecodeError:
-                continue  # no word of a text
-            ids = encoder.encode_otherwise(word, "dropout", 0.0)
-            node = NO_CHAIN
-            for i, part in enumerate(ids):
-                following = chains.get((node, part))
-                if following is None:
-                    following = n_nodes
-                    n_nodes += 1
-                if i == len(ids) - 1:
-                    following = -abs(following)
-                chains[node, part] = following
-                node = abs(following)
-        return chains
-
-    def _order_spines(self) -> None:
-        """The forest of left halves, see kernels/canonical_pairs.py."""
-        made_of = self._tables.get(encoder_slots.MADE_OF)
-        parents = made_of[:, 0]
-        n = len(parents)
-        children = np.argsort(parents, kind="stable").astype(np.int32)
-        counts = np.searchsorted(parents[children], np.arange(-1, n + 1)).astype(np.int32)
-        first, end, order = (np.zeros(n, np.int32) for _ in range(3))
-        canonical_pairs.order_spines(self._tables.address, counts, children, first, end, order)
-        self._spines = (counts, children, first, end, order)
-        self._stamps = np.zeros(n + 1, np.int32)
-        self._found = np.empty(n, np.int32)
 
     # --- states
 
@@ -321,32 +268,36 @@ class SplitStates:
         row = self._keys[self.start][0]
         return self._intern((row, 0, key[2], key[3], canonical_split.FITS if key[2] else 0, NO_STATE))
 
-    # --- pairs and chains
+    # --- what follows
 
-    def incompatible(self, token: int) -> npt.NDArray[np.int32]:
-        """Tokens that may not follow `token` in its word; of one that merging does not make: none, as all of them."""
-        known = self._lists.get(token)
+    def following(self, state: int, before: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Bits of the tokens that may follow a state and a token, and a list of those among them that may not.
+
+        Long lists are taken out of the bits: a blank alone is incompatible with half of all tokens.
+        """
+        known = self._following.get((state, before))
         if known is not None:
-            self._lists.move_to_end(token)
+            self._following.move_to_end((state, before))
             return known
-        if not self.has_neighbours(token):
-            return _NOTHING
-        n_found = canonical_pairs.find_incompatible(
-            self._tables.address, token, *self._spines, self._stamps, self._found
-        )
-        found = self._found[:n_found]
-        made = self._lists[token] = found[found < self.tokenizer.vocab_size]
-        if len(self._lists) > MOST_LISTS:
-            self._lists.popitem(last=False)
+        table = self.table(state)
+        words, pairs = table.words, NOTHING
+        if self.is_lone(before):
+            words = table.lone_words
+        elif before != NO_TOKEN:
+            pairs = self.incompatible(before)
+            if table.is_partial:
+                pairs = pairs[self._ranks[pairs] >= 0]
+                pairs = pairs[table.fitting[self._ranks[pairs]] != REFUSED_SPLIT]
+            else:
+                pairs = pairs[(table.breaking[pairs] == REFUSED_SPLIT) & (table.fitting[pairs] != REFUSED_SPLIT)]
+            if len(pairs) > LONG_LIST:
+                bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+                bits[pairs] = 0
+                words, pairs = np.packbits(bits, bitorder="little").view(np.int32), NOTHING
+        made = self._following[state, before] = words, pairs
+        if len(self._following) > MOST_FOLLOWING:
+            self._following.popitem(last=False)
         return made
-
-    def has_neighbours(self, token: int) -> bool:
-        """Whether a token is more than a word of its own."""
-        return token != NO_TOKEN and bool(self._reachable[token])
-
-    def is_lone(self, token: int) -> bool:
-        """Whether a token can only be a whole word."""
-        return token != NO_TOKEN and not self._reachable[token]
 
     def after(self, state: int, before: int, token: int) -> int:
         """State after a token, or REFUSED_SPLIT."""
@@ -371,15 +322,6 @@ class SplitStates:
         if not table.is_partial and not table.goes_on[token]:
             return max(self._chains.get((NO_CHAIN, token), NO_CHAIN), NO_CHAIN)
         return self._chains.get((abs(chain), token), NO_CHAIN) if chain else NO_CHAIN
-
-    def chain_ends(self, chain: int) -> list[int]:
-        """Tokens that complete a word that is a token."""
-        if chain == NO_CHAIN:
-            return []
-        return [token for (node, token), following in self._chains.items() if node == abs(chain) and following < 0]
-
-
-_NOTHING = np.empty(0, np.int32)
 
 
 def _encoder_of(tokenizer: Tokenizer) -> BpeEncoder:

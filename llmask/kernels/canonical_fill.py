@@ -2,11 +2,11 @@
 
 The fields lie in the matcher's cell (shared_batch.py) and are set when a token is accepted (llmask/canonical.py):
 
-    mask = grammatical & words - {t of pairs: follows[t] = REFUSED_SPLIT} - removed
+    mask = grammatical & words - pairs - removed
 
-`words` are the tokens that the splitter lets follow; `pairs` those that merge with the previous token or would have
-been merged otherwise, which matters only where the token goes on with its word; `removed` have no canonical
-continuation. An end of sequence needs that the text can be split here as assumed.
+`words` are the tokens that the splitter lets follow; `pairs` those that go on with the word and are incompatible with
+the previous token, as far as `words` has them still; `removed` have no canonical continuation. An end of sequence needs
+that the text can be split here as assumed.
 
 In: a cell, a grammatical mask. Out: the mask. Cost: 0.6 us for 128,000 tokens and 1 ns a listed token.
 """
@@ -15,19 +15,17 @@ from __future__ import annotations
 
 from .jit import kernel
 from .memory import block, get_i32, load_i32, load_i64, store_i32, store_i64
-from .raw import load_u16
 from .store_slots import EOS, N_EOS, N_WORDS
 
 # fields of a cell, behind those of shared_batch.py
 CELL_FILTER = 3
 CELL_WORDS = 4  # address of int32[n_words], padded to eight bytes
-CELL_FOLLOWS = 5  # address of uint16[n_vocab]: split state after a token that is incompatible, or REFUSED_SPLIT
-CELL_PAIRS = 6  # address of int32[n]: tokens that are incompatible with the previous one
-CELL_N_PAIRS = 7
-CELL_REMOVED = 8  # address of int32[n]
-CELL_N_REMOVED = 9
-CELL_MAY_END = 10  # 0: no end of sequence
-CELL_FIELDS = 11
+CELL_PAIRS = 5  # address of int32[n]
+CELL_N_PAIRS = 6
+CELL_REMOVED = 7  # address of int32[n]
+CELL_N_REMOVED = 8
+CELL_MAY_END = 9  # 0: no end of sequence
+CELL_FIELDS = 10
 
 NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
@@ -53,15 +51,10 @@ def apply_filter(store, cell, words):
     if n_words & 1:
         at = words + (n_words - 1) * 4
         store_i32(at, load_i32(at) & load_i32(allowed + (n_words - 1) * 4))
-    follows = load_i64(cell + 8 * CELL_FOLLOWS)
-    pairs = load_i64(cell + 8 * CELL_PAIRS)
-    for i in range(load_i64(cell + 8 * CELL_N_PAIRS)):
-        token = load_i32(pairs + i * 4)
-        if load_u16(follows + token * 2) == REFUSED_SPLIT:
-            clear_bit(words, token)
-    removed = load_i64(cell + 8 * CELL_REMOVED)
-    for i in range(load_i64(cell + 8 * CELL_N_REMOVED)):
-        clear_bit(words, load_i32(removed + i * 4))
+    for field in range(CELL_PAIRS, CELL_MAY_END, 2):
+        tokens = load_i64(cell + 8 * field)
+        for i in range(load_i64(cell + 8 * field + 8)):
+            clear_bit(words, load_i32(tokens + i * 4))
     if load_i64(cell + 8 * CELL_MAY_END) == 0:
         eos = block(store, EOS)
         for i in range(store[N_EOS]):
