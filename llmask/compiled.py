@@ -204,13 +204,10 @@ class Generation:
     @cached_property
     def review(self) -> Review:
         """What canonical masks take out."""
-        from .canonical.review import Review, StateReview
+        from .canonical.review import Review
 
-        store = self._store
-        if store.state_review is None:
-            assert store.split_states is not None
-            store.state_review = StateReview(store, store.split_states)
-        return Review(self, store.state_review)
+        assert self._store.state_review is not None
+        return Review(self, self._store.state_review)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from .canonical.review import StateReview
 from .canonical.states import SplitStates
 from .compiled import CompiledGrammar
 from .derivatives.word_lists import literals_node
@@ -86,7 +87,9 @@ class Compiler:
                 matcher.accept_bytes(bytes([byte]))
         except LlmaskError:
             pass  # a vocabulary without JSON's bytes, or tight limits: whoever uses them will be told
-        store.split_states = self._split_states
+        if self._split_states is not None:
+            store.split_states = self._split_states
+            store.state_review = StateReview(store, self._split_states)
         return store
 
     def store(self) -> Store:

@@ -13,16 +13,16 @@ In: a generation's tables, split states. Out: `Filter`s. Cost: 2 us for one that
 from __future__ import annotations
 
 import ctypes
+import weakref
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels import canonical_search, engine
+from ..kernels import canonical_parts, canonical_search, engine
 from ..kernels.canonical_fill import FILTER, REFUSED_SPLIT
-from ..kernels.canonical_search import (
-    CUT,
+from ..kernels.canonical_parts import (
     D_ACCEPTS,
     D_CROSSING,
     D_INSIDE,
@@ -31,12 +31,8 @@ from ..kernels.canonical_search import (
     D_N_INSIDE,
     D_STATE,
     D_STATE_KIND,
-    FOLLOWS_ON,
-    NEEDS_STATE,
-    NEEDS_TEXT,
-    NOTHING_FOLLOWS,
-    STOP,
 )
+from ..kernels.canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NEEDS_TEXT, NOTHING_FOLLOWS, STOP
 from ..kernels.configurations import ENDED, REFUSED
 from ..kernels.constants import TRIE_END_MASK, TRIE_END_SHIFT
 from ..kernels.state_masks import MASK_LIST, MASK_WORDS
@@ -111,7 +107,7 @@ class StateReview:
     def __init__(self, store: Store, states: SplitStates) -> None:
         self.states = states
         self.queue = np.zeros((canonical_search.MOST_ENTRIES, canonical_search.ENTRY), np.int64)
-        self._store = store
+        self._store: Store = weakref.proxy(store)  # which holds this review: a cycle would keep its memory
         self._known: dict[tuple[int, int], tuple[Tokens, Tokens]] = {}
         self._verdicts: dict[tuple[int, int, int], int] = {}
         self._hard: dict[tuple[int, int], Tokens] = {}
@@ -199,14 +195,14 @@ class Review:
     """Filters of one generation of a grammar."""
 
     def __init__(self, generation: Generation, inside: StateReview) -> None:
-        self._generation = generation
+        self._generation: Generation = weakref.proxy(generation)  # which holds this review
         self._inside = inside
         self._store = inside._store
         self.states = inside.states
         self._filters: dict[tuple[int, int, int, int], Filter] = {}
         self._removed: dict[tuple[int, int], Removed] = {}
         self._verdicts: dict[tuple[int, int, int], int] = {}
-        self._parts = np.zeros(canonical_search.D_FIELDS, np.int64)
+        self._parts = np.zeros(canonical_parts.D_FIELDS, np.int64)
 
     def known(self, configuration: int, split: int, before: int, chain: int) -> Filter | None:
         """The filter of a position, if it is known."""
@@ -285,7 +281,7 @@ class Review:
             return Removed(NOTHING, False, NOTHING, True)
         self._generation.run(engine.BUILD_MASK, configuration)
         parts = self._parts
-        canonical_search.describe(self._store.table.address, self._generation.table.address, configuration, parts)
+        canonical_parts.describe(self._store.table.address, self._generation.table.address, configuration, parts)
         dead, unsure = NOTHING, []
         inside = parts[D_STATE_KIND] == MASK_WORDS
         if inside:

@@ -25,13 +25,8 @@ from .bpe_pairs import are_compatible
 from .canonical_fill import REFUSED_SPLIT
 from .configurations import (
     C_ACCEPTS,
-    C_FIRST,
-    C_MASK,
-    C_MASK_KIND,
-    C_N,
     C_PLACE,
     C_STATE,
-    ENDED,
     configuration_field,
     known_configuration,
     known_step,
@@ -45,25 +40,18 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .grammar_slots import CROSSINGS, OWN_MASKS
-from .interning import POOL
 from .jit import door, kernel
 from .lexer_states import (
     DEAD,
     MISS,
     S_ACCEPTS,
-    S_MASK,
-    S_MASK_KIND,
-    S_N_TOKENS,
-    S_TWIN,
     UNKNOWN,
     known_next,
     state_field,
 )
 from .memory import as_table, block, get_i64, load_i32, load_i64, load_u8, store_i64
 from .raw import borrow, give_back, load_u16
-from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS
-from .store_slots import MASKS, N_TRIE, TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS, TRIE
+from .store_slots import N_TRIE, TOKEN_DATA, TOKEN_OFFSETS, TRIE
 
 # slots of the table of split states
 ENCODER = 0  # address of the encoder's table
@@ -91,16 +79,6 @@ ENTRY = 4  # int64 of the queue: place and state, split state, token, entry befo
 MOST_ENTRIES = 128
 MOST_DEPTH = 4098
 LIKELY = tuple(b'" ,a1:}].-0ntf')  # asked first
-# what `describe` says
-D_KIND = 0  # MASK_LIST: the configuration has a list of crossing tokens; MASK_WORDS: a mask of its own
-D_ACCEPTS = 1
-D_CROSSING = 2  # address of int32[n] or of the mask
-D_N_CROSSING = 3
-D_STATE = 4  # the lexer state that carries the mask of what stays inside the lexeme
-D_STATE_KIND = 5
-D_INSIDE = 6  # address of int32[n] or of the mask
-D_N_INSIDE = 7
-D_FIELDS = 8
 STOP = -2  # a state that is not known
 
 
@@ -391,30 +369,3 @@ def states_after(store_address, state, tokens, reached):
                 after = STOP
                 break
         reached[i, 1] = after
-
-
-@door("void(int64, int64, int64, int64[::1])", group="canonical")
-def describe(store_address, grammar_address, configuration, out):
-    """Where the parts of a mask lie that is built: `out` gets what the D_ names say."""
-    store, grammar = as_table(store_address), as_table(grammar_address)
-    state = DEAD
-    if configuration != ENDED:
-        state = configuration_field(grammar, configuration, C_STATE)
-    out[D_KIND] = configuration_field(grammar, configuration, C_MASK_KIND)
-    out[D_ACCEPTS] = configuration_field(grammar, configuration, C_ACCEPTS)
-    out[D_N_CROSSING] = configuration_field(grammar, configuration, C_N)
-    out[D_CROSSING] = block(grammar, CROSSINGS + POOL) + configuration_field(grammar, configuration, C_FIRST) * 4
-    if out[D_KIND] == MASK_WORDS:
-        out[D_CROSSING] = get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
-    out[D_STATE_KIND] = MASK_NONE
-    if state == DEAD:
-        return
-    twin = state_field(store, state, S_TWIN)
-    out[D_STATE] = twin
-    out[D_STATE_KIND] = state_field(store, twin, S_MASK_KIND)
-    out[D_N_INSIDE] = state_field(store, twin, S_N_TOKENS)
-    mask = state_field(store, twin, S_MASK)
-    if out[D_STATE_KIND] == MASK_WORDS:
-        out[D_INSIDE] = get_i64(block(store, MASKS), mask)
-    elif out[D_STATE_KIND] == MASK_LIST:
-        out[D_INSIDE] = block(store, TOKEN_LISTS) + mask * 4
