@@ -3,7 +3,7 @@
 Beside the configuration after every token it keeps the split state and the chain (states.py). Masks are those of the
 grammar less what a filter (review.py) takes out, which known filters do in compiled code.
 
-In: token ids. Out: masks. Cost: 0.8 us a mask and token beside those of the grammar, when the filter is known; a new one
+In: token ids. Out: masks. Cost: 0.8 us a mask and token beside those of the grammar when the filter is known; a new one
 takes milliseconds (review.py).
 """
 
