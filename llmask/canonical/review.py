@@ -5,7 +5,8 @@
 
 Most tokens are answered by one character (kernels/canonical_search.py). Where a lexer state takes all tokens of a slice
 (store/slices.py), those of the next smaller slice are taken to have a plain character behind them, and only the others
-are walked. A search that is given up leaves its token allowed, and the position counts as cut.
+are walked. A search that is given up leaves its token allowed, and the position counts as cut. So does one without any
+canonical token: the searches know no chains (neighbours.py), which are noticed one token before they end.
 
 In: a generation's tables, split states. Out: `Filter`s. Cost: 0.2 us for one that is known; a new one 0.1 to 20 ms.
 """

@@ -72,5 +72,18 @@ def test_a_word_that_is_a_token_is_not_spelled_otherwise() -> None:
     matcher.rollback(2)
     matcher.accept_token(4)
     assert read_mask(matcher, 7) == {5, 6}
-    short = compiler.choice(["abc", "abc a"]).matcher()
-    assert read_mask(short, 7) == {4} or short.validate_tokens([3, 2]) < 2
+
+
+def test_a_chain_that_the_look_ahead_does_not_know_is_counted() -> None:
+    """The search knows no chains: "ab" is allowed where only "c" and the end can follow, and the next mask is cut."""
+    merges = make_table([b"a b"])
+    data = EncoderData(kind="bpe", merges=merges, patterns=(r"[a-z]+|[^a-z]+",), ignore_merges=True)
+    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" "]
+    tokenizer = llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=6, encoder=data))
+    grammar = llmask.Compiler(tokenizer, canonical=True).choice(["abc", "abc a"])
+    matcher = grammar.matcher()
+    assert 4 in read_mask(matcher, 7)
+    assert grammar.n_cut == 0
+    matcher.accept_token(3)
+    assert read_mask(matcher, 7) == {2}
+    assert grammar.n_cut == 1
