@@ -17,7 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
+import numpy as np
+
 from .encoders.bpe import METHODS, BpeEncoder
+from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
 from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
 from .errors import VocabularyError
@@ -344,6 +347,72 @@ class Tokenizer(TokenSources):
             return encoder.encode_bytes(self.decode_bytes(pair)) == pair
         except VocabularyError:
             return False
+
+    def heal(self, ids: Iterable[int]) -> tuple[list[int], bytes]:
+        """The tokens of a prompt to keep, and the bytes of the others, with which the output must begin.
+
+        Kept is the longest beginning that no later text can change: a prompt that ends in "http:" gives ":" back,
+        because "://" is a token. Special tokens are always kept. `grammar.matcher(prefix=...)` takes the bytes.
+
+        Raises
+        ------
+        VocabularyError : no such id; or the vocabulary is not one of byte-pair encoding.
+
+        Examples
+        --------
+        >>> tok = Tokenizer.default()
+        >>> ids, prefix = tok.heal(tok.encode("The name"))
+        >>> tok.decode(ids), prefix
+        ('The', b' name')
+        """
+        listed = self._check_all(ids)
+        fixed = {token for _, token in self._special_tokens.user_defined}
+        run = len(listed)
+        while run > 0 and not self._is_special(listed[run - 1]) and listed[run - 1] not in fixed:
+            run -= 1
+        data = self.decode_bytes(listed[run:])
+        certain = self.certain_tokens(data)
+        if certain is None:
+            raise VocabularyError(
+                f"prompts are healed with byte-pair encoding only, this vocabulary has encoder {self.encoder_name!r}"
+                + (" and rules for a whole text" if self.encoder_name == "bpe" else ""),
+                help="give back the last word of the prompt yourself: grammar.matcher(prefix=...) takes its bytes",
+            )
+        kept = run
+        for one, other in zip(certain, listed[run:], strict=False):
+            if one != other:
+                break
+            kept += 1
+        return listed[:kept], self.decode_bytes(listed[kept:])
+
+    def certain_tokens(
+        self,
+        data: bytes,
+        may_end: bool = True,
+        first_bytes: np.ndarray | None = None,
+        allows: Callable[[bytes], bool] | None = None,
+    ) -> list[int] | None:
+        """Token ids that the encoding of every text that begins with `data` begins with; None where nobody knows.
+
+        Parameters
+        ----------
+        data : UTF-8, which may end inside of a character; bytes that are none are certain of nothing.
+        may_end : `data` may be the whole text.
+        first_bytes : bool[256], with which bytes the text may go on; None: any.
+        allows : whether the text may go on with some bytes; None: always.
+        """
+        encoder, rules = self._encoder, self.vocabulary.encoder
+        if not isinstance(encoder, BpeEncoder) or rules.normalization or rules.add_space_prefix:
+            return None
+        names = [name.encode() for name, _ in self._special_tokens.user_defined]
+
+        def encode(parts: list[bytes]) -> list[list[int]]:
+            try:
+                return [self.encode(part.decode()) for part in parts]
+            except UnicodeDecodeError:
+                return [encoder.encode_bytes(part) for part in parts]
+
+        return certain_tokens(encoder, self.trie, data, names, encode if names else None, may_end, first_bytes, allows)
 
     @cached_property
     def word_encoder(self) -> BpeEncoder | None:

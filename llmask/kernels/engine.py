@@ -7,7 +7,8 @@
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
-Readers take a matcher's *cell*, int64[3]: its store's table, its grammar's table, its configuration.
+Readers take a matcher's *cell*: its store's table, its grammar's table, its configuration, and what is to be taken out
+of its masks (canonical_fill.py).
 
 In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 

@@ -41,7 +41,10 @@ IMPORT_ORDER = (
     ("llmask.parser",),
     ("llmask.store",),
     ("llmask.mask",),
-    ("llmask.compiled", "llmask.history", "llmask.matcher", "llmask.workers", "llmask.batch", "llmask.compiler"),
+    (
+        *("llmask.compiled", "llmask.history", "llmask.forced", "llmask.matcher", "llmask.prefixed"),
+        *("llmask.canonical", "llmask.workers", "llmask.batch", "llmask.compiler"),
+    ),
     ("llmask",),
     ("llmask.samplers",),
     ("llmask.cli", "llmask.__main__"),
