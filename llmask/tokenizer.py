@@ -5,8 +5,7 @@ unused ids and all end-of-sequence ids can be named by a grammar, but no text pr
 text: a person added "<tool>" so that it is one token, and a string may contain these six characters.
 
 In: a file, an object of another library, or token bytes. Out: token bytes, ids of texts, texts of ids. Cost: 45 ms
-for a GGUF file of 128,256 tokens with the trie, when the kernels are loaded (0.3 s in a fresh process); the encoder's
-tables take another 0.15 s at the first `encode`, then 20 ns a byte.
+for a GGUF file of 128,256 tokens with the trie; its encoder's tables 0.15 s at the first `encode`, then 20 ns a byte.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .chunks import find_chunk
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
@@ -242,7 +242,7 @@ class Tokenizer(TokenSources):
         chunks = []
         start = 0
         while start < len(text):
-            end = self._find_chunk(text, start, n)
+            end = find_chunk(self, text, start, n)
             if end == start:
                 raise VocabularyError(
                     f"the character {text[start]!r} alone has more than {n} tokens", where=f"character {start}"
@@ -250,51 +250,6 @@ class Tokenizer(TokenSources):
             chunks.append(text[start:end])
             start = end
         return chunks
-
-    def _find_chunk(self, text: str, start: int, n: int) -> int:
-        """End of the chunk that begins at `start`; `start` where there is none."""
-        n_characters = 8 * max(n, 1) + 32
-        while True:
-            window = text[start : start + n_characters]
-            ids = self.encode(window)
-            if len(ids) > n:
-                break
-            if start + n_characters >= len(text):
-                return len(text)
-            n_characters *= 2
-        spelled = self.decode_bytes(ids[: max(n, 0)])
-        if self.decode_drops_blank:
-            spelled = spelled.removeprefix(b" ")
-        if window.encode("utf-8").startswith(spelled):
-            end = len(spelled.decode("utf-8", "ignore"))
-            while end > 0 and self.count(window[:end]) > n:
-                end -= 1
-            if end > 0:
-                return start + end
-        # normalization, blanks that are added or removed, unknown characters: what tokens spell is not the text
-        return start + self._search_chunk(window, n, len(ids))
-
-    def _search_chunk(self, window: str, n: int, n_tokens: int) -> int:
-        """Length of a beginning of `window`, which has `n_tokens`, more than `n`, that has at most `n`; 0: none found.
-
-        Counts grow nearly evenly with the text, so the place is looked for where it should be, and every other time in
-        the middle.
-        """
-        low, high, n_low, n_high = 0, len(window), 0, n_tokens
-        is_even = False
-        while high - low > 1 and n_low < n:
-            middle = (low + high) // 2 if is_even else low + (high - low) * (n - n_low) // max(n_high - n_low, 1)
-            middle = min(max(middle, low + 1), high - 1)
-            found = self.count(window[:middle])
-            if found <= n:
-                low, n_low = middle, found
-            else:
-                high, n_high = middle, found
-            is_even = not is_even
-        if low > 0:
-            return low
-        # a character may have more tokens than it has together with the next ones
-        return next((end for end in range(min(len(window), 2 * n + 8), 0, -1) if self.count(window[:end]) <= n), 0)
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
         """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
