@@ -8,10 +8,12 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from .compiled import CompiledGrammar
@@ -20,6 +22,7 @@ from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchem
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
+from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits
@@ -218,6 +221,65 @@ class Compiler:
             return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
 
         return self._cached(("regex", pattern), compile_now)
+
+    def lark(
+        self,
+        text: str,
+        *,
+        start: str = "start",
+        lexer: str = "greedy",
+        ties: str | None = None,
+        directory: str | os.PathLike[str] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's notation, with llguidance's additions.
+
+        As in Lark with `lexer="contextual"`, a terminal is as long as it can be among those that are expected where it
+        begins, and of several that end together one is taken: the one of the higher priority, a string rather than a
+        pattern, the pattern that can match more, the longer one. Here these come after the length: Lark takes the
+        first pattern in that order that matches at all, so it never finds `"ab"` beside `/a+/`. What is expected is
+        known exactly here, where LALR tables merge places. What is ignored gives way to what a rule expects. Grammars
+        need not be LALR; ambiguity is no error, and priorities of rules, aliases, `?` and `!` change no text.
+
+        Parameters
+        ----------
+        text : the grammar.
+        start : the rule that derives whole documents.
+        lexer : "greedy", see above.
+        ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
+            "all" in grammars with a line `%llguidance {...}`, "first" in others.
+        directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column.
+        UnsatisfiableSchema : no document fulfils it.
+        LimitExceeded : it is too large for the limits.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.lark('start: "a" ("," "a")*')
+        """
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        if not isinstance(start, str):
+            raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
+        if lexer != "greedy":
+            raise GrammarError(f'lexer is "greedy", not {lexer!r}', help="leave it out")
+        if ties not in (None, "first", "all"):
+            raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
+        self._check_length("grammar", text)
+        root = None if directory is None else Path(directory)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            rules, warnings = compile_lark(store.nodes, text, self.limits, start, root, ties)
+            return CompiledGrammar(store, rules, warnings)
+
+        if root is not None:
+            return compile_now()  # the files may have changed
+        return self._cached(("lark", text, start, ties), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

@@ -37,6 +37,7 @@ IMPORT_ORDER = (
     ("llmask.frontends",),
     *JSON_SCHEMA,
     ("llmask.frontends.json_schema",),
+    ("llmask.frontends.lark",),
     ("llmask.lexer",),
     ("llmask.parser",),
     ("llmask.store",),
