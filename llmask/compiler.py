@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .compiled import CompiledGrammar
+from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .frontends.json_schema import SchemaOptions, compile_schema
@@ -275,7 +276,7 @@ class Compiler:
         def compile_now() -> CompiledGrammar:
             store = self.store()
             rules, warnings = compile_lark(store.nodes, text, self.limits, start, root, ties)
-            return CompiledGrammar(store, rules, warnings)
+            return CompiledGrammar(store, rules, warnings, late_warnings=dead_end_warnings)
 
         if root is not None:
             return compile_now()  # the files may have changed

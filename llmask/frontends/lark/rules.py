@@ -232,7 +232,7 @@ class GrammarWriter:
                     "suffix is a string, a pattern or a terminal", 'for example suffix="</think>"'
                 )
             body = Row(body.spot, (body, suffix))
-        return self.terminals.shortest(body, defined.scope, defined.definition.name)
+        return self.terminals.lazy(body, defined.scope)
 
     # --- expressions
 

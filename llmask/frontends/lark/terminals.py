@@ -6,7 +6,8 @@ no tree; beside them every part is a node of its own.
 
 A lazy quantifier makes the whole terminal end at the first place where it can: its node is R without every string of
 which a part in front is in R. Lark, whose patterns try one way after the other, says the same where what follows the
-quantifier cannot be matched in two lengths; other patterns are refused.
+quantifier cannot be matched in two lengths; other patterns are refused. A rule that is `lazy` also ends all terminals
+that are expected beside it.
 
 In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
 """
@@ -46,7 +47,7 @@ from llmask.frontends.regex.meaning import tree_node
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Alternatives, Chars, Sequence, Tree
 from llmask.frontends.regex.tree import Repeated as RepeatedTree
-from llmask.grammar.expressions import Lexeme
+from llmask.grammar.expressions import EMPTY, Expression, Lexeme
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -127,11 +128,13 @@ class Terminals:
             return self._of_name(full, Name(node.spot, full))
         return self._lexeme(self.value(node, scope), node.spot, None, 0)
 
-    def shortest(self, node: Node, scope: Scope, name: str) -> Lexeme:
-        """The lexeme of a terminal that ends at the first place where it can."""
+    def lazy(self, node: Node, scope: Scope) -> Expression:
+        """A terminal that ends where it first can, and so do all beside it; nothing, if it may be empty."""
         value = self.value(node, scope)
         whole = self._closed(value, node.spot, is_lazy=True)
-        return self._keep(Lexeme(self._first_ends(whole), f"/{value.regexp}/", name), value, 0)
+        if self.nodes.is_nullable(whole):
+            return EMPTY
+        return self._keep(Lexeme(self.nodes.lazy(whole), f"/(?:{value.regexp})(lazy)/"), value, 0)
 
     def _lexeme(self, value: Value, spot: Spot, name: str | None, priority: int) -> Lexeme:
         text = value.regexp if value.is_string else f"/{value.regexp}/"
