@@ -167,7 +167,7 @@ class Grammar:
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
     ignores_once : it is not matched twice in a row.
-    places : where rules are defined ("line 3, column 1"), for warnings and errors.
+    places : where rules are defined, for errors ("line 3, column 1", and lines that show it) and warnings (the first).
     """
 
     rules: Mapping[str, Expression]

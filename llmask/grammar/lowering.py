@@ -174,9 +174,19 @@ class _Lowering:
                         self.grammar.places.get(name),
                         "mend the pattern, or give an alternative to it",
                     )
+        name, passed = start, {start}
+        while True:  # every rule that derives nothing uses another one; some rule comes again
+            name = next(
+                leaf.name
+                for leaf in leaves(self.grammar.rules[name])
+                if isinstance(leaf, Reference) and leaf.name not in productive
+            )
+            if name in passed:
+                break
+            passed.add(name)
         raise UnsatisfiableSchema(
-            f'the grammar derives nothing: rule "{start}" needs itself without end',
-            self.grammar.places.get(start),
+            f'the grammar derives nothing: rule "{name}" needs itself without end',
+            self.grammar.places.get(name),
             "give it an alternative that ends",
         )
 
@@ -184,7 +194,7 @@ class _Lowering:
         reachable = reachable_rules(self.grammar)
         for name in self.grammar.rules:
             place = self.grammar.places.get(name)
-            where = f" ({place})" if place else ""
+            where = f" ({place.splitlines()[0]})" if place else ""
             if name not in productive:
                 self.warnings.append(f'rule "{name}"{where} derives nothing and is left out')
             elif name not in reachable:

@@ -3,7 +3,8 @@
 Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of
 items (state, parameter, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
 lexemes that are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy
-lexing). Of those that end together only the ones of the highest priority count. Rules and states from which nothing can be derived are left out first, guards not looked at.
+lexing). Of those that end together only the ones of the highest priority count. Rules and states from which nothing can
+be derived are left out first, guards not looked at.
 
 A new value (`Rules.call_new`) is a run of the rule's variant without the texts in the set; of an open rule it is a run
 of the rule itself that ends only with a text that is not in the set. The variant is written by a function given to the
@@ -229,9 +230,10 @@ class EarleyTwin:
         lexemes = self._expected(place.rows[-1])
         ignored = self.rules.ignored
         is_end = len(place.rows) == 1 or not lexemes
-        if ignored is not None and not place.after_ignored and (self.rules.ignored_at_ends or not is_end):
-            if self._is_document(place.rows[-1]) or not self._are_bare(place.rows[-1]):
-                lexemes.add(ignored)
+        may_stand = not place.after_ignored and (self.rules.ignored_at_ends or not is_end)
+        may_stand &= self._is_document(place.rows[-1]) or not self._are_bare(place.rows[-1])
+        if ignored is not None and may_stand:
+            lexemes.add(ignored)
         return self._alive([(lexeme, lexeme) for lexeme in sorted(lexemes)], byte)
 
     def _alive(self, lexemes: Any, byte: int) -> tuple[tuple[int, int], ...]:

@@ -14,6 +14,7 @@ from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.inputs import schema_of
 from llmask.grammar.expressions import Expression, Inclusion
+from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -32,12 +33,12 @@ def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[st
     try:
         made = compile_schema(nodes, schema_of(node.schema, limits.max_schema_bytes), SchemaOptions(limits=limits))
     except (GrammarError, LimitExceeded) as error:
-        where = node.spot.short() if error.where is None else f"{error.where} of the schema at {node.spot.short()}"
+        where = node.spot.shown() if error.where is None else f"{error.where} of the schema at {node.spot.shown()}"
         raise type(error)(error.message, where, error.help) from None
-    if made.rules.needs_variants:
+    if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
         node.spot.refuse(
-            "a schema whose values must differ cannot stand inside a grammar yet",
-            "take uniqueItems out, or compile the schema by itself",
+            "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
+            "take these keywords out, or compile the schema by itself",
         )
     warnings += [f"%json at {node.spot.short()}: {warning}" for warning in made.warnings]
     return Inclusion(made.rules, f"%json {node.schema}")

@@ -150,8 +150,7 @@ class GrammarWriter:
                 self._rule(name, defined)
             elif defined.definition is None:
                 self.definitions.find(Name(defined.spot, name), Scope())
-        while self._waiting:
-            name, defined, arguments = self._waiting.pop()
+        for name, defined, arguments in self._waiting:  # it grows on the way
             self.rules[name] = self._body(defined, arguments)
         ignored = [self._ignored(body, scope) for _, body, scope in self.definitions.ignored]
         lexemes = self._ranked() if ties == "first" else self._by_priority()
@@ -186,7 +185,7 @@ class GrammarWriter:
     def _rule(self, name: str, defined: Defined, arguments: dict[str, Expression] | None = None) -> Reference:
         if name not in self.rules:
             self.rules[name] = EMPTY  # known from here on
-            self.places[name] = defined.spot.short()
+            self.places[name] = defined.spot.shown()
             self._waiting.append((name, defined, arguments or {}))
         return Reference(name)
 
@@ -278,7 +277,7 @@ class GrammarWriter:
         assert defined.definition is not None
         parameters = defined.definition.parameters
         if len(parameters) != len(node.arguments):
-            has = f"takes {len(parameters)} arguments" if parameters else "is no template"
+            has = f"takes {len(parameters)} argument{'s' * (len(parameters) != 1)}" if parameters else "is no template"
             node.spot.refuse(
                 f'"{node.name}" {has}, and here it has {len(node.arguments)}',
                 f"write {node.name}{f'{{{chr(44).join(parameters)}}}' if parameters else ''}",

@@ -390,7 +390,7 @@ class _Reader:
                     f"write {JSON_ESCAPES[escape]} for the one, \\\\{escape} for the two",
                 )
             if not KNOWN_ESCAPES.get(escape):
-                at.refuse(f"the escape \\{escape} has no meaning", 'write "\\\\\\\\" for a backslash')
+                at.refuse(f"the escape \\{escape} has no meaning", r"write \\ for a backslash")
             return KNOWN_ESCAPES[escape]
 
         return _without_surrogates(ESCAPE.sub(read, text), spot)

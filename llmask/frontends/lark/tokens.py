@@ -154,6 +154,8 @@ def _next(source: Source, at: int) -> tuple[Token, int]:
         kind = "REGEXP"
     elif kind == "NAME":
         kind = _kind_of_name(word, spot)
+    elif kind == "TWO_COLONS" and text.startswith("=", found.end()):
+        spot.refuse("::= is GBNF's sign", "a rule is written name: ...; for GBNF there is Compiler.gbnf")
     elif kind == "TWO_COLONS":
         spot.refuse('"::" begins a parametric rule, which is not supported', "write the cases out as rules")
     elif kind == "DIRECTIVE":

@@ -43,7 +43,7 @@ def free_text(store: Store, with_rest: bool) -> CompiledGrammar:
 def is_live(text: bytes, with_rest: bool) -> tuple[bool, bool]:
     """Whether a text may go on, and whether it may end, from the definition."""
     while True:
-        head, found, rest = text.partition(b"<>")
+        _, found, rest = text.partition(b"<>")
         if not found:
             return True, with_rest
         n = len(rest) - len(rest.lstrip(b";"))

@@ -25,10 +25,10 @@ def test_settings_are_read() -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"unknown": 1},
+        {"other": 1},
         {"no_forcing": 1},
         {"allow_invalid_utf8": True},
-        {"skip_repetition": "twice"},
+        {"skip_repetition": "x"},
         {"allow_initial_skip": False},
     ],
 )
