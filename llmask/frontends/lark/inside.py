@@ -34,7 +34,7 @@ def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[st
         made = compile_schema(nodes, schema_of(node.schema, limits.max_schema_bytes), SchemaOptions(limits=limits))
     except (GrammarError, LimitExceeded) as error:
         where = node.spot.shown() if error.where is None else f"{error.where} of the schema at {node.spot.shown()}"
-        raise type(error)(error.message, where, error.help) from None
+        raise type(error)(error.message, where, error.help or "mend the schema") from None
     if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
         node.spot.refuse(
             "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
