@@ -12,11 +12,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .compiled import CompiledGrammar
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .frontends.bnf import compile_ebnf, compile_gbnf
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
@@ -25,6 +26,10 @@ from .grammar.rules import Rules
 from .limits import Limits
 from .store.store import Store
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from .derivatives.nodes import RegexNodes
+    from .grammar.lowering import Lowered
 
 CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
@@ -218,6 +223,45 @@ class Compiler:
             return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
 
         return self._cached(("regex", pattern), compile_now)
+
+    def gbnf(self, text: str) -> CompiledGrammar:
+        r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses tokens (`<[42]>`), or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
+        """
+        return self._from_text("gbnf", text, compile_gbnf)
+
+    def ebnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in EBNF, as XGrammar reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses look-ahead assertions, attributes of rules
+            or macros, or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+        """
+        return self._from_text("ebnf", text, compile_ebnf)
+
+    def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        self._check_length("grammar", text)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_text(store.nodes, text)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings)
+
+        return self._cached((kind, text), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

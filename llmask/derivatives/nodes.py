@@ -169,6 +169,31 @@ class RegexNodes:
         """
         return self._run(engine.IS_OPEN, node) != 0
 
+    def extensions(self, one: int, other: int) -> tuple[int, bool]:
+        """Where `one` may end while `other` goes on, over all strings but the empty one.
+
+        Returns
+        -------
+        bytes : bit b is set where a string of `one` and then byte b begin a string of `other`; every bit where
+            deciding it takes too long.
+        may_both_end : whether some string is in both; True where deciding it takes too long.
+        """
+        key = (__name__, "extensions", one, other)
+        found = self.memo.get(key)
+        if found is None:
+            flags = np.zeros(257, np.int32)
+            is_decided = self._run(engine.EXTENSIONS, one, other, data=flags) != 0
+            packed = int.from_bytes(np.packbits(flags.astype(bool), bitorder="little").tobytes(), "little")
+            found = (packed & (2**256 - 1), bool(packed >> 256)) if is_decided else (2**256 - 1, True)
+            self.memo[key] = found
+        return found
+
+    def first_bytes(self, node: int) -> int:
+        """Bit b is set where a string of `node` may begin with byte b."""
+        # what may follow one byte of any value where `node` goes on behind it
+        any_byte = self.byte_set(2**256 - 1)
+        return self.extensions(any_byte, self.concat([any_byte, node]))[0]
+
     def derivative(self, node: int, byte: int) -> int:
         """What is left of `node` after one byte."""
         return self._run(engine.DERIVATIVE, node, byte)

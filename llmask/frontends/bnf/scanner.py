@@ -33,12 +33,10 @@ class Scanner:
 
     Raises
     ------
-    GrammarError : the text is no `str`, or holds what no text may hold.
+    GrammarError : the text holds what no text may hold.
     """
 
     def __init__(self, text: str) -> None:
-        if not isinstance(text, str):
-            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
         self.text = text
         self.at = 0
         for at in (text.find("\0"), next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), -1)):

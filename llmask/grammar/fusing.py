@@ -1,0 +1,237 @@
+r"""Exact lexing: what a grammar derives byte by byte, with as few and as large lexemes as that allows.
+
+A grammar without a notion of tokens means what it derives: where a lexeme could end or go on, both are followed. The
+lexer follows the longest match only, which is the same where no lexeme may go on with a byte that may follow one that
+ends there (overlaps.py). Lexemes of one byte each always fulfil it. They are the bottom; on the way there
+
+    fuse    every part of the grammar that is regular (without recursion) becomes one lexeme, as large as can be
+    look    which lexemes may go on where others end and what follows begins with that byte?
+    split   those become their parts (a row its elements, a choice its options, a name its rule, a lexeme that has no
+            parts its bytes), and look again
+
+so strings, numbers, comments and white space are lexemes, whose masks the store shares and slices serve, and a keyword
+that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends. A grammar that
+is regular as a whole is one lexeme.
+
+Direct recursion at one end of a rule is repetition (Arden's rule): R = A R | B is A* B, and R = R A | B is B A*.
+
+In: a `Grammar`. Out: `Rules` for the greedy lexer that derive exactly the same. Cost: some ms for a grammar of a
+hundred parts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from llmask.grammar.closures import components
+from llmask.grammar.expressions import (
+    EMPTY,
+    Choice,
+    Expression,
+    Grammar,
+    Lexeme,
+    Reference,
+    Repeat,
+    Sequence,
+    choice,
+    leaves,
+    sequence,
+)
+from llmask.grammar.lowering import Lowered, lower
+from llmask.grammar.overlaps import overlaps
+from llmask.grammar.spelled import spelled
+from llmask.grammar.tails import join_tails
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
+FUSED = "several parts"  # how lexemes are written that nobody reads
+
+
+class Part(NamedTuple):
+    """A regular part of the grammar as one lexeme, and how many parts it was made of."""
+
+    node: int
+    n_parts: int
+
+
+def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
+    """Rules that derive what a grammar does, byte by byte.
+
+    Parameters
+    ----------
+    grammar : nothing is ignored in it, and priorities have no meaning: all derivations count.
+    fuse : False makes lexemes of one byte only; slower, and the same masks.
+
+    Raises
+    ------
+    GrammarError : a rule refers to one that is not defined.
+    UnsatisfiableSchema : the start rule derives nothing.
+    LimitExceeded : a lexeme is too large to be spelled out.
+    """
+    assert not grammar.ignored, "what may stand anywhere asks for tokens"
+    warnings = lower(nodes, grammar).warnings
+    fusion = _Fusion(nodes, grammar, fuse)
+    while True:
+        rules = join_tails(lower(nodes, fusion.grammar()).rules)
+        found = {longer for _, longer in overlaps(nodes, rules)} if fuse else set()
+        if not found:
+            return Lowered(rules, warnings)
+        fusion.split(found)
+
+
+class _Fusion:
+    """One grammar on its way to lexemes.
+
+    Attributes
+    ----------
+    apart : nodes that must not be lexemes.
+    rules : the grammar's, with recursion at their ends made repetition.
+    regular : those that are regular.
+    """
+
+    def __init__(self, nodes: RegexNodes, grammar: Grammar, fuse: bool) -> None:
+        self.nodes = nodes
+        self.fuse = fuse
+        self.apart: set[int] = set()
+        self.start = grammar.start
+        self.rules = {name: as_repetition(name, expression) for name, expression in grammar.rules.items()}
+        self._parts: dict[str, Part | None] = {}
+        self._known: dict[Expression, Part | None] = {}
+        self._spelled: dict[str, Expression] = {}
+        for name in _innermost_first(self.rules):
+            self._parts[name] = self._part(self.rules[name])  # rules in a circle are met before one of them is known
+
+    def grammar(self) -> Grammar:
+        """The grammar of lexemes, as far as it is used."""
+        found: dict[str, Expression] = {}
+        waiting = [self.start]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            found[name] = self._spelled[name] if name in self._spelled else self._fused(self.rules[name])
+            waiting += [leaf.name for leaf in leaves(found[name]) if isinstance(leaf, Reference)]
+        return Grammar(found, self.start)
+
+    def split(self, found: set[int]) -> None:
+        """Keep the parts of these lexemes apart from now on.
+
+        Where something is counted, lexemes that may be empty were written without their empty string.
+        """
+        known = {part.node for part in (*self._parts.values(), *self._known.values()) if part is not None}
+        known |= {leaf.node for rule in self.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)}
+        new = found & known
+        if found - known:
+            not_empty = self.nodes.complement(self.nodes.EPSILON)
+            nullable = [node for node in known if self.nodes.is_nullable(node)]
+            new |= {node for node in nullable if self.nodes.intersect([node, not_empty]) in found}
+        assert new - self.apart, "nothing is left to be split"
+        self.apart |= new
+
+    # --- regular parts
+
+    def _part(self, expression: Expression) -> Part | None:
+        """An expression as one lexeme; None where it is not regular, or too large."""
+        if isinstance(expression, Lexeme):
+            return Part(expression.node, 1)
+        if isinstance(expression, Reference):
+            return self._parts.get(expression.name)
+        if expression not in self._known:
+            self._known[expression] = self._made(expression)
+        return self._known[expression]
+
+    def _made(self, expression: Expression) -> Part | None:
+        assert not isinstance(expression, (Lexeme, Reference))
+        if isinstance(expression, Repeat):
+            part = self._part(expression.part)
+            return part and Part(self.nodes.repeat(part.node, expression.low, expression.high), part.n_parts + 1)
+        parts = [self._part(part) for part in _below(expression)]
+        known = [part for part in parts if part is not None]
+        n_parts = sum(part.n_parts for part in known) + 1
+        if len(known) < len(parts) or n_parts > MOST_PARTS:
+            return None
+        together = self.nodes.concat if isinstance(expression, Sequence) else self.nodes.union
+        return Part(together([part.node for part in known]), n_parts)
+
+    # --- lexemes
+
+    def _fused(self, expression: Expression) -> Expression:
+        """An expression with its regular parts as lexemes, except those that are apart."""
+        part = self._part(expression) if self.fuse else None
+        if part is not None and part.node not in self.apart:
+            return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
+        if isinstance(expression, Lexeme):
+            return self._spelled_out(expression.node)
+        if isinstance(expression, Reference):
+            return expression
+        if isinstance(expression, Repeat):
+            return Repeat(self._fused(expression.part), expression.low, expression.high)
+        if isinstance(expression, Sequence):
+            return sequence(self._fused_row(expression))
+        together = [option for option in expression.options if self._part(option) is not None]
+        if self.fuse and 1 < len(together) < len(expression.options):
+            others = [option for option in expression.options if self._part(option) is None]
+            return choice([self._fused(choice(together)), *(self._fused(option) for option in others)])
+        return choice(self._fused(option) for option in expression.options)
+
+    def _fused_row(self, expression: Sequence) -> list[Expression]:
+        """The parts of a row, regular ones that stand side by side as one."""
+        found: list[Expression] = []
+        row: list[Expression] = []
+        for part in (*expression.parts, None):
+            if part is not None and self.fuse and self._part(part) is not None:
+                row.append(part)
+                continue
+            if 1 < len(row) < len(expression.parts):
+                found.append(self._fused(sequence(row)))
+            else:
+                found += [self._fused(one) for one in row]
+            row = []
+            if part is not None:
+                found.append(self._fused(part))
+        return found
+
+    def _spelled_out(self, node: int) -> Expression:
+        """A lexeme byte by byte."""
+        found = spelled(self.nodes, node)
+        self._spelled.update(found.rules)
+        return found.start
+
+
+def as_repetition(name: str, expression: Expression) -> Expression:
+    """A rule's expression with direct recursion at its end, or else at its beginning, as repetition.
+
+    It may refer to the rule elsewhere: the least solutions of R = A R | B and R = A* B are the same, whatever A and B
+    hold (each solves the other's equation).
+    """
+    options = expression.options if isinstance(expression, Choice) else (expression,)
+    for is_right in (True, False):
+        around: list[Expression] = []
+        others: list[Expression] = []
+        for option in options:
+            parts = option.parts if isinstance(option, Sequence) else (option,)
+            end = -1 if is_right else 0
+            if not parts or parts[end] != Reference(name):
+                others.append(option)
+            elif len(parts) > 1:
+                around.append(sequence(parts[:-1] if is_right else parts[1:]))
+        if around and others:
+            many, one = Repeat(choice(around)), choice(others)
+            return sequence((many, one) if is_right else (one, many))
+    return expression
+
+
+def _below(expression: Sequence | Choice) -> tuple[Expression, ...]:
+    return expression.parts if isinstance(expression, Sequence) else expression.options
+
+
+def _innermost_first(rules: dict[str, Expression]) -> list[str]:
+    """Names of rules, each behind those that it refers to, circles aside."""
+    names = list(rules)
+    numbers = {name: number for number, name in enumerate(names)}
+    uses = [
+        sorted({numbers[leaf.name] for leaf in leaves(rules[name]) if isinstance(leaf, Reference)}) for name in names
+    ]
+    return [names[number] for members in components(uses) for number in members]
