@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`, `--gbnf`, `--ebnf`), its options and the tokenizer.
+"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`, ...), its options and the tokenizer.
 
 In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the file, compiling the grammar.
 """
@@ -20,7 +20,8 @@ TEXT_GRAMMARS = {"gbnf": "llama.cpp", "ebnf": "XGrammar"}  # methods of `Compile
 
 def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     """Add `--schema FILE`, `--regex PATTERN` and other grammars, of which exactly one must be given, and the options of
-    schemas."""
+    schemas.
+    """
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
@@ -166,10 +167,10 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
         return compiler.regex(arguments.regex)
     path = arguments.schema
     try:
-        for option in TEXT_GRAMMARS:
-            if getattr(arguments, option) is not None:
-                path = getattr(arguments, option)
-                return getattr(compiler, option)(_text_of(path))
+        for given, compile_text in ((arguments.gbnf, compiler.gbnf), (arguments.ebnf, compiler.ebnf)):
+            if given is not None:
+                path = given
+                return compile_text(_text_of(path))
         return compiler.json_schema(path.read_bytes(), **schema_options(arguments))
     except GrammarError as error:
         error.where = str(path) if error.where is None else f"{path}: {error.where}"

@@ -40,7 +40,7 @@ def components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
                     lowest[vertex] = min(lowest[vertex], order[target])
                 continue
             if lowest[vertex] == order[vertex]:
-                members = []
+                members: list[int] = []
                 while not members or members[-1] != vertex:
                     members.append(stack.pop())
                     on_stack[members[-1]] = False

@@ -186,9 +186,7 @@ def _expected(network: Network) -> list[int]:
                 if ends[edge.target]:
                     callers[edge.symbol].append(rules.state_rules[state])
     follow = closure(callers, behind)
-    return [
-        inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)
-    ]
+    return [inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)]
 
 
 def _may_end(network: Network) -> list[bool]:
@@ -211,9 +209,7 @@ def _may_end(network: Network) -> list[bool]:
         if ends[state]:
             continue
         ends[state] = True
-        waiting += [
-            source for source, rule in sources[state] if rule < 0 or ends[rules.rule_starts[rule]]
-        ]
+        waiting += [source for source, rule in sources[state] if rule < 0 or ends[rules.rule_starts[rule]]]
         if rules.rule_starts[rules.state_rules[state]] == state:
             waiting += [source for source, target in calls[rules.state_rules[state]] if ends[target]]
     return ends

@@ -28,7 +28,8 @@ _MULTIPLIER = 2654435761
 @kernel
 def extensions(store, one, other, flags):
     """Set flags[b] where a string of `one` and then byte b begin a string of `other`, and flags[MAY_BOTH_END] where
-    some string is in both; the empty string is none. Returns 1, or 0 where there are too many pairs to decide it."""
+    some string is in both; the empty string is none. Returns 1, or 0 where there are too many pairs to decide it.
+    """
     never_inline()
     index = store[SCRATCH_TOP]
     pairs = index + INDEX_SIZE

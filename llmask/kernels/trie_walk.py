@@ -91,7 +91,7 @@ def wide_walk(store, trie, main, node, end, state):
     """Walk the depth-first words `trie[node + 1 : end]`, the subtree of `node`, which was reached in `state`.
 
     `main` maps the nodes of a slice's trie to those of the whole one (0: this is the whole one).
-    A stack entry is node << 33 | asked for an exit << 32 | byte offset of the expanded row. Returns the number of tokens.
+    A stack entry is node << 33 | asked for an exit << 32 | byte offset of the expanded row. Returns how many tokens.
 
     Half of the nodes end a token, in no order that a branch predictor could learn: the bit is set without asking, and
     NO_TOKEN sets one in the margin before the words. That alone took the walk from 3.6 to 1.9 ns a node

@@ -45,7 +45,7 @@ GRAMMARS: dict[str, str] = {
     "letters and then letters": 'root ::= [a-z]* "foo" [a-z]*',
     "two ends": 'root ::= ("a" | "ab") ("c" | "bcd") root?',
     "words without blanks": 'root ::= ("do" | "double" | "done" | "e") root | "."',
-    "numbers side by side": 'root ::= n n n\nn ::= [0-9]{1,3}',
+    "numbers side by side": "root ::= n n n\nn ::= [0-9]{1,3}",
     "a list of lists": 'root ::= "[" (root ("," root)*)? "]"',
     "names beside keywords": (
         'root ::= (stmt "\\n")+\nstmt ::= "return" " "? expr | "if" " "? expr "then" stmt | name "=" expr\n'
@@ -63,9 +63,9 @@ GRAMMARS: dict[str, str] = {
     "nested repetition": 'root ::= (("a" "b"?)+ ";")+',
     "repetition of alternatives": 'root ::= ("ab" | "a" | "bb")* "!"',
     # --- bounds
-    "exactly four": 'root ::= [0-9a-f]{4}',
+    "exactly four": "root ::= [0-9a-f]{4}",
     "two to five": 'root ::= ("ab" | "c"){2,5} "."',
-    "at least three": 'root ::= [a-z ]{3,}',
+    "at least three": "root ::= [a-z ]{3,}",
     "none to a hundred": 'root ::= "<" [^<>]{0,100} ">"',
     "bounds in bounds": 'root ::= (("a" | "bc"){1,3} " "){2,4}',
     "date": 'root ::= [0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | [12] [0-9] | "3" [01])',

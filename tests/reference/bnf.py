@@ -149,6 +149,10 @@ def random_rules(rng: random.Random, letters: str = "ab") -> dict[str, Tree]:
             return ("row", *(tree(depth - 1) for _ in range(rng.randint(1, 3))))
         if kind < 0.8:
             return ("either", *(tree(depth - 1) for _ in range(rng.randint(1, 3))))
-        return ("times", tree(depth - 1), *rng.choice(((0, 1), (0, None), (1, None), (2, 2), (0, 2), (1, 3), (2, None))))
+        return (
+            "times",
+            tree(depth - 1),
+            *rng.choice(((0, 1), (0, None), (1, None), (2, 2), (0, 2), (1, 3), (2, None))),
+        )
 
     return {name: ("either", tree(rng.randint(1, 3)), tree(1)) for name in names}

@@ -94,24 +94,24 @@ class _Parser(Scanner):
         while self.text[end : end + 1] in NAME and end < len(self.text):
             end += 1
         if found := ATTRIBUTES.match(self.text, end):
-            self.refuse("attributes of rules are not supported", f"leave {found[0][:-3].strip()} out", end)
+            raise self.error("attributes of rules are not supported", f"leave {found[0][:-3].strip()} out", end)
         return DEFINES.match(self.text, end) is not None
 
     def rule(self) -> None:
         begin = self.at
         if not self.begins_rule():
             closing = self.peek() == ")"
-            self.refuse(
+            raise self.error(
                 "this parenthesis closes no group" if closing else f"a rule is to begin here, not {self.here()}",
                 "take it out, or open one" if closing else 'for example: root ::= "yes" | "no"',
             )
         if begin and not set(NEWLINES) & set(self.text[self.last_end : begin]) and self.elements.rules:
-            self.refuse("a rule begins a line", "put a newline before its name")
+            raise self.error("a rule begins a line", "put a newline before its name")
         name = self.take_while(NAME)
         if name in self.elements.rules:
-            self.refuse(f'rule "{name}" is defined twice', "join the alternatives with |", begin)
+            raise self.error(f'rule "{name}" is defined twice', "join the alternatives with |", begin)
         if name in ("true", "false"):
-            self.refuse(f'"{name}" is no name', "choose another one", begin)
+            raise self.error(f'"{name}" is no name', "choose another one", begin)
         self.skip_space()
         self.at += 3
         self.skip_space()
@@ -124,11 +124,11 @@ class _Parser(Scanner):
             self.skip_space()
             options.append(self.row(rule, depth))
         if self.text[self.at : self.at + 2] == "(=":
-            self.refuse("look-ahead assertions are not supported", "take it out: masks are exact without it")
+            raise self.error("look-ahead assertions are not supported", "take it out: masks are exact without it")
         return choice(options)
 
     def row(self, rule: str, depth: int) -> Expression:
-        parts = []
+        parts: list[Expression] = []
         while not parts or not self.row_ends():
             part = self.element(rule, depth)
             self.skip_space()
@@ -153,14 +153,14 @@ class _Parser(Scanner):
         if character and character in NAME_START and not self.begins_rule():
             name = self.take_while(NAME)
             if name in MACROS:
-                self.refuse(f"{name}(...) is not supported", "write what it means as rules", begin)
+                raise self.error(f"{name}(...) is not supported", "write what it means as rules", begin)
             if name in ("true", "false"):
-                self.refuse(f"{name} is no element", f'write "{name}" for the text', begin)
+                raise self.error(f"{name} is no element", f'write "{name}" for the text', begin)
             return self.elements.reference(name, begin, rule)
         if character and character in "*+?{":
-            self.refuse(f"there is nothing to repeat before {character!r}", "put an element before it", begin)
+            raise self.error(f"there is nothing to repeat before {character!r}", "put an element before it", begin)
         what = "a new rule" if character in NAME_START and character else self.here()
-        self.refuse(f"there is {what} where an element should be", 'write "" for nothing', begin)
+        raise self.error(f"there is {what} where an element should be", 'write "" for nothing', begin)
 
     def group(self, rule: str, depth: int) -> Expression:
         begin = self.at
@@ -169,7 +169,7 @@ class _Parser(Scanner):
         self.skip_space()
         inner = EMPTY if self.peek() == ")" else self.alternatives(rule, depth + 1)
         if self.peek() != ")":
-            self.refuse(
+            raise self.error(
                 f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
             )
         self.at += 1
@@ -195,7 +195,7 @@ class _Parser(Scanner):
             else:
                 high = None if self.peek() == "}" else self.number(begin)
         if self.peek() != "}":
-            self.refuse(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
         self.at += 1
         self.skip_space()
         self.elements.check_bounds(low, high, begin)
@@ -204,7 +204,7 @@ class _Parser(Scanner):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            self.refuse(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
         self.skip_space()
         return self.elements.count(digits, begin)
 
@@ -217,7 +217,7 @@ class _Parser(Scanner):
         found = []
         while self.peek() != '"':
             if not self.peek() or self.peek() in NEWLINES:
-                self.refuse("this text is not closed", 'close it with " on the same line; a newline is \\n', begin)
+                raise self.error("this text is not closed", 'close it with " on the same line; a newline is \\n', begin)
             found.append(chr(self.character(ESCAPES)))
         self.at += 1
         return self.elements.text("".join(found))
@@ -230,14 +230,16 @@ class _Parser(Scanner):
         ranges = []
         while self.peek() != "]":
             if not self.peek() or self.peek() in NEWLINES:
-                self.refuse("this class is not closed", "close it with ] on the same line; a newline is \\n", begin)
+                raise self.error(
+                    "this class is not closed", "close it with ] on the same line; a newline is \\n", begin
+                )
             at = self.at
             low = high = self.character(CLASS_ESCAPES)
             if self.peek() == "-" and self.peek(1) != "]" and self.peek(1) and self.peek(1) not in NEWLINES:
                 self.at += 1
                 high = self.character(CLASS_ESCAPES)
             if low > high:
-                self.refuse("the bounds of this range are the wrong way round", "write the lower one first", at)
+                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
             ranges.append((low, high))
         self.at += 1
         members = CodePointSet.from_ranges(ranges)
@@ -259,8 +261,8 @@ class _Parser(Scanner):
             digits = self.take_while(HEX_DIGITS)
             return self.checked(int(digits[-8:], 16) if not digits[:-8].strip("0") else 2**32, begin)
         if letter and letter in SETS and escapes is CLASS_ESCAPES:
-            self.refuse(f"the class \\{letter} is not supported here", "write its characters", begin)
-        self.refuse(
+            raise self.error(f"the class \\{letter} is not supported here", "write its characters", begin)
+        raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
             r"escapes are those of C: \n \t \" \\ \xHH \uXXXX \UXXXXXXXX and others; a backslash is \\",
             begin,

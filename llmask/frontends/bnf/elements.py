@@ -45,7 +45,7 @@ class Elements:
 
     def one_of(self, members: CodePointSet, written: str) -> Expression:
         """One character of a set."""
-        return Lexeme(utf8_char(self.nodes, members), "/%s/" % written.replace("/", "\\/"))
+        return Lexeme(utf8_char(self.nodes, members), "/" + written.replace("/", "\\/") + "/")
 
     def reference(self, name: str, at: int, rule: str) -> Expression:
         """A rule, which may be defined later."""
@@ -69,11 +69,11 @@ class Elements:
         """
         for rule, name, at in self._uses:
             if name not in self.rules:
-                self.scanner.refuse(
+                raise self.scanner.error(
                     f'rule "{rule}" uses "{name}", which is not defined', similar(name, self.rules), at
                 )
         if start not in self.rules:
-            self.scanner.refuse(f'there is no rule "{start}" to begin with', "name the first rule so", 0)
+            raise self.scanner.error(f'there is no rule "{start}" to begin with', "name the first rule so", 0)
         places = {name: self.scanner.short_place(at) for name, at in self._defined_at.items()}
         return Grammar(self.rules, start, places=places)
 
@@ -89,12 +89,12 @@ class Elements:
     def count(self, digits: str, at: int) -> int:
         """The number that bounds a repetition."""
         if len(digits) > len(str(MAX_COUNT)) or int(digits) > MAX_COUNT:
-            self.scanner.refuse(f"a repetition has more than {MAX_COUNT} copies", "leave the bound out", at)
+            raise self.scanner.error(f"a repetition has more than {MAX_COUNT} copies", "leave the bound out", at)
         return int(digits)
 
     def check_bounds(self, low: int, high: int | None, at: int) -> None:
         """Refuse a repetition that cannot be."""
         if high is not None and low > high:
-            self.scanner.refuse(
+            raise self.scanner.error(
                 f"a repetition of at least {low} and at most {high} cannot be", f"write {{{high},{low}}}", at
             )

@@ -87,19 +87,21 @@ class _Parser(Scanner):
         name = self.take_while(NAME)
         if not name:
             if self.peek() == "|":
-                self.refuse(
+                raise self.error(
                     "an alternative begins a line", "end the line before with |, or put the alternatives into ( )"
                 )
-            self.refuse(f"a rule begins with its name, not with {self.here()}", 'for example: root ::= "yes" | "no"')
+            raise self.error(
+                f"a rule begins with its name, not with {self.here()}", 'for example: root ::= "yes" | "no"'
+            )
         self.skip_space(False)
         if self.text[self.at : self.at + 3] != "::=":
-            self.refuse(f'"::=" has to follow the name "{name}", not {self.here()}', f"write {name} ::= ...")
+            raise self.error(f'"::=" has to follow the name "{name}", not {self.here()}', f"write {name} ::= ...")
         self.at += 3
         self.skip_space(True)
         self.elements.define(name, self.alternatives(name, 0), begin)
         if self.peek() and self.peek() not in NEWLINES:
             closing = self.peek() == ")"
-            self.refuse(
+            raise self.error(
                 "this parenthesis closes no group" if closing else f"{self.here()} is no element of a rule",
                 "take it out, or open one" if closing else "end the line, or quote text",
             )
@@ -135,12 +137,12 @@ class _Parser(Scanner):
             elif character in "*+?{":
                 low, high = self.bounds(is_nested)
                 if not repeatable:
-                    self.refuse("there is nothing to repeat", "put an element before it", begin)
+                    raise self.error("there is nothing to repeat", "put an element before it", begin)
                 parts[-1] = Repeat(parts[-1], low, high) if high != 0 else EMPTY
                 repeatable = high != 0
                 continue
             elif character == "<" or (character == "!" and self.peek(1) == "<"):
-                self.refuse("tokens are not supported in grammars yet", "write the text of the token in quotes")
+                raise self.error("tokens are not supported in grammars yet", "write the text of the token in quotes")
             else:
                 break
             repeatable = parts[-1] != EMPTY or character == "("
@@ -154,7 +156,7 @@ class _Parser(Scanner):
         self.skip_space(True)
         inner = self.alternatives(rule, depth + 1)
         if self.peek() != ")":
-            self.refuse(
+            raise self.error(
                 f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
             )
         self.at += 1
@@ -177,7 +179,7 @@ class _Parser(Scanner):
             high = self.number(begin) if self.peek() in DIGITS and self.peek() else None
             self.skip_space(newline_ok)
         if self.peek() != "}":
-            self.refuse(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
         self.at += 1
         self.skip_space(newline_ok)
         self.elements.check_bounds(low, high, begin)
@@ -186,7 +188,7 @@ class _Parser(Scanner):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            self.refuse(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
         return self.elements.count(digits, begin)
 
     # --- characters
@@ -196,11 +198,11 @@ class _Parser(Scanner):
         found = []
         while self.peek() != '"':
             if not self.peek():
-                self.refuse("this text is not closed", 'close it with "', begin)
+                raise self.error("this text is not closed", 'close it with "', begin)
             at = self.at
             code_point = self.checked(self.character(), at)
             if code_point == 0:
-                self.refuse("no text holds U+0000", "take it out", at)
+                raise self.error("no text holds U+0000", "take it out", at)
             found.append(chr(code_point))
         self.at += 1
         return "".join(found)
@@ -214,12 +216,12 @@ class _Parser(Scanner):
         ranges = []
         while self.peek() != "]":
             if not self.peek():
-                self.refuse("this class is not closed", "close it with ]", begin)
+                raise self.error("this class is not closed", "close it with ]", begin)
             low = high = self.character()
             if self.peek() == "-" and self.peek(1) != "]":
                 self.at += 1
                 if not self.peek():
-                    self.refuse("this class is not closed", "close it with ]", begin)
+                    raise self.error("this class is not closed", "close it with ]", begin)
                 high = self.character()
             if low <= high:
                 ranges.append((low, min(high, 0x10FFFF)))
@@ -243,8 +245,8 @@ class _Parser(Scanner):
             return ord(SIMPLE_ESCAPES[letter])
         if letter in HEX_ESCAPES:
             return self.take_hex(HEX_ESCAPES[letter], begin)
-        self.refuse(
+        raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
-            r'escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\',
+            r"escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\",
             begin,
         )

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import NoReturn
 
 from llmask.derivatives.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 from llmask.errors import GrammarError
@@ -41,11 +40,11 @@ class Scanner:
         self.at = 0
         for at in (text.find("\0"), next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), -1)):
             if at >= 0:
-                self.refuse(f"the grammar holds U+{ord(text[at]):04X}, which is no text", "take it out", at)
+                raise self.error(f"the grammar holds U+{ord(text[at]):04X}, which is no text", "take it out", at)
 
-    def refuse(self, message: str, help: str, at: int | None = None) -> NoReturn:
-        """Raise a GrammarError that shows the place."""
-        raise GrammarError(message, self.place(self.at if at is None else at), help)
+    def error(self, message: str, help: str, at: int | None = None) -> GrammarError:
+        """An error that shows the place: this one, or `at`."""
+        return GrammarError(message, self.place(self.at if at is None else at), help)
 
     def place(self, at: int) -> str:
         """Line and column of a character, the line, and a caret under it."""
@@ -82,7 +81,7 @@ class Scanner:
         """Read the code point of an escape that begins at `begin`, given by `n_digits` digits."""
         digits = self.text[self.at : self.at + n_digits]
         if len(digits) < n_digits or not HEX_DIGITS.issuperset(digits):
-            self.refuse(
+            raise self.error(
                 f"the escape {self.text[begin : self.at]} takes {n_digits} hexadecimal digits",
                 f'for example "{self.text[begin : self.at]}{"0041".zfill(n_digits)[-n_digits:]}"',
                 begin,
@@ -94,7 +93,7 @@ class Scanner:
         """A code point that an escape names, if text may hold it."""
         if code_point > MAX_CODE_POINT or FIRST_SURROGATE <= code_point <= LAST_SURROGATE:
             what = "a surrogate" if code_point <= LAST_SURROGATE else "beyond the last code point, U+10FFFF"
-            self.refuse(f"U+{code_point:04X} is {what}: no text holds it", "name another character", begin)
+            raise self.error(f"U+{code_point:04X} is {what}: no text holds it", "name another character", begin)
         return code_point
 
 
