@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
-from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
+from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
@@ -47,17 +47,21 @@ class RuleSource:
     def __init__(self, rules: Rules, make_variant: MakeVariant | None) -> None:
         self.make_variant = make_variant
         ignored = -1 if rules.ignored is None else rules.ignored
-        self._head = (rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json))
+        self._head = (
+            *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
+            *(int(rules.ignored_repeats), rules.ignored_priority),
+        )
+        assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
         self._rules = rules if make_variant is not None else None
         self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if make_variant is not None else self._part(rules, (0,) * 6)
+        self._whole = None if make_variant is not None else self._part(rules, (0,) * 7)
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
         if self._rules is None:
             assert self._whole is not None
             return self._whole
-        return self._part(self._rules, (0,) * 6)
+        return self._part(self._rules, (0,) * 7)
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
@@ -81,11 +85,14 @@ class RuleSource:
         return np.frombuffer(data, np.int32)
 
 
-_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1)  # numbers that an entry of each column takes
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS)  # numbers that an entry of each column takes
 
 
 def _columns(rules: Rules) -> tuple[array[int], ...]:
-    return rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards, rules.required
+    return (
+        *(rules.rule_starts, rules.state_rules, rules.edges, rules.finals),
+        *(rules.guards, rules.required, rules.priorities),
+    )
 
 
 class Generation:

@@ -109,9 +109,23 @@ class _Lowering:
             self.rules.final(end)
             self._between(rule, self.expressions[name], begin, end)
         if self.grammar.ignored:
-            self.rules.ignored = self.nodes.union([lexeme.node for lexeme in self.grammar.ignored])
-            self.rules.ignored_at_ends = True
+            self._ignore(self.grammar.ignored)
         return self.rules
+
+    def _ignore(self, lexemes: Items[Lexeme]) -> None:
+        """Let the lexemes stand anywhere. What the rules expect goes first, or a rule might wait for it for ever."""
+        rules = self.rules
+        for name in self.ids:
+            for leaf in leaves(self.expressions[name]):
+                if isinstance(leaf, Lexeme) and leaf.node in {lexeme.node for lexeme in lexemes}:
+                    raise GrammarError(
+                        f'rule "{name}" uses {written(leaf)}, which is ignored everywhere',
+                        self.grammar.places.get(name),
+                        "take it out of the rule, or ignore something else",
+                    )
+        rules.ignored = self.nodes.union([lexeme.node for lexeme in lexemes])
+        rules.ignored_at_ends = rules.ignored_repeats = True
+        rules.ignored_priority = min(rules.priorities[1::3], default=0) - 1
 
     # --- questions
 
@@ -234,7 +248,7 @@ class _Lowering:
         """Write edges that lead from `begin` to `end` over what an expression derives."""
         rules = self.rules
         if isinstance(expression, Lexeme):
-            rules.scan(begin, expression.node, end)
+            rules.scan(begin, expression.node, end, priority=expression.priority)
             if self.is_nullable(expression):
                 rules.skip(begin, end)
         elif isinstance(expression, Reference):
