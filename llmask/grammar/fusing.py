@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
 FUSED = "several parts"  # how lexemes are written that nobody reads
 
+IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
+DOCUMENT = "the whole document"
+
 
 class Part(NamedTuple):
     """A regular part of the grammar as one lexeme, and how many parts it was made of."""
@@ -62,7 +65,8 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
 
     Parameters
     ----------
-    grammar : nothing is ignored in it, and priorities have no meaning: all derivations count.
+    grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
+        at the beginning.
     fuse : False makes lexemes of one byte only; slower, and the same masks.
 
     Raises
@@ -71,9 +75,8 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     UnsatisfiableSchema : the start rule derives nothing.
     LimitExceeded : a lexeme is too large to be spelled out.
     """
-    assert not grammar.ignored, "what may stand anywhere asks for tokens"
     warnings = lower(nodes, grammar).warnings
-    fusion = _Fusion(nodes, grammar, fuse)
+    fusion = _Fusion(nodes, woven(grammar), fuse)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
         found = {longer for _, longer in overlaps(nodes, rules)} if fuse else set()
@@ -199,6 +202,26 @@ class _Fusion:
         found = spelled(self.nodes, node)
         self._spelled.update(found.rules)
         return found.start
+
+
+def woven(grammar: Grammar) -> Grammar:
+    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning."""
+    if not grammar.ignored:
+        return grammar
+
+    def weave(expression: Expression) -> Expression:
+        if isinstance(expression, Lexeme):
+            return sequence([expression, Reference(IGNORED)])
+        if isinstance(expression, Repeat):
+            return Repeat(weave(expression.part), expression.low, expression.high)
+        if isinstance(expression, Sequence):
+            return sequence(map(weave, expression.parts))
+        return choice(map(weave, expression.options)) if isinstance(expression, Choice) else expression
+
+    rules = {name: weave(expression) for name, expression in grammar.rules.items()}
+    rules[IGNORED] = Repeat(choice(grammar.ignored))
+    rules[DOCUMENT] = sequence([Reference(IGNORED), Reference(grammar.start)])
+    return Grammar(rules, DOCUMENT)
 
 
 def as_repetition(name: str, expression: Expression) -> Expression:

@@ -66,15 +66,11 @@ def _spell(nodes: RegexNodes, root: int) -> Spelled:
     names = {
         node: f"{root} {number}"
         for number, node in enumerate(ways)
-        if entered[node] > 1 or len(ways[node]) != 1 or nodes.is_nullable(node)
+        if (entered[node] > 1 or len(ways[node]) != 1 or nodes.is_nullable(node))
+        and (node != root or entered[root] > 2)
     }
-    names.pop(root)
     rules = {name: _expression(nodes, ways, names, node) for node, name in names.items() if ways[node]}
-    if entered[root] > 2:
-        names[root] = f"{root} 0"
-        rules[names[root]] = _expression(nodes, ways, names, root)
-        return Spelled(Reference(names[root]), rules)
-    return Spelled(_expression(nodes, ways, names, root), rules)
+    return Spelled(Reference(names[root]) if root in names else _expression(nodes, ways, names, root), rules)
 
 
 def _ways(nodes: RegexNodes, node: int) -> dict[int, int]:

@@ -20,18 +20,31 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from llmask.grammar.closures import components
-from llmask.grammar.rules import CALL, EDGE_FIELDS, NO_GUARD, SCAN, SKIP, GuardId, RuleId, Rules, StateId
+from llmask.grammar.rules import (
+    CALL,
+    EDGE_FIELDS,
+    NO_GUARD,
+    PRIORITY_FIELDS,
+    SCAN,
+    SKIP,
+    GuardId,
+    RuleId,
+    Rules,
+    StateId,
+)
 
 MOST_STATES = 100_000  # copies of states that one circle of rules may take
 
 
 class Edge(NamedTuple):
-    """An edge as it stands in `Rules.edges`, without the state that it leaves."""
+    """An edge as it stands in `Rules.edges` and `Rules.priorities`, without the state that it leaves."""
 
     kind: int
     symbol: int
     target: int
     guard: int
+    priority: int = 0
+    is_bare: int = 0
 
 
 class Network:
@@ -48,9 +61,13 @@ class Network:
         n_states = len(rules.state_rules)
         self.rules = rules
         self.edges: list[list[Edge]] = [[] for _ in range(n_states)]
-        for first in range(0, len(rules.edges), EDGE_FIELDS):
-            state, *rest = rules.edges[first : first + EDGE_FIELDS]
-            self.edges[state].append(Edge(*rest))
+        priorities = {
+            rules.priorities[at]: rules.priorities[at + 1 : at + PRIORITY_FIELDS]
+            for at in range(0, len(rules.priorities), PRIORITY_FIELDS)
+        }
+        for number in range(len(rules.edges) // EDGE_FIELDS):
+            state, *rest = rules.edges[number * EDGE_FIELDS : (number + 1) * EDGE_FIELDS]
+            self.edges[state].append(Edge(*rest, *priorities.get(number, ())))
         self.finals: list[list[int]] = [[] for _ in range(n_states)]
         for first in range(0, len(rules.finals), 2):
             self.finals[rules.finals[first]].append(rules.finals[first + 1])
@@ -91,14 +108,14 @@ def _copy(network: Network, joined: Rules, rule: RuleId, circle: frozenset[int])
             here = state_of(state)
             for guard in network.finals[state]:
                 joined.final(here, GuardId(guard))
-            for kind, symbol, target, guard in network.edges[state]:
+            for kind, symbol, target, guard, priority, is_bare in network.edges[state]:
                 if kind == CALL and symbol in circle and _ends(network, target):
                     joined.skip(here, state_of(rules.rule_starts[symbol]))
                     if symbol not in copied:
                         copied.add(RuleId(symbol))
                         waiting.append(RuleId(symbol))
                 elif kind == SCAN:
-                    joined.scan(here, symbol, state_of(target), GuardId(guard))
+                    joined.scan(here, symbol, state_of(target), GuardId(guard), priority, bool(is_bare))
                 elif kind == SKIP:
                     joined.skip(here, state_of(target), GuardId(guard))
                 else:
