@@ -103,7 +103,7 @@ class _Parser(Scanner):
             closing = self.peek() == ")"
             raise self.error(
                 "this parenthesis closes no group" if closing else f"{self.here()} is no element of a rule",
-                "take it out, or open one" if closing else "end the line, or quote text",
+                "take it out, or open one" if closing else 'end the line, or put text into "quotes"',
             )
         self.skip_space(True)
 
