@@ -8,7 +8,7 @@ In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Pyth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from typing import Any
 
@@ -187,6 +187,17 @@ class RegexNodes:
             found = (packed & (2**256 - 1), bool(packed >> 256)) if is_decided else (2**256 - 1, True)
             self.memo[key] = found
         return found
+
+    def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
+        """Remember `extensions(node, node)` of a list of words, which may be too long for it."""
+        known = sorted(set(words))
+        found = 0
+        for at, word in enumerate(known):
+            for longer in known[at + 1 :]:
+                if not longer.startswith(word):
+                    break
+                found |= 1 << longer[len(word)] if word else 0
+        self.memo[__name__, "extensions", node, node] = found, any(known)
 
     def first_bytes(self, node: int) -> int:
         """Bit b is set where a string of `node` may begin with byte b."""

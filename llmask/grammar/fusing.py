@@ -10,8 +10,8 @@ ends there (overlaps.py). Lexemes of one byte each always fulfil it. They are th
             parts its bytes), and look again
 
 so strings, numbers, comments and white space are lexemes, whose masks the store shares and slices serve, and a keyword
-that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends. A grammar that
-is regular as a whole is one lexeme.
+that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends; a grammar that
+is too large for the look has lexemes of one byte. A grammar that is regular as a whole is one lexeme.
 
 Direct recursion at the ends of a rule is repetition (after D. Arden, "Delayed-logic and finite-state machines", 1961):
 R = A R | B is A* B, R = R A | B is B A*, and R = R A R | B is B (A B)*.
@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from llmask.derivatives.utf8 import literal_word
+from llmask.derivatives.word_lists import literals_node
 from llmask.grammar.closures import components
 from llmask.grammar.expressions import (
     EMPTY,
@@ -36,6 +38,7 @@ from llmask.grammar.expressions import (
     Sequence,
     choice,
     leaves,
+    parts_of,
     sequence,
 )
 from llmask.grammar.lowering import Lowered, lower
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
+FEW_PARTS = 100  # a list of words counts as so many at most: its node is small (derivatives/word_lists.py)
+MOST_ROUNDS = 8  # of looking and splitting, before lexemes are split into all their parts
 FUSED = "several parts"  # how lexemes are written that nobody reads
 
 IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
@@ -54,10 +59,16 @@ DOCUMENT = "the whole document"
 
 
 class Part(NamedTuple):
-    """A regular part of the grammar as one lexeme, and how many parts it was made of."""
+    """A regular part of the grammar as one lexeme.
+
+    node     what it matches
+    n_parts  how many parts it was made of
+    words    its texts, where it is one or a choice of them
+    """
 
     node: int
     n_parts: int
+    words: tuple[bytes, ...] | None = None
 
 
 def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
@@ -79,10 +90,13 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     fusion = _Fusion(nodes, woven(grammar), fuse)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
-        found = {longer for _, longer in overlaps(nodes, rules)} if fuse else set()
-        if not found:
+        found = overlaps(nodes, rules) if fusion.fuse else set()
+        if found is None:
+            fusion.fuse = False  # too large to look at
+        elif not found:
             return Lowered(rules, warnings)
-        fusion.split(found)
+        else:
+            fusion.split({longer for _, longer in found})
 
 
 class _Fusion:
@@ -90,6 +104,8 @@ class _Fusion:
 
     Attributes
     ----------
+    fuse : False where all lexemes are to be single bytes.
+    n_rounds : how often lexemes were split.
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
     regular : those that are regular.
@@ -98,6 +114,7 @@ class _Fusion:
     def __init__(self, nodes: RegexNodes, grammar: Grammar, fuse: bool) -> None:
         self.nodes = nodes
         self.fuse = fuse
+        self.n_rounds = 0
         self.apart: set[int] = set()
         self.start = grammar.start
         self.rules = {name: as_repetition(name, expression) for name, expression in grammar.rules.items()}
@@ -120,26 +137,49 @@ class _Fusion:
         return Grammar(found, self.start)
 
     def split(self, found: set[int]) -> None:
-        """Keep the parts of these lexemes apart from now on.
+        """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.
 
         Where something is counted, lexemes that may be empty were written without their empty string.
         """
-        known = {part.node for part in (*self._parts.values(), *self._known.values()) if part is not None}
-        known |= {leaf.node for rule in self.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)}
-        new = found & known
-        if found - known:
+        expressions: dict[int, list[Expression]] = {}
+        for expression, part in self._known.items():
+            if part is not None:
+                expressions.setdefault(part.node, []).append(expression)
+        for rule in self.rules.values():
+            for leaf in leaves(rule):
+                if isinstance(leaf, Lexeme):
+                    expressions.setdefault(leaf.node, [])
+        new = found & expressions.keys()
+        if found - expressions.keys():
             not_empty = self.nodes.complement(self.nodes.EPSILON)
-            nullable = [node for node in known if self.nodes.is_nullable(node)]
+            nullable = [node for node in expressions if self.nodes.is_nullable(node)]
             new |= {node for node in nullable if self.nodes.intersect([node, not_empty]) in found}
         assert new - self.apart, "nothing is left to be split"
+        self.n_rounds += 1
+        if self.n_rounds > MOST_ROUNDS:
+            new = self._with_parts(new, expressions)
         self.apart |= new
+
+    def _with_parts(self, nodes: set[int], expressions: dict[int, list[Expression]]) -> set[int]:
+        """These lexemes, and the rows, choices and names that they are made of."""
+        found = set(nodes)
+        waiting = [expression for node in nodes for expression in expressions[node]]
+        while waiting:
+            for part in parts_of(waiting.pop()):
+                inner = self.rules[part.name] if isinstance(part, Reference) else part
+                lexeme = self._part(inner)
+                if isinstance(inner, (Sequence, Choice, Reference)) and lexeme and lexeme.node not in found:
+                    found.add(lexeme.node)
+                    waiting.append(inner)
+        return found
 
     # --- regular parts
 
     def _part(self, expression: Expression) -> Part | None:
         """An expression as one lexeme; None where it is not regular, or too large."""
         if isinstance(expression, Lexeme):
-            return Part(expression.node, 1)
+            word = literal_word(self.nodes, expression.node)
+            return Part(expression.node, 1, None if word is None else (word,))
         if isinstance(expression, Reference):
             return self._parts.get(expression.name)
         if expression not in self._known:
@@ -154,6 +194,11 @@ class _Fusion:
         parts = [self._part(part) for part in _below(expression)]
         known = [part for part in parts if part is not None]
         n_parts = sum(part.n_parts for part in known) + 1
+        words = [word for part in known for word in part.words or ()]
+        if isinstance(expression, Choice) and len(known) == len(parts) and all(part.words for part in known):
+            node = literals_node(self.nodes, words)
+            self.nodes.put_extensions_of_words(node, words)
+            return Part(node, min(n_parts, FEW_PARTS), tuple(words))
         if len(known) < len(parts) or n_parts > MOST_PARTS:
             return None
         together = self.nodes.concat if isinstance(expression, Sequence) else self.nodes.union

@@ -13,29 +13,37 @@ Which lexemes are expected together is told by pairs of places in the grammar, a
 byte. Whoever called a rule is not remembered, so pairs may be told that no text leads to, and none is left out: where
 no pair is told, longest match is exact.
 
-In: `Rules`. Out: pairs of lexemes. Cost: some ms for a grammar of a hundred lexemes.
+In: `Rules`. Out: pairs of lexemes, or that it is not decided. Cost: some ms for a grammar of a hundred lexemes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.grammar.closures import closure
-from llmask.grammar.rules import SCAN, SKIP, Rules
+from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, Rules
 from llmask.grammar.tails import Network
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
-MOST_STEPS = 200_000  # pairs of lexemes in pairs of places looked at, about a second
+MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, about half a second
+MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
+MOST_EDGES = 10_000  # the sets of edges that may be next take 12 MB
 
 
-def overlaps(nodes: RegexNodes, rules: Rules) -> set[tuple[int, int]]:
+def overlaps(nodes: RegexNodes, rules: Rules) -> set[tuple[int, int]] | None:
     """Pairs (A, B) of lexemes, by node: A may end where B goes on with what may follow A.
 
-    Where there are too many places, all lexemes are taken to be expected together.
+    Where there are too many places, all lexemes are taken to be expected together; where there are too many of them,
+    too, nothing is known: None.
     """
+    if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
+        return None
     return _Overlaps(nodes, rules).find()
 
 
@@ -73,12 +81,11 @@ class _Overlaps:
                 found.setdefault(numbers[rules.ignored], set()).add(place)
             self.after.append(found)
         self.first = [self._extensions(nodes.EPSILON, node)[0] for node in self.lexemes]
-        related = [0] * len(self.lexemes)
-        for one, mine in enumerate(self.first):
-            for other, theirs in enumerate(self.first):
-                if mine & theirs:
-                    related[one] |= 1 << other
-        self.related = related
+        beginning = [0] * 256  # for each byte, the lexemes that may begin with it
+        for lexeme, first in enumerate(self.first):
+            for byte in _bits(first):
+                beginning[byte] |= 1 << lexeme
+        self.related = [_union(beginning[byte] for byte in _bits(first)) for first in self.first]
         self.first_of_place = [self._first_of(found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
         self.n_steps = 0
@@ -90,10 +97,7 @@ class _Overlaps:
         return found
 
     def _first_of(self, lexemes: dict[int, set[int]]) -> int:
-        bits = 0
-        for lexeme in lexemes:
-            bits |= self.first[lexeme]
-        return bits
+        return _union(self.first[lexeme] for lexeme in lexemes)
 
     def _extensions(self, one: int, other: int) -> tuple[int, bool]:
         try:
@@ -103,15 +107,16 @@ class _Overlaps:
         except LimitExceeded:
             return 2**256 - 1, True
 
-    def find(self) -> set[tuple[int, int]]:
+    def find(self) -> set[tuple[int, int]] | None:
         """Go through all pairs of places that may be reached together."""
         seen = {(self.start, self.start)}
         waiting = [(self.start, self.start)]
         while waiting:
+            one, other = waiting.pop()
+            found = self._look(one, other)
             if self.n_steps > MOST_STEPS:
                 return self._of_all()
-            one, other = waiting.pop()
-            for pair in self._look(one, other):
+            for pair in found:
                 pair = min(pair), max(pair)
                 if pair not in seen:
                     seen.add(pair)
@@ -124,8 +129,11 @@ class _Overlaps:
         found: set[tuple[int, int]] = set()
         expected = sum(1 << lexeme for lexeme in theirs)
         for lexeme, targets in mine.items():
-            for rival in _bits(expected & self.related[lexeme]):
-                self.n_steps += 1
+            rivals_of_it = expected & self.related[lexeme]
+            self.n_steps += rivals_of_it.bit_count()
+            if self.n_steps > MOST_STEPS:
+                break
+            for rival in _bits(rivals_of_it):
                 rivals = theirs[rival]
                 self._compare(lexeme, targets, rival)
                 self._compare(rival, rivals, lexeme)
@@ -139,8 +147,10 @@ class _Overlaps:
         if bits and any(self.first_of_place[target] & bits for target in targets):
             self.pairs.add((self.lexemes[lexeme], self.lexemes[rival]))
 
-    def _of_all(self) -> set[tuple[int, int]]:
+    def _of_all(self) -> set[tuple[int, int]] | None:
         """The same, if any two lexemes may be expected together."""
+        if sum(related.bit_count() for related in self.related) > MOST_PAIRS:
+            return None
         targets: list[set[int]] = [set() for _ in self.lexemes]
         for found in self.after:
             for lexeme, behind in found.items():
@@ -213,6 +223,10 @@ def _may_end(network: Network) -> list[bool]:
         if rules.rule_starts[rules.state_rules[state]] == state:
             waiting += [source for source, target in calls[rules.state_rules[state]] if ends[target]]
     return ends
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
 
 
 def _bits(bits: int) -> list[int]:

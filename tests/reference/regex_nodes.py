@@ -179,6 +179,9 @@ class RegexNodes:
             waiting += [(self.derivative(left, byte), self.derivative(right, byte)) for byte in range(256)]
         return found, may_both_end
 
+    def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
+        """Nothing is remembered here."""
+
     def first_bytes(self, node: int) -> int:
         """Bytes that a string may begin with."""
         return sum(1 << byte for byte in range(256) if not self.is_empty(self.derivative(node, byte)))

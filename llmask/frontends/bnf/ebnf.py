@@ -45,6 +45,7 @@ MACROS = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex")
 BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*::=")
 ATTRIBUTES = re.compile(r'\[[ \t]*(?:max_tokens|capture)[^\]"\r\n]*(?:"[^"\r\n]*"[^\]"\r\n]*)*\][ \t]*::=')
+PLAIN = re.compile(r'[^"\\\r\n]+')
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -218,7 +219,9 @@ class _Parser(Scanner):
         while self.peek() != '"':
             if not self.peek() or self.peek() in NEWLINES:
                 raise self.error("this text is not closed", 'close it with " on the same line; a newline is \\n', begin)
-            found.append(chr(self.character(ESCAPES)))
+            found.append(self.take(PLAIN))
+            if self.peek() == "\\":
+                found.append(chr(self.character(ESCAPES)))
         self.at += 1
         return self.elements.text("".join(found))
 

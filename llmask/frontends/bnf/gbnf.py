@@ -22,6 +22,7 @@ In: a text. Out: a `Grammar` whose lexemes are single characters and texts. Cost
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
@@ -39,6 +40,7 @@ NEWLINES = "\r\n"
 SIMPLE_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 ANY = TEXT.subtract(CodePointSet.of("\0"))
+PLAIN = re.compile(r'[^"\\]+')
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
@@ -199,11 +201,13 @@ class _Parser(Scanner):
         while self.peek() != '"':
             if not self.peek():
                 raise self.error("this text is not closed", 'close it with "', begin)
-            at = self.at
-            code_point = self.checked(self.character(), at)
-            if code_point == 0:
-                raise self.error("no text holds U+0000", "take it out", at)
-            found.append(chr(code_point))
+            found.append(self.take(PLAIN))
+            if self.peek() == "\\":
+                at = self.at
+                code_point = self.checked(self.character(), at)
+                if code_point == 0:
+                    raise self.error("no text holds U+0000", "take it out", at)
+                found.append(chr(code_point))
         self.at += 1
         return "".join(found)
 

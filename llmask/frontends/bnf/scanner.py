@@ -11,6 +11,7 @@ In: the text of a grammar. Out: characters, and errors with their place. Cost: n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -76,6 +77,12 @@ class Scanner:
         while self.peek() in characters and self.peek():
             self.at += 1
         return self.text[begin : self.at]
+
+    def take(self, pattern: re.Pattern[str]) -> str:
+        """Read what a pattern matches here."""
+        found = pattern.match(self.text, self.at)
+        self.at += len(found[0]) if found else 0
+        return found[0] if found else ""
 
     def take_hex(self, n_digits: int, begin: int) -> int:
         """Read the code point of an escape that begins at `begin`, given by `n_digits` digits."""

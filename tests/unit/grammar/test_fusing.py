@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ import llmask
 from llmask.compiled import CompiledGrammar
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
+from llmask.grammar import fusing
+from llmask.grammar import overlaps as module_of_overlaps
 from llmask.grammar.expressions import Grammar, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.fusing import as_repetition, exact_rules, woven
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import EDGE_FIELDS, SCAN
 from llmask.store.store import Store
 from tests.contract.gbnf_grammars import GRAMMARS, JSON, C
+from tests.reference.definition import read_mask
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +84,32 @@ def test_large_regular_parts_are_not_written_out(store: Store) -> None:
     matcher.accept_bytes(b"abba" * 100)
     assert not matcher.is_accepting()
     assert store.nodes.n_nodes - before < 100_000
+
+
+def test_long_lists_of_words_are_one_lexeme(store: Store) -> None:
+    words = [f"{number}word" for number in range(3000)]
+    text = 'root ::= "(" root ")" root | word ("," root)*\nword ::= ' + " | ".join(f'"{word}"' for word in words)
+    found = lexemes(store, text)
+    assert any(store.nodes.matches(node, b"2999word") for node in found)
+    assert len(found) < 20
+
+
+@pytest.mark.parametrize("limit", ["MOST_ROUNDS", "MOST_EDGES"])
+def test_limits_make_lexemes_smaller_and_change_no_mask(
+    store: Store, monkeypatch: pytest.MonkeyPatch, limit: str, rng: random.Random
+) -> None:
+    text = GRAMMARS["names beside keywords"]
+    usual = lexemes(store, text)
+    matchers = [CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()]
+    monkeypatch.setattr(fusing if limit == "MOST_ROUNDS" else module_of_overlaps, limit, 0)
+    assert len(lexemes(store, text)) >= len(usual)
+    matchers.append(CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher())
+    for _ in range(200):
+        masks = [read_mask(matcher, 257) for matcher in matchers]
+        assert masks[0] == masks[1]
+        token = rng.choice(sorted(masks[0] - {256}))
+        for matcher in matchers:
+            matcher.accept_token(token)
 
 
 def test_recursion_at_the_ends_is_repetition() -> None:

@@ -36,7 +36,9 @@ def found(store: Store, rules: dict[str, Callable[[Callable[[str], Expression]],
         return Lexeme(node, pattern)
 
     grammar = Grammar({name: write(lexeme) for name, write in rules.items()})
-    return {(written[one], written[other]) for one, other in overlaps(store.nodes, lower(store.nodes, grammar).rules)}
+    pairs = overlaps(store.nodes, lower(store.nodes, grammar).rules)
+    assert pairs is not None
+    return {(written[one], written[other]) for one, other in pairs}
 
 
 def test_a_name_goes_on_with_what_may_follow_a_keyword(store: Store) -> None:
@@ -78,6 +80,13 @@ def test_too_many_places_tell_more_pairs_and_never_fewer(store: Store, monkeypat
     rules = {"start": lambda x: Repeat(choice([sequence([x("<"), x("[^>]+"), x(">")]), x("[a-z]"), x(" ")]))}
     monkeypatch.setattr(module, "MOST_STEPS", 0)
     assert found(store, rules) >= {("[a-z]", "[^>]+")}
+    grammar = Grammar({"start": rules["start"](lambda pattern: Lexeme(compile_pattern(store.nodes, pattern), pattern))})
+    lowered = lower(store.nodes, grammar).rules
+    assert overlaps(store.nodes, lowered) is not None
+    monkeypatch.setattr(module, "MOST_PAIRS", 0)
+    assert overlaps(store.nodes, lowered) is None
+    monkeypatch.setattr(module, "MOST_EDGES", 0)
+    assert overlaps(store.nodes, lowered) is None
 
 
 def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Callable[[int], int]) -> None:
@@ -91,6 +100,7 @@ def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Cal
             continue
         lowered = lower(store.nodes, parse_gbnf(store.nodes, gbnf(rules))[0]).rules
         told = overlaps(store.nodes, lowered)
+        assert told is not None
         grammar = CompiledGrammar(store, lowered)
         same = True
         for string in all_strings(b"ab", 6):
