@@ -215,10 +215,6 @@ class Generation:
 class CompiledGrammar:
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
-    Attributes
-    ----------
-    warnings : what the author of the grammar should know, such as formats taken as annotations.
-
     Raises
     ------
     GrammarError : there is no start rule, or nobody who makes the variants that the rules need.
@@ -233,6 +229,7 @@ class CompiledGrammar:
         warnings: Sequence[str] = (),
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
+        late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -249,7 +246,8 @@ class CompiledGrammar:
                 help="track fewer names in one rule or raise the limit",
             )
         self.store = store
-        self.warnings = list(warnings)
+        self._warnings = list(warnings)
+        self._late_warnings = late_warnings
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
         self.generation = Generation(store, self._source)
@@ -265,6 +263,14 @@ class CompiledGrammar:
     def table(self) -> Table:
         """The newest tables, for tests and tools."""
         return self.generation.table
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What the author of the grammar should know, such as formats taken as annotations.
+
+        Of Lark grammars it is looked for dead ends when this is first asked for, which takes up to 0.3 s.
+        """
+        return self._warnings + ([] if self._late_warnings is None else self._late_warnings(self))
 
     @cached_property
     def ledger(self) -> list[Any]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..errors import GrammarError
 from ..kernels import engine, grammar_slots
-from ..kernels.node_table import ALL_UNITS, UNIT
+from ..kernels.node_table import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
 
 UNBOUNDED = 2**31 - 1
@@ -95,6 +95,19 @@ class RegexNodes:
     def intersect(self, nodes: Sequence[int]) -> int:
         """What all of them match."""
         return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+
+    def lazy(self, node: int) -> int:
+        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
+
+        As an expression it is `node`, and another one.
+        """
+        found = self.concat([node, LAZY_END])
+        self.memo[__name__, "lazy", found] = True
+        return found
+
+    def is_lazy(self, node: int) -> bool:
+        """Whether `lazy` made it."""
+        return (__name__, "lazy", node) in self.memo
 
     def mark_units(self, node: int, are_all: bool) -> None:
         """Say that every string of `node` is one word of the prefix code that JSON spells code points with; no word

@@ -15,6 +15,7 @@ from llmask.grammar.expressions import (
     Choice,
     Expression,
     Grammar,
+    Inclusion,
     Lexeme,
     Reference,
     Repeat,
@@ -41,6 +42,8 @@ def derives_some(expression: Expression, productive: set[str], lexeme_is_empty: 
         return not lexeme_is_empty(expression)
     if isinstance(expression, Reference):
         return expression.name in productive
+    if isinstance(expression, Inclusion):
+        return True  # its frontend has seen to it
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_some(expression.part, productive, lexeme_is_empty)
     if isinstance(expression, Sequence):
@@ -64,6 +67,8 @@ def derives_empty(expression: Expression, nullable: set[str], lexeme_is_nullable
         return lexeme_is_nullable(expression)
     if isinstance(expression, Reference):
         return expression.name in nullable
+    if isinstance(expression, Inclusion):
+        return False
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_empty(expression.part, nullable, lexeme_is_nullable)
     if isinstance(expression, Sequence):

@@ -5,6 +5,7 @@ r"""The form of a grammar that every text frontend writes: named rules over lexe
     Sequence    one part after the other
     Choice      one of the options
     Repeat      a part `low` to `high` times (None: without end)
+    Inclusion   what other rules derive, as of a JSON schema, with white space of their own
     EMPTY       the empty string: a sequence without parts
 
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
@@ -27,6 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from llmask.grammar.rules import Rules
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,21 @@ class Repeat:
         assert 0 <= self.low <= high, "frontends say where bounds are wrong"
 
 
-Expression = Lexeme | Reference | Sequence | Choice | Repeat
+@dataclass(frozen=True)
+class Inclusion:
+    """What other rules derive (`inclusion.py`), which is never the empty string.
+
+    Parameters
+    ----------
+    rules : over nodes of the same store; compared by identity.
+    text : how they are written.
+    """
+
+    rules: Rules
+    text: str
+
+
+Expression = Lexeme | Reference | Sequence | Choice | Repeat | Inclusion
 EMPTY = Sequence(())
 
 
@@ -116,15 +133,28 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     return (expression.part,) if isinstance(expression, Repeat) else ()
 
 
-def leaves(expression: Expression) -> Iterator[Lexeme | Reference]:
-    """Every lexeme and reference in an expression, from left to right."""
+def leaves(expression: Expression) -> Iterator[Lexeme | Reference | Inclusion]:
+    """Every lexeme, reference and inclusion in an expression, from left to right."""
     waiting = [expression]
     while waiting:
         found = waiting.pop()
-        if isinstance(found, (Lexeme, Reference)):
+        if isinstance(found, (Lexeme, Reference, Inclusion)):
             yield found
         else:
             waiting += reversed(parts_of(found))
+
+
+def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expression:
+    """An expression with other lexemes in the places of some."""
+    if isinstance(expression, Lexeme):
+        return lexemes.get(expression, expression)
+    if isinstance(expression, Sequence):
+        return Sequence(tuple(mapped(part, lexemes) for part in expression.parts))
+    if isinstance(expression, Choice):
+        return Choice(tuple(mapped(option, lexemes) for option in expression.options))
+    if isinstance(expression, Repeat):
+        return Repeat(mapped(expression.part, lexemes), expression.low, expression.high)
+    return expression
 
 
 @dataclass(frozen=True)
@@ -136,6 +166,7 @@ class Grammar:
     rules : what each rule derives.
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
+    ignores_once : it is not matched twice in a row.
     places : where rules are defined ("line 3, column 1"), for warnings and errors.
     """
 
@@ -143,6 +174,7 @@ class Grammar:
     start: str = "start"
     ignored: tuple[Lexeme, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
+    ignores_once: bool = False
 
     def terminals(self) -> dict[str, Lexeme]:
         """The lexemes that have a name, in the order in which the rules use them."""
@@ -171,6 +203,8 @@ def written(expression: Expression, allowed: int = ANYTHING) -> str:
         return expression.name or expression.text
     if isinstance(expression, Reference):
         return expression.name
+    if isinstance(expression, Inclusion):
+        return expression.text
     if isinstance(expression, Repeat):
         low, high = expression.low, expression.high
         bounds = str(low) if low == high else f"{low},{'' if high is None else high}"

@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.derivatives.utf8 import literal_word
 from llmask.derivatives.word_lists import literals_node
+from llmask.errors import GrammarError
 from llmask.grammar.closures import components
 from llmask.grammar.expressions import (
     EMPTY,
     Choice,
     Expression,
     Grammar,
+    Inclusion,
     Lexeme,
     Reference,
     Repeat,
@@ -82,17 +84,19 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
 
     Raises
     ------
-    GrammarError : a rule refers to one that is not defined.
+    GrammarError : a rule refers to one that is not defined, uses a lazy lexeme, or includes other rules whose lexemes
+        would have to be split.
     UnsatisfiableSchema : the start rule derives nothing.
     LimitExceeded : a lexeme is too large to be spelled out.
     """
     warnings = lower(nodes, grammar).warnings
+    _refuse_lazy(nodes, grammar)
     fusion = _Fusion(nodes, woven(grammar), fuse)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
         found = overlaps(nodes, rules) if fusion.fuse else set()
         if found is None:
-            fusion.fuse = False  # too large to look at
+            fusion.give_up()  # too large to look at
         elif not found:
             return Lowered(rules, warnings)
         else:
@@ -105,6 +109,7 @@ class _Fusion:
     Attributes
     ----------
     fuse : False where all lexemes are to be single bytes.
+    includes : whether other rules stand in it, which stay as they are.
     n_rounds : how often lexemes were split.
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
@@ -118,6 +123,7 @@ class _Fusion:
         self.apart: set[int] = set()
         self.start = grammar.start
         self.rules = {name: as_repetition(name, expression) for name, expression in grammar.rules.items()}
+        self.includes = any(isinstance(leaf, Inclusion) for rule in self.rules.values() for leaf in leaves(rule))
         self._parts: dict[str, Part | None] = {}
         self._known: dict[Expression, Part | None] = {}
         self._spelled: dict[str, Expression] = {}
@@ -135,6 +141,12 @@ class _Fusion:
             found[name] = self._spelled[name] if name in self._spelled else self._fused(self.rules[name])
             waiting += [leaf.name for leaf in leaves(found[name]) if isinstance(leaf, Reference)]
         return Grammar(found, self.start)
+
+    def give_up(self) -> None:
+        """Make lexemes of one byte only."""
+        if self.includes:
+            raise _inclusion_error()
+        self.fuse = False
 
     def split(self, found: set[int]) -> None:
         """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.
@@ -154,6 +166,8 @@ class _Fusion:
             not_empty = self.nodes.complement(self.nodes.EPSILON)
             nullable = [node for node in expressions if self.nodes.is_nullable(node)]
             new |= {node for node in nullable if self.nodes.intersect([node, not_empty]) in found}
+        if self.includes and not new - self.apart:
+            raise _inclusion_error()
         assert new - self.apart, "nothing is left to be split"
         self.n_rounds += 1
         if self.n_rounds > MOST_ROUNDS:
@@ -188,6 +202,8 @@ class _Fusion:
 
     def _made(self, expression: Expression) -> Part | None:
         assert not isinstance(expression, (Lexeme, Reference))
+        if isinstance(expression, Inclusion):
+            return None
         if isinstance(expression, Repeat):
             part = self._part(expression.part)
             return part and Part(self.nodes.repeat(part.node, expression.low, expression.high), part.n_parts + 1)
@@ -213,7 +229,7 @@ class _Fusion:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
             return self._spelled_out(expression.node)
-        if isinstance(expression, Reference):
+        if isinstance(expression, (Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             return Repeat(self._fused(expression.part), expression.low, expression.high)
@@ -299,6 +315,24 @@ def as_repetition(name: str, expression: Expression) -> Expression:
 
 def _many(options: list[Expression]) -> list[Expression]:
     return [Repeat(choice(options))] if options else []
+
+
+def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
+    for name, rule in grammar.rules.items():
+        for leaf in leaves(rule):
+            if isinstance(leaf, Lexeme) and nodes.is_lazy(leaf.node):
+                raise GrammarError(
+                    f'rule "{name}" is lazy: it ends where it can, and exact lexing also goes on',
+                    grammar.places.get(name),
+                    'say what it must not hold instead, or use lexer="greedy"',
+                )
+
+
+def _inclusion_error() -> GrammarError:
+    return GrammarError(
+        "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot split",
+        help='put a separator behind it, or use lexer="greedy"',
+    )
 
 
 def _below(expression: Sequence | Choice) -> tuple[Expression, ...]:

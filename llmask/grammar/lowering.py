@@ -29,8 +29,10 @@ from llmask.grammar.analysis import (
 )
 from llmask.grammar.expressions import (
     EMPTY,
+    Choice,
     Expression,
     Grammar,
+    Inclusion,
     Lexeme,
     Reference,
     Repeat,
@@ -40,6 +42,7 @@ from llmask.grammar.expressions import (
     sequence,
     written,
 )
+from llmask.grammar.inclusion import include
 from llmask.grammar.rules import RuleId, Rules, StateId
 
 if TYPE_CHECKING:
@@ -85,6 +88,7 @@ class _Lowering:
         self.ids: dict[str, RuleId] = {}
         self.waiting: list[str] = []
         self.counting: dict[Repeat, RuleId] = {}
+        self.inclusions: dict[int, RuleId] = {}
         self._is_nullable: dict[int, bool] = {}
         self._is_empty: dict[int, bool] = {}
         self.nullable: set[str] = set()
@@ -124,7 +128,8 @@ class _Lowering:
                         "take it out of the rule, or ignore something else",
                     )
         rules.ignored = self.nodes.union([lexeme.node for lexeme in lexemes])
-        rules.ignored_at_ends = rules.ignored_repeats = True
+        rules.ignored_at_ends = True
+        rules.ignored_repeats = not self.grammar.ignores_once
         rules.ignored_priority = min(rules.priorities[1::3], default=0) - 1
 
     # --- questions
@@ -189,7 +194,7 @@ class _Lowering:
         """An expression that derives something, without the options and optional parts that derive nothing."""
         if isinstance(expression, Sequence):
             return sequence(self._without(part, productive) for part in expression.parts)
-        if isinstance(expression, (Lexeme, Reference)):
+        if isinstance(expression, (Lexeme, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             if not derives_some(expression.part, productive, self.is_empty):
@@ -223,6 +228,7 @@ class _Lowering:
                 first = self._not_empty(part)
                 options.append(None if first is None else sequence((first, *expression.parts[n + 1 :])))
         else:
+            assert isinstance(expression, Choice)
             options += [self._not_empty(option) for option in expression.options]
         left = [option for option in options if option is not None]
         return choice(left) if left else None
@@ -253,6 +259,8 @@ class _Lowering:
                 rules.skip(begin, end)
         elif isinstance(expression, Reference):
             rules.call(begin, self._rule(expression.name), end)
+        elif isinstance(expression, Inclusion):
+            rules.call(begin, self._included(expression), end)
         elif isinstance(expression, Sequence):
             self._in_a_row(rule, expression.parts, begin, end)
         elif isinstance(expression, Repeat):
@@ -260,6 +268,12 @@ class _Lowering:
         else:
             for option in expression.options:
                 self._between(rule, option, begin, end)
+
+    def _included(self, inclusion: Inclusion) -> RuleId:
+        key = id(inclusion.rules)
+        if key not in self.inclusions:
+            self.inclusions[key] = include(self.rules, self.nodes, inclusion.rules)
+        return self.inclusions[key]
 
     def _in_a_row(self, rule: RuleId, parts: Items[Expression], begin: StateId, end: StateId) -> None:
         if not parts:

@@ -87,8 +87,8 @@ class Rules:
     ----------
     start : the rule that derives whole documents; set by the frontend, 0 unless changed.
     ignored : regex node that may stand between any two lexemes (JSON white space), or None.
-    ignored_repeats : whether it may be matched twice in a row. Where it is not, a bounded repetition stays bounded; then
-        it must not end together with other lexemes.
+    ignored_repeats : whether it may be matched twice in a row. Where it is not, a bounded repetition stays bounded,
+        and it must not be taken together with other lexemes.
     ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
@@ -229,6 +229,18 @@ class Rules:
         self.needs_variants |= another_of is not None
         rule = 0 if another_of is None else another_of + 1
         return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), rule)
+
+    def copied_guard(self, other: Rules, row: tuple[int, ...]) -> GuardId:
+        """Number of a guard of other rules, given as its fields, that asks for no other value."""
+        kind, *fields = row
+        if kind == COUNT:
+            return self._guard(*row)
+        assert kind == ADD or fields[3] == 0, "a value of which rule?"
+        size, n_words = other.required[fields[2] : fields[2] + 2]
+        words = other.required[fields[2] + 2 : fields[2] + 2 + n_words]
+        members = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
+        assert len(members) == size
+        return self._guard(kind, *fields[:2], self._required(members), fields[3])
 
     def _guard(self, *row: int) -> GuardId:
         found = self._guard_ids.get(row)

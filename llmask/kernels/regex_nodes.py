@@ -146,7 +146,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map):
 
 @kernel
 def init_nodes(store):
-    """Make the reserved nodes: EMPTY, EPSILON, ALL and the 256 single bytes."""
+    """Make the reserved nodes: EMPTY, EPSILON, ALL, the 256 single bytes, and LAZY_END."""
     never_inline()
     first = store[SCRATCH_TOP]
     address = ensure(store, SCRATCH, (first + 64) * 4)
@@ -160,6 +160,7 @@ def init_nodes(store):
         for i in range(8):
             push(store, (1 << (byte & 31)) if i == byte >> 5 else 0)
         make_bytes(store, store[SCRATCH_TOP] - 8)
+    add_node(store, find_node(store, K_EPSILON, 1, 0, 0, 0), K_EPSILON, 1, 0, 0, 0, NULLABLE | FINITE, 0)  # LAZY_END
 
 
 @kernel

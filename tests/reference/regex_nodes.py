@@ -179,6 +179,10 @@ class RegexNodes:
             waiting += [(self.derivative(left, byte), self.derivative(right, byte)) for byte in range(256)]
         return found, may_both_end
 
+    def is_lazy(self, node: int) -> bool:
+        """There are no lazy expressions here."""
+        return False
+
     def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
         """Nothing is remembered here."""
 
