@@ -152,15 +152,18 @@ class RegexNodes:
         table = np.ascontiguousarray(next_state[:, by_first_byte], np.int32).copy()
         accepts = np.asarray(accepting, bool)
         alive = accepts.copy()
+        distance = np.zeros(len(table), np.int32)  # bytes to the nearest state that accepts
         while True:  # states from which nothing is accepted are cut off
             reaches = alive | (alive[table] & (table >= 0)).any(axis=1)
             if (reaches == alive).all():
                 break
+            distance[~alive] += 1
             alive = reaches
         if not alive[0]:
             return self.EMPTY
         table[(table >= 0) & ~alive[table]] = -1
-        data = np.concatenate([column_of[class_of_byte], table.ravel(), accepts]).astype(np.int32)
+        said = np.stack([accepts, distance], axis=1)
+        data = np.concatenate([column_of[class_of_byte], table.ravel(), said.ravel()]).astype(np.int32)
         key = table.shape, data.tobytes()
         node = self._dfas.get(key)
         if node is None:

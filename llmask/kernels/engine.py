@@ -109,7 +109,7 @@ UNION = 4  # data: nodes                            -> node
 INTERSECT = 5  # data: nodes                        -> node
 COMPLEMENT = 6  # a: node                           -> node
 REPEAT = 7  # a: node, b: low, c: high              -> node
-DFA = 8  # a: classes, b: states; data: class of each byte, next states, accepting -> node
+DFA = 8  # a: classes, b: states; data: class of each byte, next states, (accepting, distance) of states -> node
 IS_NULLABLE = 9  # a: node                          -> 0 or 1
 IS_EMPTY = 10  # a: node                            -> 0 or 1
 DERIVATIVE = 11  # a: node, b: byte                 -> node
@@ -160,8 +160,9 @@ def _add_dfa(store, width, n_states, data):
     store[SCRATCH_TOP] = first
     offset = store[N_DFA_POOL]
     n = n_states * width
-    pool = ensure(store, DFA_POOL, (offset + n + n_states) * 4)
-    for i in range(n + n_states):
+    end = n + 2 * n_states
+    pool = ensure(store, DFA_POOL, (offset + end) * 4)
+    for i in range(end):
         put_i32(pool, offset + i, data[256 + i])
     dfa = store[N_DFAS]
     info = ensure(store, DFAS, (dfa + 1) * 16)
@@ -169,7 +170,7 @@ def _add_dfa(store, width, n_states, data):
     put_i32(info, 4 * dfa + 1, width)
     put_i32(info, 4 * dfa + 2, offset)
     put_i32(info, 4 * dfa + 3, offset + n)
-    store[N_DFA_POOL] = offset + n + n_states
+    store[N_DFA_POOL] = offset + end
     store[N_DFAS] = dfa + 1
     return make_dfa(store, dfa, 0)
 
