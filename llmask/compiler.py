@@ -14,12 +14,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .compiled import CompiledGrammar
 from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .frontends.bnf import compile_ebnf, compile_gbnf
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
@@ -29,6 +30,10 @@ from .grammar.rules import Rules
 from .limits import Limits
 from .store.store import Store
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from .derivatives.nodes import RegexNodes
+    from .grammar.lowering import Lowered
 
 CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
@@ -223,6 +228,45 @@ class Compiler:
 
         return self._cached(("regex", pattern), compile_now)
 
+    def gbnf(self, text: str) -> CompiledGrammar:
+        r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses tokens (`<[42]>`), or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
+        """
+        return self._from_text("gbnf", text, compile_gbnf)
+
+    def ebnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in EBNF, as XGrammar reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses look-ahead assertions, attributes of rules
+            or macros, or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+        """
+        return self._from_text("ebnf", text, compile_ebnf)
+
+    def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        self._check_length("grammar", text)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_text(store.nodes, text)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings)
+
+        return self._cached((kind, text), compile_now)
+
     def lark(
         self,
         text: str,
@@ -245,7 +289,8 @@ class Compiler:
         ----------
         text : the grammar.
         start : the rule that derives whole documents.
-        lexer : "greedy", see above.
+        lexer : "greedy": as above. "exact": where a terminal could end here or go on, both are followed, as Lark's
+            Earley parser does with `lexer="dynamic_complete"`; priorities and `ties` have no meaning there.
         ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
             "all" in grammars with a line `%llguidance {...}`, "first" in others.
         directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
@@ -266,8 +311,9 @@ class Compiler:
             raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
         if not isinstance(start, str):
             raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
-        if lexer != "greedy":
-            raise GrammarError(f'lexer is "greedy", not {lexer!r}', help="leave it out")
+        if lexer not in ("greedy", "exact"):
+            raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
+        is_exact = lexer == "exact"
         if ties not in (None, "first", "all"):
             raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
         self._check_length("grammar", text)
@@ -275,12 +321,12 @@ class Compiler:
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            rules, warnings = compile_lark(store.nodes, text, self.limits, start, root, ties)
-            return CompiledGrammar(store, rules, warnings, late_warnings=dead_end_warnings)
+            rules, warnings = compile_lark(store.nodes, text, self.limits, start, root, ties, is_exact)
+            return CompiledGrammar(store, rules, warnings, late_warnings=None if is_exact else dead_end_warnings)
 
         if root is not None:
             return compile_now()  # the files may have changed
-        return self._cached(("lark", text, start, ties), compile_now)
+        return self._cached(("lark", text, start, lexer, ties), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

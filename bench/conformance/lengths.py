@@ -100,23 +100,9 @@ class Lengths:
     def _automaton(self, number: int) -> list[float]:
         """The distances of an automaton's states from accepting ones."""
         if number not in self._automata:
-            _, width, first, accepting = self._blocks.ints(store_slots.DFAS, 4 * number, 4)
-            n = (accepting - first) // width
-            following = self._blocks.ints(store_slots.DFA_POOL, first, n * width)
-            into: list[list[int]] = [[] for _ in range(n)]
-            for at, target in enumerate(following):
-                if target >= 0:
-                    into[target].append(at // width)
-            found = [NEVER] * n
-            layer = [state for state, flag in enumerate(self._blocks.ints(store_slots.DFA_POOL, accepting, n)) if flag]
-            length = 0
-            while layer:
-                layer = [state for state in layer if found[state] == NEVER]
-                for state in layer:
-                    found[state] = length
-                layer = [before for state in layer for before in into[state]]
-                length += 1
-            self._automata[number] = found
+            _, width, first, said = self._blocks.ints(store_slots.DFAS, 4 * number, 4)
+            n = (said - first) // width
+            self._automata[number] = self._blocks.ints(store_slots.DFA_POOL, said, 2 * n)[1::2]
         return self._automata[number]
 
     def _searched(self, node: int, least: float) -> float:

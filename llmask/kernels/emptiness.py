@@ -23,20 +23,28 @@ from .node_table import (
     KNOWN_FULL,
     MAP,
     NULLABLE,
+    SHORTEST,
     A,
     B,
     add_flag,
     field,
     has_flag,
-    push,
     scratch,
 )
 from .store_slots import LIMIT_EMPTINESS, MAX_EMPTINESS, N_NODES, NODE_LISTS, SCRATCH, SCRATCH_TOP, SEARCH, SEARCH_SEEN
 
-ENTRY = 7  # fields of an entry of the search
-LOW_BYTES = 0  # ways of the search
-HIGH_BYTES = 1
+ENTRY = 7  # fields of an entry of the search: see _search
+E_PARENT = 1
+E_BELOW = 2
+E_LINK = 3
+E_CLASS = 4
+E_BYTE = 5
+E_BUCKET = 6
+N_BUCKETS = 32  # of entries by SHORTEST; the last one has all that are further away
+NEAREST = 0  # ways of the search
+LOW_BYTES = 1
 BREADTH = 2
+N_WAYS = 3
 
 
 @kernel
@@ -76,13 +84,15 @@ def _is_known_full(store, node):
 def _search(store, root):
     """Whether some derivative of `root` is nullable.
 
-    The scratch stack holds entries (node, entry of its parent, entry below it, first and last class not tried yet, and
-    the first and last byte that may be in them).
-    Three ways are tried in turn, a byte each: depth first by the lowest bytes, depth first by the highest, and breadth
-    first. Each loses itself somewhere: breadth first in `.{1000}&[a-z]*`, low bytes in a label that needs a
-    Chinese letter, high ones in a minimal length for which characters are too long. A way remembers its path in
-    the entries below; what another way finds is not put on it. (When it was, every other step led back to the start,
-    and host names of 40 characters took 30,000 steps instead of 200.) Entries stay, they are the parents.
+    Three ways are tried in turn, a byte each: those first whose strings may be the shortest (SHORTEST is a bound from
+    below; among equals the oldest), depth first by the lowest bytes, and breadth first. Each loses itself somewhere:
+    the first where a complement asks for length, of which the bound knows nothing, the second in a label that needs a
+    Chinese letter, the third in `.{1000}&[a-z]*`.
+
+    The scratch stack has a queue for each SHORTEST, and entries: node; parent; the entry below on the path of
+    LOW_BYTES; the next one of its queue; the class and the byte to be tried next; its queue. Entries stay, they are
+    the parents. What one way finds is not put on the path of LOW_BYTES: when it was, every other step led back to the
+    start, and host names of 40 characters took 30,000 steps instead of 200.
     """
     never_inline()
     if _is_known_full(store, root):
@@ -91,26 +101,30 @@ def _search(store, root):
         return False
     store[SEARCH] += 1
     bottom = store[SCRATCH_TOP]
+    queues = ensure(store, SCRATCH, (bottom + 2 * N_BUCKETS) * 4)
+    for i in range(2 * N_BUCKETS):
+        put_i32(queues, bottom + i, -1)
+    store[SCRATCH_TOP] = bottom + 2 * N_BUCKETS
     _see(store, root)
-    low = _enter(store, root, -1, -1)
-    high = low
+    low = _enter(store, bottom, root, -1, -1)
     oldest = low
+    bucket = scratch(store, low + E_BUCKET)
     steps = 0
     while True:
         while oldest < store[SCRATCH_TOP] and _is_done(store, oldest):
             oldest += ENTRY
         if oldest == store[SCRATCH_TOP]:
             break
-        way = steps % 3
-        if way == BREADTH:
-            entry = oldest
-        else:
-            entry = low if way == LOW_BYTES else high
-            while entry >= 0 and _is_done(store, entry):
-                entry = scratch(store, entry + 2)
-            entry = oldest if entry < 0 else entry
+        way = steps % N_WAYS
+        entry = oldest
+        if way == NEAREST:
+            bucket, entry = _nearest(store, bottom, bucket)
+        elif way == LOW_BYTES:
+            while low >= 0 and _is_done(store, low):
+                low = scratch(store, low + E_BELOW)
+            entry = oldest if low < 0 else low
         node = scratch(store, entry)
-        byte = _next_byte(store, entry, node, way == HIGH_BYTES)
+        byte = _next_byte(store, entry, node)
         target = EMPTY if byte < 0 else derivative(store, node, byte)
         steps += 1
         if steps > store[MAX_EMPTINESS]:
@@ -123,69 +137,82 @@ def _search(store, root):
             if _is_known_full(store, target):
                 while entry >= 0:
                     add_flag(store, scratch(store, entry), KNOWN_FULL)
-                    entry = scratch(store, entry + 1)
+                    entry = scratch(store, entry + E_PARENT)
                 store[SCRATCH_TOP] = bottom
                 return True
             if _see(store, target):
-                found = _enter(store, target, entry, -1 if way == BREADTH else entry)
+                found = _enter(store, bottom, target, entry, entry if way == LOW_BYTES else -1)
+                bucket = min(bucket, scratch(store, found + E_BUCKET))
         if way == LOW_BYTES:
             low = found
-        elif way == HIGH_BYTES:
-            high = found
-    for entry in range(bottom, store[SCRATCH_TOP], ENTRY):
+    for entry in range(bottom + 2 * N_BUCKETS, store[SCRATCH_TOP], ENTRY):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
 
 
 @kernel
-def _enter(store, node, parent, below):
+def _enter(store, bottom, node, parent, below):
     """Append an entry of the search, of which no class was tried yet; returns its position."""
     never_inline()
     entry = store[SCRATCH_TOP]
-    push(store, node)
-    push(store, parent)
-    push(store, below)
-    push(store, 0)
-    push(store, n_classes(store, field(store, node, MAP)) - 1)
-    push(store, 0)
-    push(store, 255)
+    bucket = min(field(store, node, SHORTEST), N_BUCKETS - 1)
+    entries = ensure(store, SCRATCH, (entry + ENTRY) * 4)
+    store[SCRATCH_TOP] = entry + ENTRY
+    put_i32(entries, entry, node)
+    put_i32(entries, entry + E_PARENT, parent)
+    put_i32(entries, entry + E_BELOW, below)
+    put_i32(entries, entry + E_LINK, -1)
+    put_i32(entries, entry + E_CLASS, 0)
+    put_i32(entries, entry + E_BYTE, 0)
+    put_i32(entries, entry + E_BUCKET, bucket)
+    last = get_i32(entries, bottom + 2 * bucket + 1)
+    put_i32(entries, bottom + 2 * bucket if last < 0 else last + E_LINK, entry)
+    put_i32(entries, bottom + 2 * bucket + 1, entry)
     return entry
 
 
 @kernel
-def _is_done(store, entry):
-    return scratch(store, entry + 3) > scratch(store, entry + 4)
+def _nearest(store, bottom, bucket):
+    """The first bucket from `bucket` with an entry that is not done, and its oldest one; there is one."""
+    never_inline()
+    while True:
+        first = scratch(store, bottom + 2 * bucket)
+        while first >= 0 and _is_done(store, first):
+            first = scratch(store, first + E_LINK)
+        put_i32(block(store, SCRATCH), bottom + 2 * bucket, first)
+        if first >= 0:
+            return bucket, first
+        put_i32(block(store, SCRATCH), bottom + 2 * bucket + 1, -1)
+        bucket += 1
 
 
 @kernel
-def _next_byte(store, entry, node, is_high):
+def _is_done(store, entry):
+    return scratch(store, entry + E_CLASS) == n_classes(store, field(store, scratch(store, entry), MAP))
+
+
+@kernel
+def _next_byte(store, entry, node):
     """A byte of the class that an entry tries next, or -1; classes are numbered in the order of their first bytes.
 
     Classes that an automaton refuses are passed over: before the second byte of a character that is most of them.
     """
     never_inline()
     class_map = field(store, node, MAP)
+    end = n_classes(store, class_map)
     entries = block(store, SCRATCH)
-    low = get_i32(entries, entry + 3)
-    high = get_i32(entries, entry + 4)
-    place = entry + 6 if is_high else entry + 5
-    byte = get_i32(entries, place)
+    number = get_i32(entries, entry + E_CLASS)
+    byte = get_i32(entries, entry + E_BYTE)
     found = -1
-    while low <= high and found < 0:
-        if is_high:
-            while class_of(store, class_map, byte) != high:
-                byte -= 1
-            high -= 1
-        else:
-            while class_of(store, class_map, byte) != low:
-                byte += 1
-            low += 1
+    while number < end and found < 0:
+        while class_of(store, class_map, byte) != number:
+            byte += 1
+        number += 1
         if not _refuses(store, node, byte):
             found = byte
-    put_i32(entries, entry + 3, low)
-    put_i32(entries, entry + 4, high)
-    put_i32(entries, place, byte)
+    put_i32(entries, entry + E_CLASS, number)
+    put_i32(entries, entry + E_BYTE, byte)
     return found
 
 

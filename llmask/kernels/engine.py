@@ -33,6 +33,7 @@ from .configurations import (
 )
 from .derivatives import derivative, matches
 from .emptiness import is_empty
+from .extensions import extensions
 from .grammar_slots import VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, list_item, list_length, map_get, map_put
@@ -108,7 +109,7 @@ UNION = 4  # data: nodes                            -> node
 INTERSECT = 5  # data: nodes                        -> node
 COMPLEMENT = 6  # a: node                           -> node
 REPEAT = 7  # a: node, b: low, c: high              -> node
-DFA = 8  # a: classes, b: states; data: class of each byte, next states, accepting -> node
+DFA = 8  # a: classes, b: states; data: class of each byte, next states, (accepting, distance) of states -> node
 IS_NULLABLE = 9  # a: node                          -> 0 or 1
 IS_EMPTY = 10  # a: node                            -> 0 or 1
 DERIVATIVE = 11  # a: node, b: byte                 -> node
@@ -117,6 +118,7 @@ LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
+EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -158,8 +160,9 @@ def _add_dfa(store, width, n_states, data):
     store[SCRATCH_TOP] = first
     offset = store[N_DFA_POOL]
     n = n_states * width
-    pool = ensure(store, DFA_POOL, (offset + n + n_states) * 4)
-    for i in range(n + n_states):
+    end = n + 2 * n_states
+    pool = ensure(store, DFA_POOL, (offset + end) * 4)
+    for i in range(end):
         put_i32(pool, offset + i, data[256 + i])
     dfa = store[N_DFAS]
     info = ensure(store, DFAS, (dfa + 1) * 16)
@@ -167,7 +170,7 @@ def _add_dfa(store, width, n_states, data):
     put_i32(info, 4 * dfa + 1, width)
     put_i32(info, 4 * dfa + 2, offset)
     put_i32(info, 4 * dfa + 3, offset + n)
-    store[N_DFA_POOL] = offset + n + n_states
+    store[N_DFA_POOL] = offset + end
     store[N_DFAS] = dfa + 1
     return make_dfa(store, dfa, 0)
 
@@ -213,6 +216,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = 1 if is_empty(store, a) else 0
     elif operation == IS_OPEN:
         result = 1 if is_open(store, a) else 0
+    elif operation == EXTENSIONS:
+        result = extensions(store, a, b, data)
     elif operation == DERIVATIVE:
         result = derivative(store, a, b)
     elif operation == MATCHES:

@@ -11,7 +11,7 @@ from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, put_i32
 from .store_slots import NODES, SCRATCH, SCRATCH_TOP
 
-NODE_FIELDS = 10
+NODE_FIELDS = 11
 KIND = 0
 A = 1
 B = 2
@@ -21,6 +21,7 @@ FLAGS = 5
 MAP = 6
 ROW = 7  # first entry of the derivative row + 1, 0 = none yet
 NEXT = 8  # see hash_chains.py; HASH follows
+SHORTEST = 10  # bytes of its shortest string, at most: no string is shorter; MOST_SHORTEST where it is longer
 
 K_EMPTY = 0
 K_EPSILON = 1
@@ -47,6 +48,7 @@ ALL = 2
 FIRST_SINGLE = 3  # nodes 3 .. 258 match one given byte
 LAZY_END = 259  # the empty string, at the end of lexemes that end as soon as they can, see lexer_states.py
 UNBOUNDED = 2**31 - 1
+MOST_SHORTEST = 2**20
 
 
 @kernel

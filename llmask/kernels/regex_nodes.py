@@ -50,10 +50,12 @@ from .node_table import (
     KNOWN_FULL,
     LOW,
     MAP,
+    MOST_SHORTEST,
     NEXT,
     NODE_FIELDS,
     NULLABLE,
     ROW,
+    SHORTEST,
     UNBOUNDED,
     A,
     B,
@@ -124,7 +126,7 @@ def find_node(store, kind, a, b, low, high):
 
 
 @kernel
-def add_node(store, missed, kind, a, b, low, high, flags, class_map):
+def add_node(store, missed, kind, a, b, low, high, flags, class_map, shortest):
     """Append a node; `missed` is what `find_node` returned."""
     never_inline()
     if store[N_NODES] >= store[MAX_NODES]:
@@ -140,6 +142,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map):
     put_i32(nodes, at + FLAGS, flags)
     put_i32(nodes, at + MAP, class_map)
     put_i32(nodes, at + ROW, 0)
+    put_i32(nodes, at + SHORTEST, min(shortest, MOST_SHORTEST))
     add_to_chain(store, NODE_HEADS, N_NODES, nodes + NEXT * 4, NODE_FIELDS * 4, -1 - missed)
     return node
 
@@ -153,9 +156,9 @@ def init_nodes(store):
     for i in range(64):
         put_i32(address, first + i, 0)
     intern_map(store, first)  # map 0: one class
-    add_node(store, find_node(store, K_EMPTY, 0, 0, 0, 0), K_EMPTY, 0, 0, 0, 0, FINITE, 0)
-    add_node(store, find_node(store, K_EPSILON, 0, 0, 0, 0), K_EPSILON, 0, 0, 0, 0, NULLABLE | FINITE, 0)
-    add_node(store, find_node(store, K_NOT, 0, 0, 0, 0), K_NOT, 0, 0, 0, 0, NULLABLE | HIDES | KNOWN_FULL, 0)
+    add_node(store, find_node(store, K_EMPTY, 0, 0, 0, 0), K_EMPTY, 0, 0, 0, 0, FINITE, 0, MOST_SHORTEST)
+    add_node(store, find_node(store, K_EPSILON, 0, 0, 0, 0), K_EPSILON, 0, 0, 0, 0, NULLABLE | FINITE, 0, 0)
+    add_node(store, find_node(store, K_NOT, 0, 0, 0, 0), K_NOT, 0, 0, 0, 0, NULLABLE | HIDES | KNOWN_FULL, 0, 0)
     for byte in range(256):
         for i in range(8):
             push(store, (1 << (byte & 31)) if i == byte >> 5 else 0)
@@ -177,7 +180,7 @@ def make_bytes(store, first):
     found = find_node(store, K_BYTES, byte_set, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_BYTES, byte_set, 0, 0, 0, FINITE, map_of_set(store, byte_set))
+    return add_node(store, found, K_BYTES, byte_set, 0, 0, 0, FINITE, map_of_set(store, byte_set), 1)
 
 
 @kernel
@@ -192,7 +195,7 @@ def make_literal(store, first, n):
     found = find_node(store, K_LITERAL, first, n, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_LITERAL, first, n, 0, 0, FINITE, field(store, FIRST_SINGLE + byte, MAP))
+    return add_node(store, found, K_LITERAL, first, n, 0, 0, FINITE, field(store, FIRST_SINGLE + byte, MAP), n)
 
 
 @kernel
@@ -216,7 +219,8 @@ def _cons(store, left, right):
     class_map = field(store, left, MAP)
     if one & NULLABLE:
         class_map = meet(store, class_map, field(store, right, MAP))
-    return add_node(store, found, K_CONCAT, left, right, 0, 0, flags, class_map)
+    shortest = field(store, left, SHORTEST) + field(store, right, SHORTEST)
+    return add_node(store, found, K_CONCAT, left, right, 0, 0, flags, class_map, shortest)
 
 
 @kernel
@@ -267,7 +271,8 @@ def make_repeat_plain(store, operand, low, high):
         flags |= NULLABLE
     if high != UNBOUNDED:
         flags |= inner & FINITE
-    return add_node(store, found, K_REPEAT, operand, 0, low, high, flags, field(store, operand, MAP))
+    shortest = low * field(store, operand, SHORTEST)
+    return add_node(store, found, K_REPEAT, operand, 0, low, high, flags, field(store, operand, MAP), shortest)
 
 
 @kernel
@@ -280,31 +285,34 @@ def make_not(store, operand):
     if found >= 0:
         return found
     flags = HIDES
+    shortest = 1
     if not has_flag(store, operand, NULLABLE):
         flags |= NULLABLE
-    return add_node(store, found, K_NOT, operand, 0, 0, 0, flags, field(store, operand, MAP))
+        shortest = 0
+    return add_node(store, found, K_NOT, operand, 0, 0, 0, flags, field(store, operand, MAP), shortest)
 
 
 @kernel
 def make_dfa(store, dfa, state):
     """Node for a state of a registered automaton; a state that accepts and goes nowhere is EPSILON.
 
-    The state's flag in the pool is 1 where it accepts, plus twice its node once that is known.
+    The pool has a flag and a distance a state: 1 where it accepts, plus twice its node once that is known; and how many
+    bytes it takes from there to a state that accepts.
     """
     never_inline()
     info = block(store, DFAS)
     pool = block(store, DFA_POOL)
-    place = get_i32(info, dfa * 4 + 3) + state
+    place = get_i32(info, dfa * 4 + 3) + 2 * state
     flag = get_i32(pool, place)
     if flag >> 1 != 0:
         return flag >> 1
-    node = _node_of_state(store, dfa, state, flag)
+    node = _node_of_state(store, dfa, state, flag, get_i32(pool, place + 1))
     put_i32(block(store, DFA_POOL), place, flag | (node << 1))
     return node
 
 
 @kernel
-def _node_of_state(store, dfa, state, accepting):
+def _node_of_state(store, dfa, state, accepting, distance):
     never_inline()
     info = block(store, DFAS)
     width = get_i32(info, dfa * 4 + 1)
@@ -320,7 +328,7 @@ def _node_of_state(store, dfa, state, accepting):
     if found >= 0:
         return found
     flags = NULLABLE if accepting != 0 else 0
-    return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4))
+    return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4), distance)
 
 
 @kernel

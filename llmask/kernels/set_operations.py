@@ -32,7 +32,9 @@ from .node_table import (
     KIND,
     LOW,
     MAP,
+    MOST_SHORTEST,
     NULLABLE,
+    SHORTEST,
     UNIT,
     A,
     B,
@@ -132,9 +134,11 @@ def make_union(store, first):
         return pop(store)
     flags = FINITE
     class_map = 0
+    shortest = MOST_SHORTEST
     for i in range(first, first + n):
         node = scratch(store, i)
         inner = field(store, node, FLAGS)
+        shortest = min(shortest, field(store, node, SHORTEST))
         flags = (flags & inner & FINITE) | (flags & (NULLABLE | HIDES)) | (inner & (NULLABLE | HIDES))
         class_map = meet(store, class_map, field(store, node, MAP))
     members = intern_list(store, NODE_LISTS, block(store, SCRATCH), first, n)
@@ -142,7 +146,7 @@ def make_union(store, first):
     found = find_node(store, K_UNION, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_UNION, members, 0, 0, 0, flags, class_map)
+    return add_node(store, found, K_UNION, members, 0, 0, 0, flags, class_map, shortest)
 
 
 @kernel
@@ -276,9 +280,11 @@ def make_and(store, first):
     flags = NULLABLE | HIDES
     class_map = 0
     finite = 0
+    shortest = 0
     for i in range(first, first + n):
         node = scratch(store, i)
         inner = field(store, node, FLAGS)
+        shortest = max(shortest, field(store, node, SHORTEST))
         flags = HIDES | (flags & inner & NULLABLE)
         finite |= inner & FINITE
         class_map = meet(store, class_map, field(store, node, MAP))
@@ -287,7 +293,7 @@ def make_and(store, first):
     found = find_node(store, K_AND, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_AND, members, 0, 0, 0, flags | finite, class_map)
+    return add_node(store, found, K_AND, members, 0, 0, 0, flags | finite, class_map, shortest)
 
 
 @kernel

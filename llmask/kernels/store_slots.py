@@ -43,9 +43,9 @@ MAP_CLASSES = CLASS_MAPS + 4  # int32[n_maps]: number of classes
 MEETS = MAP_CLASSES + 1  # map: two class maps -> their common refinement
 DERIVATIVES = MEETS + 3  # int32[...]: rows of node id + 1 by class, 0 = not taken yet
 N_DERIVATIVES = DERIVATIVES + 1
-DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, first accepting flag
+DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, what is said of states
 N_DFAS = DFAS + 1
-DFA_POOL = N_DFAS + 1  # int32[...]: next states and flags, see regex_nodes.make_dfa
+DFA_POOL = N_DFAS + 1  # int32[...]: next states, then a flag and a distance a state, see regex_nodes.make_dfa
 N_DFA_POOL = DFA_POOL + 1
 
 # --- lexer

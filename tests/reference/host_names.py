@@ -46,7 +46,22 @@ def composition() -> list[str]:
         rf"[{text_class(CodePointSet.of(firsts))}]\p{{M}}*\u{{{ord(mark):X}}}"
         for mark, firsts in idna_classes.composing().items()
     ]
-    return [rf"(?!.*(?:{'|'.join(pairs)}))"]
+    return [rf"(?!.*(?:{'|'.join(pairs)}))", mixed_scripts()]
+
+
+def mixed_scripts() -> str:
+    """Nothing that composes behind what composes with marks of two scripts: of the valid names, these are left out."""
+    seconds = text_class(CodePointSet.of("".join(idna_classes.composing())))
+    by_block: dict[int, str] = {}
+    for mark, firsts in idna_classes.composing().items():
+        by_block[ord(mark) >> 7] = by_block.get(ord(mark) >> 7, "") + firsts
+    mixed = []
+    for block, firsts in by_block.items():
+        marks = "".join(c for c in firsts if unicodedata.category(c)[0] == "M")
+        others = CodePointSet.of("".join(c for other, members in by_block.items() if other != block for c in members))
+        if marks:
+            mixed.append(rf"[{text_class(others)}]\p{{M}}*[{marks}]\p{{M}}*[{seconds}]")
+    return rf"(?!.*(?:{'|'.join(mixed)}))"
 
 
 def joiners() -> list[str]:

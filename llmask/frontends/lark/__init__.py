@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
+from llmask.grammar.fusing import exact_rules
 from llmask.grammar.lowering import Lowered, lower
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def compile_lark(
     start: str = "start",
     directory: Path | None = None,
     ties: str | None = None,
+    is_exact: bool = False,
 ) -> Lowered:
     """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
     from llmask.frontends.lark.rules import read_grammar
@@ -35,7 +37,7 @@ def compile_lark(
 
     try:
         grammar, warnings = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
-        lowered = lower(nodes, grammar)
+        lowered = exact_rules(nodes, grammar) if is_exact else lower(nodes, grammar)
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",

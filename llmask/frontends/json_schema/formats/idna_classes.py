@@ -85,6 +85,7 @@ def joining() -> tuple[CodePointSet, CodePointSet]:
     return both.intersect(permitted()), right.union(both).intersect(permitted())
 
 
+@cache
 def composing() -> dict[str, str]:
     """Permitted marks and letters that Normalization Form C makes one with what stands before, and what that is."""
     found: dict[str, str] = {}
@@ -96,3 +97,15 @@ def composing() -> dict[str, str]:
             if unicodedata.normalize("NFC", starter + mark) == composed:
                 found[mark] = found.get(mark, "") + starter
     return found
+
+
+def composing_by_starter() -> dict[frozenset[str], CodePointSet]:
+    """Characters that compose with marks behind them, by those marks."""
+    marks_of: dict[str, set[str]] = {}
+    for mark, starters in composing().items():
+        for starter in starters:
+            marks_of.setdefault(starter, set()).add(mark)
+    found: dict[frozenset[str], str] = {}
+    for starter, marks in marks_of.items():
+        found[frozenset(marks)] = found.get(frozenset(marks), "") + starter
+    return {marks: CodePointSet.of(starters) for marks, starters in found.items()}

@@ -6,9 +6,11 @@ r"""What host names beyond ASCII ask of a character and its neighbours, as rules
     contexts    its other rules, A.3 to A.9
     direction   the Bidi rule (RFC 5893, section 2)
     hyphens     none at either end of a label or at its places 3 and 4 (RFC 5891, section 4.2.3.1)
+    letters     no mark in front of a label (section 4.2.3.2), no capital in a label that goes beyond ASCII, no mark
+                that composes with the starter or a mark before it (Normalization Form C, section 4.2.1)
 
-Each is a machine of its own: together they would be thousands of states, and a lexer state holds one state of each.
-Only the first refuses what is not permitted.
+The machines of four groups are small together, 185 states. With the others they would be thousands, and a lexer state
+holds one state of each. Only that of the first group refuses what is not permitted.
 
 In: nothing. Out: machines, kept for the life of the process. Cost: 0.7 s, most of it for the classes of `idna_classes`.
 """
@@ -16,12 +18,12 @@ In: nothing. Out: machines, kept for the life of the process. Cost: 0.7 s, most 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import NamedTuple
 
 from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import CodePointSet
+from llmask.derivatives.code_points import NO_TEXT, CodePointSet
 from llmask.frontends.json_schema.formats import idna_classes
 from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
 from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, machine_of
@@ -31,12 +33,24 @@ CAPITALS = CodePointSet.from_ranges([(0x41, 0x5A)])
 ASCII = unicode_classes.ASCII_DIGITS.union(CAPITALS, CodePointSet.from_ranges([(0x61, 0x7A)]), CodePointSet.of("-"))
 
 
+JOINED = (("order",), ("joiners", "contexts", "direction", "hyphens"), ("letters",))
+
+
+def machines() -> list[Machine]:
+    """The groups as machines, a few of them in one; a name is good when all accept it, by what this file is about."""
+    return [machine(*names) for names in JOINED]
+
+
 @cache
-def machines() -> tuple[Machine, ...]:
-    """One machine a group; a name is good when all accept it, by what this file is about."""
-    alphabet = permitted().union(ASCII, DOTS)
-    groups = (_order, _joiners, _contexts, _bidi, _hyphens)
-    return tuple(machine_of(*group(), alphabet, refuses_others=group is _order) for group in groups)
+def machine(*names: str) -> Machine:
+    """One machine for some groups, by their names above."""
+    rules: list[Rule] = []
+    sets: dict[Hashable, CodePointSet] = {}
+    for name in names:
+        more_rules, more_sets = GROUPS[name]()
+        rules += more_rules
+        sets |= more_sets  # a name that two groups share is the same set
+    return machine_of(rules, sets, permitted().union(ASCII, DOTS), refuses_others="order" in names)
 
 
 Group = tuple[list[Rule], dict[Hashable, CodePointSet]]
@@ -238,3 +252,59 @@ def _hyphen(state: Place, kinds: Kinds) -> Place | None:
 def _hyphens() -> Group:
     rule = Rule(Place(), _hyphen, lambda state: not state.is_hyphen)
     return [rule], {"hyphen": CodePointSet.of("-"), "dot": DOTS}
+
+
+# --- letters
+
+
+class Letters(NamedTuple):
+    """State of the last group.
+
+    label       "" for one of ASCII without a capital, "capital", "beyond"
+    composing   marks that compose with its last starter, or with a mark behind that; None where it has none
+
+    Where marks of two scripts would add up, no mark is left that composes with anything: unions of all sets are many.
+    """
+
+    label: str = ""
+    composing: frozenset[str] | None = None
+
+
+def block_of(character: str) -> int:
+    """Number of its half of a page of 256 code points: what marks of one script share."""
+    return ord(character) >> 7
+
+
+def _letter(state: Letters, kinds: Kinds) -> Letters | None:
+    if "dot" in kinds:
+        return Letters()
+    if state.label == "capital":
+        return state if "ascii" in kinds else REFUSED
+    if "capital" in kinds:
+        return REFUSED if state.label else Letters("capital")
+    composing = next((kind for kind in kinds if isinstance(kind, frozenset)), frozenset())
+    if "mark" in kinds:
+        if state.composing is None or not kinds.isdisjoint(state.composing):
+            return REFUSED
+        two = len({block_of(mark) for mark in state.composing | composing}) > 1
+        composing = frozenset(idna_classes.composing()) if composing and two else composing | state.composing
+        return Letters("beyond", composing)
+    return Letters(state.label if "ascii" in kinds else "beyond", composing)
+
+
+def _letters() -> Group:
+    sets: dict[Hashable, CodePointSet] = {
+        "dot": DOTS,
+        "ascii": ASCII,
+        "capital": CAPITALS,
+        "mark": unicode_classes.category("M") or NO_TEXT,
+    }
+    sets.update((mark, CodePointSet.of(mark)) for mark in idna_classes.composing())
+    sets.update(iter(idna_classes.composing_by_starter().items()))
+    return [Rule(Letters(), _letter)], sets
+
+
+GROUPS: dict[str, Callable[[], Group]] = {
+    "order": _order, "joiners": _joiners, "contexts": _contexts, "direction": _bidi, "hyphens": _hyphens,
+    "letters": _letters,
+}  # fmt: skip

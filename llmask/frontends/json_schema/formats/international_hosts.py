@@ -2,17 +2,15 @@ r"""Host names beyond ASCII: RFC 5890 to 5893, with the dots of RFC 3490, sectio
 
 Each rule is a node of its own over the whole name, and the format is their intersection:
 
-    permitted code points, contextual rules, the Bidi rule, hyphens: the machines of `idna_rules`
-    no mark in front of a label (RFC 5891, section 4.2.3.2), no capital in a label that goes beyond ASCII
-    Normalization Form C (section 4.2.1): no pair that composes
+    permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: the machines of `idna_rules`
     length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4)
 
-None is a complement, save one that matters in a few scripts only: complements that are intersected become the
-complement of one union, whose derivatives are new for each combination of what the rules remember. Written as
-look-arounds, the same rules took 100 ms a mask.
+None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
+for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
 Names of ASCII are those of `hosts`. Left out, so that the set is a part of the valid names: A-labels ("xn--"), see
-`hosts`; a mark that composes with the last starter, even where a mark between them blocks it; joiners between letters
+`hosts`; a mark that composes with the last starter, even where a mark between them blocks it; marks that compose where
+marks of two scripts stand behind one letter; joiners between letters
 that `idna_classes` does not know to join; names of more than four labels, unless all is ASCII; and labels whose
 Punycode might be too long. That length is not regular, but a search over all states of the encoder (RFC 3492, section
 6.3: bias, code points so far, distance left to the greatest one) bounds it: labels of at most LENGTHS code points
@@ -23,17 +21,12 @@ In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.6
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
-from llmask.frontends.json_schema.formats import idna_classes
 from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, local_part, mailbox
-from llmask.frontends.json_schema.formats.idna_rules import CAPITALS, DOTS, machines
+from llmask.frontends.json_schema.formats.idna_rules import machines
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import json_machine
-from llmask.frontends.regex.json_strings import json_char
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -56,8 +49,7 @@ def international_hostname(nodes: RegexNodes) -> int:
     key = (__name__, "hostname")
     found = nodes.memo.get(key)
     if found is None:
-        rules = [_pattern(nodes, lengths()), starters_node(nodes), marks_node(nodes)]
-        rules += [json_machine(nodes, machine) for machine in machines()]
+        rules = [_pattern(nodes, lengths()), *(json_machine(nodes, machine) for machine in machines())]
         found = nodes.memo[key] = nodes.intersect(rules)
     return int(found)
 
@@ -73,53 +65,6 @@ def lengths() -> str:
     ascii_label = r"[0-9A-Za-z\-]{1,63}"
     ascii_name = rf"(?=[0-9A-Za-z.\-]{{1,253}}$){ascii_label}(?:\.{ascii_label})*"
     return rf"{ascii_name}|{label}(?:[.\u3002\uFF0E\uFF61]{label}){{0,3}}"
-
-
-def composing_by_starter(of_marks: bool) -> dict[frozenset[str], CodePointSet]:
-    """Characters that compose with marks behind them, by those marks: the marks among them, or all others."""
-    marks_of: dict[str, set[str]] = {}
-    for mark, starters in idna_classes.composing().items():
-        for starter in starters:
-            if (unicodedata.category(starter)[0] == "M") == of_marks:
-                marks_of.setdefault(starter, set()).add(mark)
-    found: dict[frozenset[str], str] = {}
-    for starter, marks in marks_of.items():
-        found[frozenset(marks)] = found.get(frozenset(marks), "") + starter
-    return {marks: CodePointSet.of(starters) for marks, starters in found.items()}
-
-
-def starters_node(nodes: RegexNodes) -> int:
-    """Labels of ASCII with a capital, and labels of others, each with marks behind it that it does not compose with."""
-
-    def one_of(members: CodePointSet) -> int:
-        return json_char(nodes, members)
-
-    def any_number(node: int) -> int:
-        return nodes.repeat(node, 0, None)
-
-    all_marks = unicode_classes.category("M") or NO_TEXT
-    composing = CodePointSet.of("".join(idna_classes.composing()))
-    harmless = one_of(all_marks.subtract(composing))
-    groups = []
-    others = TEXT.subtract(all_marks.union(DOTS, CAPITALS))
-    for marks, starters in composing_by_starter(of_marks=False).items():
-        behind = nodes.union([harmless, one_of(composing.subtract(CodePointSet.of("".join(marks))))])
-        groups.append(nodes.concat([one_of(starters.subtract(CAPITALS)), any_number(behind)]))
-        others = others.subtract(starters)
-    groups.append(nodes.concat([one_of(others), any_number(one_of(all_marks))]))
-    ascii_text = any_number(one_of(unicode_classes.ASCII.subtract(DOTS)))
-    with_capital = nodes.concat([ascii_text, one_of(CAPITALS), ascii_text])
-    label = nodes.union([with_capital, any_number(nodes.union(groups))])
-    return nodes.concat([label, any_number(nodes.concat([one_of(DOTS), label]))])
-
-
-def marks_node(nodes: RegexNodes) -> int:
-    """No mark behind a mark that it composes with: what may not follow adds up, so this is a complement."""
-    pairs = [
-        rf"[{''.join(map(chr, first))}]\p{{M}}*[{''.join(marks)}]"
-        for marks, first in composing_by_starter(of_marks=True).items()
-    ]
-    return compile_pattern(nodes, "|".join(pairs), "ecma", json_string=True, is_negated=True)
 
 
 def international_mailbox(nodes: RegexNodes) -> int:

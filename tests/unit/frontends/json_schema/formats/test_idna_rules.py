@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -26,15 +28,15 @@ def nodes() -> Any:
     )
 
 
-@pytest.mark.parametrize("number", range(len(GROUPS)), ids=[group.__name__ for group in GROUPS])
-def test_a_machine_accepts_what_its_rules_say(nodes: Any, number: int) -> None:
+@pytest.mark.parametrize("group", GROUPS, ids=[group.__name__ for group in GROUPS])
+def test_a_machine_accepts_what_its_rules_say(nodes: Any, group: Callable[[], list[str]]) -> None:
     """Within the alphabet, two nodes are equal when neither holds what the other does not."""
     alphabet = idna_rules.permitted().union(idna_rules.ASCII, idna_rules.DOTS)
-    if GROUPS[number] is host_names.contexts:
+    if group is host_names.contexts:
         alphabet = alphabet.intersect(FEW)
     within = compile_pattern(nodes, f"^[{host_names.text_class(alphabet)}]+$", "ecma", json_string=True)
-    made = nodes.intersect([within, json_machine(nodes, idna_rules.machines()[number])])
-    rules = compile_pattern(nodes, f"^{''.join(GROUPS[number]())}[^]*$", "ecma", json_string=True)
+    made = nodes.intersect([within, json_machine(nodes, idna_rules.machine(group.__name__))])
+    rules = compile_pattern(nodes, f"^{''.join(group())}[^]*$", "ecma", json_string=True)
     said = nodes.intersect([within, rules])
     assert nodes.is_empty(nodes.intersect([made, nodes.complement(said)]))
     assert nodes.is_empty(nodes.intersect([said, nodes.complement(made)]))
@@ -44,4 +46,22 @@ def test_a_machine_accepts_what_its_rules_say(nodes: Any, number: int) -> None:
 def test_only_the_first_machine_refuses_what_is_not_permitted(nodes: Any) -> None:
     refused = compile_pattern(nodes, "^[_!\u0378\u3164]$", "ecma", json_string=True)
     found = [nodes.intersect([refused, json_machine(nodes, machine)]) for machine in idna_rules.machines()]
-    assert [nodes.is_empty(node) for node in found] == [True, False, False, False, False]
+    assert [nodes.is_empty(node) for node in found] == [True, False, False]
+
+
+def test_groups_that_share_a_machine_agree_on_names() -> None:
+    """Sets of the same name are one set, or joining would mix them up."""
+    for names in idna_rules.JOINED:
+        sets = [idna_rules.GROUPS[name]()[1] for name in names]
+        for one, two in combinations(sets, 2):
+            assert all(one[name].bounds == two[name].bounds for name in one.keys() & two.keys())
+
+
+def test_joined_machines_refuse_what_one_of_them_does(nodes: Any) -> None:
+    alphabet = idna_rules.permitted().union(idna_rules.ASCII, idna_rules.DOTS).intersect(FEW)
+    within = compile_pattern(nodes, f"^[{host_names.text_class(alphabet)}]+$", "ecma", json_string=True)
+    for names in idna_rules.JOINED:
+        joined = nodes.intersect([within, json_machine(nodes, idna_rules.machine(*names))])
+        apart = nodes.intersect([within, *(json_machine(nodes, idna_rules.machine(name)) for name in names)])
+        assert nodes.is_empty(nodes.intersect([joined, nodes.complement(apart)]))
+        assert nodes.is_empty(nodes.intersect([apart, nodes.complement(joined)]))

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from llmask.frontends.json_schema.formats import international_hosts
+from llmask.frontends.json_schema.formats.idna_rules import machine
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_machines import json_machine
 from tests.reference import host_names
 from tests.unit.frontends.json_schema.formats.conftest import Check
 
@@ -108,12 +110,15 @@ def test_what_can_still_become_a_name_is_found_at_once(judge: Any, schema: dict[
     assert judge.accepts_text(grammar, json.dumps("strconv・ア." + "a" * 40))
 
 
-def test_starters_and_marks_are_what_look_arounds_say(judge: Any) -> None:
+def test_letters_and_marks_are_what_look_arounds_say(judge: Any) -> None:
     nodes = judge.nodes
     within = compile_pattern(
-        nodes, "^[aeqA1.\u3002é\u0300\u0301\u0323\u09c7\u09be\u09d7\u0915\u093cか\u3099-]+$", "ecma", json_string=True
+        nodes,
+        "^[aeqA1.\u3002éq\u0bc6\u0bbe\u0300\u0301\u0323\u09c7\u09be\u09d7\u0915\u093cか\u3099-]+$",
+        "ecma",
+        json_string=True,
     )
-    made = nodes.intersect([within, international_hosts.starters_node(nodes), international_hosts.marks_node(nodes)])
+    made = nodes.intersect([within, json_machine(nodes, machine("letters"))])
     rules = "".join([*host_names.composition(), *host_names.labels()[1:]])
     said = nodes.intersect([within, compile_pattern(nodes, f"^{rules}[^]*$", "ecma", json_string=True)])
     assert nodes.is_empty(nodes.intersect([made, nodes.complement(said)]))
