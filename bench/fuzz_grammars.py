@@ -1,10 +1,10 @@
 """Mutated grammars: every one must end in a grammar that gives masks, or in an error that says what is wrong.
 
-    python -m bench.fuzz_grammars --count 200000 gbnf ebnf
+    python -m bench.fuzz_grammars --count 200000 gbnf ebnf lark
 
 Grammars of the tests are damaged `--count` times (elements, or just characters, copied, moved, taken out), compiled,
-and walked for some tokens. The table says how many were compiled and how many refused, by a GrammarError or by a limit, and
-the longest times; anything else stops the run with the case.
+and walked for some tokens. The table says how many were compiled and how many refused, by a GrammarError or by a limit,
+and the longest times; anything else stops the run with the case.
 
 In: names of languages. Out: a table. Cost: about 3 ms a grammar.
 """
@@ -21,16 +21,20 @@ from collections.abc import Iterator
 import llmask
 from llmask.errors import GrammarError, LimitExceeded
 from tests.contract.gbnf_grammars import GRAMMARS
+from tests.contract.lark_grammars import GRAMMARS as LARK_GRAMMARS
 from tests.unit.frontends.bnf import bad_grammars
+from tests.unit.frontends.lark.bad_grammars import BAD_GRAMMARS as BAD_LARK_GRAMMARS
 
 SEEDS = {
     "gbnf": [*GRAMMARS.values()] * 8 + [*(text for text, _ in bad_grammars.GBNF.values())],
     "ebnf": [*GRAMMARS.values()] * 8 + [*(text for text, _ in bad_grammars.EBNF.values())],
+    "lark": [text for text, _, _ in LARK_GRAMMARS.values()] * 30 + [text for _, _, text, _ in BAD_LARK_GRAMMARS],
 }
 PIECES = (
     "|", "(", ")", "*", "+", "?", "{2}", "{1,3}", "{0,}", "{5,2}", "{1000}", "{0,99999}", "::=", "\n", " ", '"', '"a"',
     "[", "]", "[^a]", "[a-z]", "[]", "^", "-", "\\", "\\x41", "\\u00e9", "\\U0001F600", "\\q", "#", "root", " root ",
-    "item", ".", ".*", '""', "()", "é", "日", "😀", "\0", "\ud800", "\r", "\t", "<[1]>", "!", "(=", "true", "_", ",",
+    "item", ".", ".*", "/", "/a*?b/", "%json ", "%lark {", "%ignore ", "A: ", "&", "~", "->", "..", "x{start}",
+    "[lazy]", '""', "()", "é", "日", "😀", "\0", "\ud800", "\r", "\t", "<[1]>", "!", "(=", "true", "_", ",",
 )  # fmt: skip
 ELEMENTS = (
     "|",
@@ -49,6 +53,16 @@ ELEMENTS = (
     ".",
     '""',
     '"é"',
+    "/[a-z]*/",
+    " start ",
+    " A ",
+    "~2..3",
+    " & ~",
+    "\nA: ",
+    " %json {} ",
+    "\n%ignore ",
+    "x{start, A}",
+    "[lazy]",
 )
 ELEMENT = re.compile(r'"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|::=|[A-Za-z0-9_-]+|\{[^}]*\}|[^\S\n]+|.', re.DOTALL)
 MAX_SECONDS = 2.0

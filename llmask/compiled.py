@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
+from .grammar.expressions import Grammar
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
@@ -230,6 +231,7 @@ class CompiledGrammar:
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
+        grammar: Grammar | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -248,6 +250,7 @@ class CompiledGrammar:
         self.store = store
         self._warnings = list(warnings)
         self._late_warnings = late_warnings
+        self._grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
         self.generation = Generation(store, self._source)
@@ -276,6 +279,10 @@ class CompiledGrammar:
     def ledger(self) -> list[Any]:
         """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
         return self._make_ledger()
+
+    def __str__(self) -> str:
+        """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
+        return repr(self) if self._grammar is None else str(self._grammar)
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -263,7 +263,7 @@ class Compiler:
         def compile_now() -> CompiledGrammar:
             store = self.store()
             lowered = compile_text(store.nodes, text)
-            return CompiledGrammar(store, lowered.rules, lowered.warnings)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, grammar=lowered.grammar)
 
         return self._cached((kind, text), compile_now)
 
@@ -321,8 +321,12 @@ class Compiler:
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            rules, warnings = compile_lark(store.nodes, text, self.limits, start, root, ties, is_exact)
-            return CompiledGrammar(store, rules, warnings, late_warnings=None if is_exact else dead_end_warnings)
+            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, is_exact)
+            return CompiledGrammar(
+                *(store, lowered.rules, lowered.warnings),
+                late_warnings=None if is_exact else dead_end_warnings,
+                grammar=lowered.grammar,
+            )
 
         if root is not None:
             return compile_now()  # the files may have changed

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from llmask.compiled import CompiledGrammar
 
 
-TEXT_GRAMMARS = {"gbnf": "llama.cpp", "ebnf": "XGrammar"}  # methods of `Compiler`, and who else reads them
+TEXT_GRAMMARS = {
+    "gbnf": "llama.cpp",
+    "ebnf": "XGrammar",
+    "lark": "lark",
+}  # methods of `Compiler`, and who else reads them
 
 
 def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
@@ -167,6 +171,9 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
         return compiler.regex(arguments.regex)
     path = arguments.schema
     try:
+        if arguments.lark is not None:
+            path = arguments.lark
+            return compiler.lark(_text_of(path), directory=path.parent)
         for given, compile_text in ((arguments.gbnf, compiler.gbnf), (arguments.ebnf, compiler.ebnf)):
             if given is not None:
                 path = given

@@ -52,10 +52,11 @@ WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has nam
 
 
 class Lowered(NamedTuple):
-    """Rules for `CompiledGrammar`, and what their author should know."""
+    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were."""
 
     rules: Rules
     warnings: list[str]
+    grammar: Grammar | None = None
 
 
 def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
@@ -67,7 +68,7 @@ def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     UnsatisfiableSchema : the start rule derives nothing; the message says why.
     """
     lowering = _Lowering(nodes, grammar)
-    return Lowered(lowering.write(), lowering.warnings)
+    return Lowered(lowering.write(), lowering.warnings, grammar)
 
 
 class _Lowering:

@@ -36,11 +36,11 @@ def compile_lark(
     from llmask.frontends.places import Source
 
     try:
-        grammar, warnings = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
-        lowered = exact_rules(nodes, grammar) if is_exact else lower(nodes, grammar)
+        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
+        lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",
             help="give parts of it names, or compile it from fewer nested calls",
         ) from None
-    return Lowered(lowered.rules, warnings + lowered.warnings)
+    return Lowered(lowered.rules, read.warnings + lowered.warnings, read.shown)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Defined, Definitions, Scope
@@ -74,6 +74,14 @@ NOT_ENFORCED = {
 ATTRIBUTES = ("capture", "lazy", "max_tokens", "stop", "stop_capture", "suffix", "temperature")
 
 
+class ReadGrammar(NamedTuple):
+    """A grammar, the same with the priorities that its author gave, for people, and what the author should know."""
+
+    grammar: Grammar
+    shown: Grammar
+    warnings: list[str]
+
+
 def read_grammar(
     nodes: RegexNodes,
     statements: tuple[Statement, ...],
@@ -81,8 +89,8 @@ def read_grammar(
     start: str,
     directory: Path | None,
     ties: str | None,
-) -> tuple[Grammar, list[str]]:
-    """A grammar and what its author should know; see `llmask.Compiler.lark`."""
+) -> ReadGrammar:
+    """Read a grammar; see `llmask.Compiler.lark` for the arguments and errors."""
     definitions = Definitions(directory)
     definitions.load(statements)
     settings = read_settings(definitions.settings)
@@ -92,16 +100,23 @@ def read_grammar(
     def inside(node: Nested | Json) -> Expression:
         if isinstance(node, Json):
             return json_inside(nodes, node, limits, warnings)
-        grammar, others = read_grammar(nodes, node.statements, limits, "start", directory, ties)
-        lowered = lower(nodes, grammar)
-        warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in others + lowered.warnings)
-        return Inclusion(lowered.rules, f"%lark {{\n{grammar}\n}}")
+        read = read_grammar(nodes, node.statements, limits, "start", directory, ties)
+        lowered = lower(nodes, read.grammar)
+        warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
+        return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
 
     writer = GrammarWriter(nodes, definitions, inside)
-    grammar = writer.grammar(start, ties)
+    grammar = writer.grammar(start)
     if settings is not None and settings.ignores_once:
         grammar = replace(grammar, ignores_once=True)
-    return grammar, warnings + writer.warnings
+    shown = with_lexemes(grammar, writer.by_priority())
+    ranked = with_lexemes(grammar, writer.ranked()) if ties == "first" else shown
+    return ReadGrammar(ranked, shown, warnings + writer.warnings)
+
+
+def with_lexemes(grammar: Grammar, lexemes: dict[Lexeme, Lexeme]) -> Grammar:
+    """A grammar with other lexemes in the places of some."""
+    return replace(grammar, rules={name: mapped(rule, lexemes) for name, rule in grammar.rules.items()})
 
 
 class GrammarWriter:
@@ -127,7 +142,7 @@ class GrammarWriter:
         self._waiting: list[tuple[str, Defined, dict[str, Expression]]] = []
         self._n_instances = 0
 
-    def grammar(self, start: str, ties: str) -> Grammar:
+    def grammar(self, start: str) -> Grammar:
         """Write everything that the grammar's own text defines, and what that uses.
 
         Raises
@@ -153,13 +168,7 @@ class GrammarWriter:
         for name, defined, arguments in self._waiting:  # it grows on the way
             self.rules[name] = self._body(defined, arguments)
         ignored = [self._ignored(body, scope) for _, body, scope in self.definitions.ignored]
-        lexemes = self._ranked() if ties == "first" else self._by_priority()
-        return Grammar(
-            {name: mapped(expression, lexemes) for name, expression in self.rules.items()},
-            start,
-            tuple(dict.fromkeys(ignored)),
-            self.places,
-        )
+        return Grammar(self.rules, start, tuple(dict.fromkeys(ignored)), self.places)
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
         while isinstance(body, Row) and len(body.parts) == 1:
@@ -170,14 +179,15 @@ class GrammarWriter:
 
     # --- ranks
 
-    def _ranked(self) -> dict[Lexeme, Lexeme]:
+    def ranked(self) -> dict[Lexeme, Lexeme]:
         """Lexemes with Lark's order as their priorities; equal ones of different names stay equal."""
         used = self.terminals.used.values()
         keys = {(t.priority, t.is_string, t.width, t.length) for t in used}
         ranks = {key: rank for rank, key in enumerate(sorted(keys))}
         return {t.lexeme: replace(t.lexeme, priority=ranks[t.priority, t.is_string, t.width, t.length]) for t in used}
 
-    def _by_priority(self) -> dict[Lexeme, Lexeme]:
+    def by_priority(self) -> dict[Lexeme, Lexeme]:
+        """Lexemes with the priorities that their definitions give them."""
         return {t.lexeme: replace(t.lexeme, priority=t.priority) for t in self.terminals.used.values()}
 
     # --- rules

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from llmask.frontends.lark.strings import read_string
 from llmask.frontends.lark.tokens import Token, tokens_of
 from llmask.frontends.lark.tree import (
     Attribute,
@@ -91,9 +92,6 @@ OPERATORS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+"
 NUMBERS = re.compile(r"[+-]?[0-9]+")
 MAX_COUNT = 2**31 - 2  # counters are 32-bit
 MAX_DIGITS = 12
-KNOWN_ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t", "f": "\f", "x": "", "u": "", "U": ""}
-JSON_ESCAPES = {"b": "\\x08", "/": "/"}
-ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 
 
 def statements_of(source: Source) -> tuple[Statement, ...]:
@@ -361,12 +359,10 @@ class _Reader:
         token = tree.children[0].value
         return Name(token.spot, token.text)
 
-    # --- strings
-
-    def _string(self, token: Token) -> Text:
-        text = token.text
-        ignores_case = text.endswith("i")
-        return Text(token.spot, self._read_string(text[1 : -2 if ignores_case else -1], token.spot), ignores_case)
+    @staticmethod
+    def _string(token: Token) -> Text:
+        ignores_case = token.text.endswith("i")
+        return Text(token.spot, read_string(token.text[1 : -2 if ignores_case else -1], token.spot), ignores_case)
 
     def _end_of_range(self, token: Token) -> str:
         found = self._string(token)
@@ -374,39 +370,10 @@ class _Reader:
             token.spot.refuse("the ends of a range are single characters", 'for example "a".."z"')
         return found.text
 
-    @staticmethod
-    def _read_string(text: str, spot: Spot) -> str:
-        def read(found: re.Match[str]) -> str:
-            escape = found[1]
-            at = spot.part(1 + found.start(), 1 + found.end())
-            if len(escape) > 1:
-                code_point = int(escape[1:], 16)
-                if code_point > 0x10FFFF:
-                    at.refuse("this is beyond the last character, U+10FFFF", "name another character")
-                return chr(code_point)
-            if escape in JSON_ESCAPES:
-                at.refuse(
-                    f"\\{escape} is two characters to Lark and one to llguidance",
-                    f"write {JSON_ESCAPES[escape]} for the one, \\\\{escape} for the two",
-                )
-            if not KNOWN_ESCAPES.get(escape):
-                at.refuse(f"the escape \\{escape} has no meaning", r"write \\ for a backslash")
-            return KNOWN_ESCAPES[escape]
-
-        return _without_surrogates(ESCAPE.sub(read, text), spot)
-
 
 def _trees(tree: Any) -> list[Any]:
     """The children of a tree that are no tokens."""
     return [child for child in tree.children if hasattr(child, "data")]
-
-
-def _without_surrogates(text: str, spot: Spot) -> str:
-    try:
-        joined = text.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError:
-        spot.refuse("half a surrogate pair is no text", "write the character itself, or both halves")
-    return joined
 
 
 def _span(nodes: Any) -> Spot:

@@ -471,7 +471,8 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "  at line 1, column 1\n"
         '    %ignor " "\n'
         "    ^^^^^^\n"
-        '  known are %ignore, %import, %declare, %override, %extend, %json, %regex, %lark, %llguidance, or did you mean "ignore"?',
+        "  known are %ignore, %import, %declare, %override, %extend, %json, %regex, %lark, "
+        '%llguidance, or did you mean "ignore"?',
     ),
     (
         "unknown library",
@@ -739,7 +740,8 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "  at line 1, column 1\n"
         '    %llguidance {"no_forcin": true}\n'
         "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
-        '  known are no_forcing, allow_initial_skip, allow_invalid_utf8, skip_repetition, or did you mean "no_forcing"?',
+        "  known are no_forcing, allow_initial_skip, allow_invalid_utf8, skip_repetition, or did you "
+        'mean "no_forcing"?',
     ),
     (
         "parametric",

@@ -30,7 +30,7 @@ def test_every_message_has_its_three_parts(compiler: llmask.Compiler) -> None:
 ARGUMENTS = [
     ({"text": b"start:"}, "a grammar is a str, not bytes\n  decode bytes first"),
     ({"text": "", "start": 1}, 'start is the name of a rule, not 1\n  for example start="start"'),
-    ({"text": "", "lexer": "exact"}, "lexer is \"greedy\", not 'exact'\n  leave it out"),
+    ({"text": "", "lexer": "loose"}, 'lexer is "greedy" or "exact", not \'loose\'\n  leave it out'),
     ({"text": "", "ties": "none"}, 'ties is "first" or "all", not \'none\'\n  leave it out'),
 ]
 

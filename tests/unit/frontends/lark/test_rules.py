@@ -117,3 +117,10 @@ def test_another_rule_may_be_the_start(compiler: llmask.Compiler, accepts: Accep
 def test_templates_that_grow_for_ever_meet_a_limit(compiler: llmask.Compiler) -> None:
     with pytest.raises(LimitExceeded, match="does a template use itself with a longer argument"):
         compiler.lark('start: a{"x"}\na{x}: x a{b{x}}\nb{x}: x "y"\n')
+
+
+def test_a_grammar_is_printed_in_a_normal_form(compiler: llmask.Compiler) -> None:
+    text = '?start: (a | ("b"i))+ -> x\n | A~2..3\na.2: list{A}\nA: /x+/\n%ignore " "\nlist{i}: i ("," i)*\n'
+    grammar = compiler.lark(text)
+    assert str(grammar) == ('start: (a | "b"i)+ | A{2,3}\na: list{A}\nlist{A}: A ("," A)*\n\nA.2: /x+/\n%ignore " "')
+    assert str(compiler.regex("a")) == repr(compiler.regex("a"))
