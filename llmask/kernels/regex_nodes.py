@@ -163,7 +163,8 @@ def init_nodes(store):
         for i in range(8):
             push(store, (1 << (byte & 31)) if i == byte >> 5 else 0)
         make_bytes(store, store[SCRATCH_TOP] - 8)
-    add_node(store, find_node(store, K_EPSILON, 1, 0, 0, 0), K_EPSILON, 1, 0, 0, 0, NULLABLE | FINITE, 0)  # LAZY_END
+    lazy_end = find_node(store, K_EPSILON, 1, 0, 0, 0)
+    add_node(store, lazy_end, K_EPSILON, 1, 0, 0, 0, NULLABLE | FINITE, 0, 0)
 
 
 @kernel
