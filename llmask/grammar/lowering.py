@@ -131,7 +131,7 @@ class _Lowering:
         rules.ignored = self.nodes.union([lexeme.node for lexeme in lexemes])
         rules.ignored_at_ends = True
         rules.ignored_repeats = not self.grammar.ignores_once
-        rules.ignored_priority = min(rules.priorities[1::3], default=0) - 1
+        rules.ignored_priority = min(0, *rules.priorities[1::3], 0) - 1
 
     # --- questions
 

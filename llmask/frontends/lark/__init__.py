@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_lark"]
 
+MAX_CHARACTERS = 2**20  # the largest of the field's grammars has 60,000
+
 
 def compile_lark(
     nodes: RegexNodes,
@@ -35,6 +37,10 @@ def compile_lark(
     from llmask.frontends.lark.syntax import statements_of
     from llmask.frontends.places import Source
 
+    if len(text) > MAX_CHARACTERS:
+        raise LimitExceeded(
+            f"the grammar has {len(text)} characters, more than {MAX_CHARACTERS}", help="split it into several grammars"
+        )
     try:
         read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)

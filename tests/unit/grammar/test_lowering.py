@@ -154,6 +154,18 @@ def test_rules_without_use_are_left_out_with_a_warning(store: Store) -> None:
     assert [accepts(grammar, b"a" * n) for n in range(4)] == [False, True, True, False]
 
 
+def test_what_is_ignored_gives_way_to_every_lexeme_of_a_rule(store: Store) -> None:
+    """The lexeme of priority 0 as well, beside one of priority 1."""
+    blank = lexeme(store, " ")
+    spaces = Lexeme(store.nodes.repeat(blank.node, 1, None), "/ +/")
+    other = Lexeme(lexeme(store, "a").node, '"a"', None, 1)
+    found = lower(store.nodes, Grammar({"start": sequence([other, blank, other])}, ignored=(spaces,))).rules
+    assert found.ignored_priority == -1
+    grammar = CompiledGrammar(store, found)
+    assert allowed_after(grammar, b"a ") == {ord(" "), ord("a")}
+    assert allowed_after(grammar, b"a  ") == {ord(" ")}  # two blanks are ignored, and one is still to come
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"other": EMPTY}, 'the start rule "start" is not defined\n  define it'),
     ({"start": R("x")}, 'rule "start" uses "x", which is not defined\n  at line 1, column 1\n  define it'),

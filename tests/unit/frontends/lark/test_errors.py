@@ -27,6 +27,11 @@ def test_every_message_has_its_three_parts(compiler: llmask.Compiler) -> None:
         assert error.help, name
 
 
+def test_a_grammar_has_a_limit(compiler: llmask.Compiler) -> None:
+    with pytest.raises(llmask.LimitExceeded, match="more than 1048576"):
+        compiler.lark('start: "a"\n' + "// much to say\n" * 80_000)
+
+
 ARGUMENTS = [
     ({"text": b"start:"}, "a grammar is a str, not bytes\n  decode bytes first"),
     ({"text": "", "start": 1}, 'start is the name of a rule, not 1\n  for example start="start"'),

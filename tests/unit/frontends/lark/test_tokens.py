@@ -24,7 +24,7 @@ def kinds(text: str) -> str:
         ("a: (b\n c)\n", "RULE COLON OPEN RULE RULE CLOSE NEWLINE"),
         ("a: b \\\n  c", "RULE COLON RULE RULE NEWLINE"),
         ("a: b{2,3} c~4 d ~ 5..6 ~E", "RULE COLON RULE COUNTS RULE COUNTS RULE COUNTS NOT TERMINAL NEWLINE"),
-        ("a{b}.2: /[a]x/i", "RULE OPEN_BRACE RULE CLOSE_BRACE DOT NUMBER COLON REGEXP TERMINAL NEWLINE"),
+        ("a{b}.2: /[a]x/i", "RULE OPEN_BRACE RULE CLOSE_BRACE DOT NUMBER COLON REGEXP NEWLINE"),
         ('A: "a".."z"? | /\\//', "TERMINAL COLON STRING DOTS STRING OPERATOR OR REGEXP NEWLINE"),
         ("a-b: a-> c", "RULE COLON RULE ARROW RULE NEWLINE"),
         ('a: %json {"b": "}"} c', "RULE COLON JSON RULE NEWLINE"),
