@@ -122,5 +122,5 @@ def test_templates_that_grow_for_ever_meet_a_limit(compiler: llmask.Compiler) ->
 def test_a_grammar_is_printed_in_a_normal_form(compiler: llmask.Compiler) -> None:
     text = '?start: (a | ("b"i))+ -> x\n | A~2..3\na.2: list{A}\nA: /x+/\n%ignore " "\nlist{i}: i ("," i)*\n'
     grammar = compiler.lark(text)
-    assert str(grammar) == ('start: (a | "b"i)+ | A{2,3}\na: list{A}\nlist{A}: A ("," A)*\n\nA.2: /x+/\n%ignore " "')
+    assert str(grammar) == ('start: (a | "b"i)+ | A{2,3}\na: list{A}\nlist{A}: A ("," A)*\n\nA: /x+/\n%ignore " "')
     assert str(compiler.regex("a")) == repr(compiler.regex("a"))
