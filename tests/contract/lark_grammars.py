@@ -71,7 +71,7 @@ GRAMMARS: dict[str, tuple[str, list[str], list[str]]] = {
     "statements": (
         STATEMENTS,
         ["", "let iff = (1 == x); // c\nprint 1, \"a\\\"b\";", "if a < 2 { print a; } else { } /* * / */"],
-        ["let if = 1;", "print;", "letx = 1;", 'print "a\n";'],
+        ["let = 1;", "print;", "print 1 2;", 'print "a\n";'],
     ),
     "counted": (COUNTED, ["<a><aa>;xab", "<a><a><a>;bcé日本aé", "<a><a>;yzab"], ["<a>;ab", "<a><a>;qw", "<a><a>;yab"]),
     "tools": (

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmask.errors import LimitExceeded
 from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence, Tree
 
 UNBOUNDED = 2**62
+MAX_CASES = 64  # combinations of alternatives that are looked at one by one
 Width = tuple[int, int]
 
 
@@ -63,6 +65,33 @@ def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
                 return found
             before += least
     return None
+
+
+def has_lazy(tree: Tree) -> bool:
+    """Whether a lazy quantifier is inside."""
+    return any(True for _ in lazy_tails(tree))
+
+
+def lazy_cases(tree: Tree) -> list[Tree]:
+    """Trees that together match what one does, none with an alternative of which only some options are lazy."""
+    if not has_lazy(tree):
+        return [tree]
+    if isinstance(tree, Alternatives):
+        return [case for option in tree.options for case in lazy_cases(option)]
+    if isinstance(tree, Sequence):
+        rows: list[tuple[Tree, ...]] = [()]
+        for part in tree.parts:
+            cases = lazy_cases(part)
+            if len(rows) * len(cases) > MAX_CASES:
+                raise LimitExceeded(
+                    f"lazy quantifiers stand in more than {MAX_CASES} combinations of alternatives",
+                    help="make some of them terminals of their own",
+                )
+            rows = [(*row, case) for row in rows for case in cases]
+        return [Sequence(row) for row in rows]
+    if isinstance(tree, Repeated) and not isinstance(tree, Lazy) and (tree.min, tree.max) == (0, 1):
+        return [*lazy_cases(tree.base), Sequence(())]
+    return [tree]
 
 
 def lazy_tails(tree: Tree, tail: tuple[Tree, ...] = ()) -> Iterator[tuple[Tree, ...] | None]:

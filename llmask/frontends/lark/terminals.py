@@ -4,10 +4,10 @@ What is made of strings, patterns, ranges and other terminals is put together as
 part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""`). What `&`, `~` and `%regex` make has
 no tree; beside them every part is a node of its own.
 
-A lazy quantifier makes the whole terminal end at the first place where it can: its node is R without every string of
-which a part in front is in R. Lark, whose patterns try one way after the other, says the same where what follows the
-quantifier cannot be matched in two lengths; other patterns are refused. A rule that is `lazy` also ends all terminals
-that are expected beside it.
+A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
+string of which a part in front is in R. Lark, whose patterns try one way after the other, says the same where what
+follows the quantifier cannot be matched in two lengths; other patterns are refused. A rule that is `lazy` also ends all
+terminals that are expected beside it.
 
 In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
 """
@@ -22,7 +22,7 @@ from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
-from llmask.frontends.lark.looks import lazy_tails, looks_outside, width
+from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.lark.substrings import structured_node
 from llmask.frontends.lark.tree import (
     Both,
@@ -267,12 +267,23 @@ class Terminals:
                 f"{outside} sees the text around the terminal, which is not known here",
                 "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
             )
-        tails = list(lazy_tails(value.tree))
-        node = self._node(value.tree, spot)
-        if is_lazy or not tails:
-            return node
-        self._check_lazy(tails, spot)
-        return self._first_ends(node)
+        if is_lazy or not has_lazy(value.tree):
+            return self._node(value.tree, spot)
+        nodes = []
+        for case in self._lazy_cases(value.tree, spot):
+            node = self._node(case, spot)
+            if has_lazy(case):
+                self._check_lazy(list(lazy_tails(case)), spot)
+                node = self._first_ends(node)
+            nodes.append(node)
+        return self.nodes.union(nodes)
+
+    @staticmethod
+    def _lazy_cases(tree: Tree, spot: Spot) -> list[Tree]:
+        try:
+            return lazy_cases(tree)
+        except LimitExceeded as error:
+            raise LimitExceeded(error.message, spot.shown(), error.help) from None
 
     def _check_lazy(self, tails: list[tuple[Tree, ...] | None], spot: Spot) -> None:
         if None in tails:
@@ -280,7 +291,7 @@ class Terminals:
                 "a lazy quantifier inside a repetition has no first end",
                 'write what must not be in it, as in [^"]*, or make the repetition a rule',
             )
-        last = [tail for tail in tails if tail is not None and not any(lazy_tails(Sequence(tail)))]
+        last = [tail for tail in tails if tail is not None and not has_lazy(Sequence(tail))]
         for tail in last:
             if width(Sequence(tail))[0] == 0:
                 spot.refuse(

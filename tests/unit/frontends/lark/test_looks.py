@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.frontends.lark.looks import UNBOUNDED, lazy_tails, looks_outside, width
+from llmask.errors import LimitExceeded
+from llmask.frontends.lark.looks import UNBOUNDED, has_lazy, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Sequence
 
@@ -63,3 +64,16 @@ def test_what_looks_outside(pattern: str, expected: str | None) -> None:
 def test_what_follows_lazy_quantifiers(pattern: str, tails: list[tuple[int, int] | None]) -> None:
     found = lazy_tails(PythonParser(pattern).parse())
     assert [None if tail is None else width(Sequence(tail)) for tail in found] == tails
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lazy"),
+    [("ab|c", [False]), ("a*?b|c", [True, False]), ("x(a*?b|c)(d|e)", [True, False]), ("(a*?b)?c", [True, False])],
+)
+def test_alternatives_of_which_some_are_lazy_are_taken_apart(pattern: str, lazy: list[bool]) -> None:
+    assert [has_lazy(case) for case in lazy_cases(PythonParser(pattern).parse())] == lazy
+
+
+def test_many_combinations_meet_a_limit() -> None:
+    with pytest.raises(LimitExceeded, match="more than 64 combinations"):
+        lazy_cases(PythonParser("(a*?b|c)" * 7).parse())
