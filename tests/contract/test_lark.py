@@ -1,21 +1,20 @@
-"""Grammars in Lark's notation: lark itself says which texts are documents, llguidance which bytes may follow.
+"""Grammars in Lark's notation: lark itself says which texts are documents.
 
 Structure is compared on terminals that begin with different letters, where no lexer has a choice, with lark's Earley
-parser: its LALR parser settles ambiguities by refusing texts. Lexing is compared with llguidance, which takes the
-longest lexeme as llmask does, and all that end together.
+parser: its LALR parser settles ambiguities by refusing texts. Whole grammars are compared with the LALR parser and its
+contextual lexer.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 import llmask
 from llmask.compiled import CompiledGrammar
-from llmask.errors import LlmaskError, TokenRejected
+from llmask.errors import TokenRejected
 from tests.contract.lark_grammars import GRAMMARS
 from tests.reference.definition import read_mask
 
@@ -29,29 +28,24 @@ def compiler() -> llmask.Compiler:
     return llmask.Compiler(llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=[EOS]))
 
 
-def expression(rng: random.Random, names: list[str], has_templates: bool, depth: int = 0) -> str:
+def expression(rng: random.Random, names: list[str], depth: int = 0) -> str:
     kind = rng.random()
     if depth > 2 or kind < 0.45:
         return rng.choice(names)
-    inner = [expression(rng, names, has_templates, depth + 1) for _ in range(2)]
+    inner = [expression(rng, names, depth + 1) for _ in range(2)]
     if kind < 0.6:
         return f"({inner[0]} {inner[1]})"
     if kind < 0.72:
         return f"({inner[0]} | {inner[1]})"
     if kind < 0.78:
         return f"[{inner[0]}]"
-    if kind < 0.83 and has_templates:
+    if kind < 0.83:
         return f"two{{{rng.choice(names)}, {rng.choice(names)}}}"
-    return f"({inner[0]})" + rng.choice(
-        ["*", "+", "?", "{2}", "{1,2}"] if not has_templates else ["*", "+", "?", "~2", "~1..2"]
-    )
+    return f"({inner[0]})" + rng.choice(["*", "+", "?", "~2", "~1..2"])
 
 
-def body(rng: random.Random, names: list[str], has_templates: bool = True) -> str:
-    rows = (
-        " ".join(expression(rng, names, has_templates) for _ in range(rng.randint(1, 3)))
-        for _ in range(rng.randint(1, 2))
-    )
+def body(rng: random.Random, names: list[str]) -> str:
+    rows = (" ".join(expression(rng, names) for _ in range(rng.randint(1, 3))) for _ in range(rng.randint(1, 2)))
     return " | ".join(rows)
 
 
@@ -142,91 +136,3 @@ def test_lark_agrees_on_whole_grammars(compiler: llmask.Compiler, name: str, rng
         assert is_document(grammar, document) == expected, document
         n_documents += expected
     assert n_documents > 50
-
-
-TERMINALS = (
-    *(
-        '"a"',
-        '"ab"',
-        '"b"',
-        '","',
-        '"a,"',
-        '"A"i',
-        "/[ab]+/",
-        "/a+/",
-        "/[ab]*b/",
-        "/[a-b]{2}/",
-        '"a".."b"',
-        "/;+/",
-        "/[^a]/",
-    ),
-    *('/[ab]+/ & ~"ab"', '%regex {"substring_chars": "aba"} ";"'),
-)
-
-
-def lexed_grammar(rng: random.Random) -> str:
-    """Terminals that begin alike, are prefixes of others, or end together."""
-    names = ["A", "B", "C"][: rng.randint(1, 3)]
-    rules = ["start", "x", "y"][: rng.randint(1, 3)]
-    symbols = [*names, *rules[1:], *(terminal for terminal in TERMINALS if " " not in terminal)]
-    lines = [f"{rule}: {body(rng, symbols, False)}" for rule in rules]
-    return "\n".join([*lines, *(f"{name}: {rng.choice(TERMINALS)}" for name in names)]) + "\n"
-
-
-@pytest.fixture(scope="module")
-def llguidance_masks() -> Any:
-    llguidance = pytest.importorskip("llguidance")
-    from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
-
-    class Bytes:
-        eos_token_id = EOS
-        bos_token_id = None
-        tokens = TOKENS
-        special_token_ids = (EOS,)
-
-        def __call__(self, text: Any) -> list[int]:
-            return list(text if isinstance(text, bytes) else text.encode())
-
-    tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Bytes()))
-
-    def start(grammar: str) -> Any:
-        return llguidance.LLMatcher(tokenizer, grammar, log_level=0)
-
-    def read(matcher: Any) -> set[int]:
-        mask = allocate_token_bitmask(1, 257)
-        fill_next_token_bitmask(matcher, mask)
-        return {token for token in range(257) if mask[0, token // 32] >> (token % 32) & 1}
-
-    return start, read
-
-
-def test_llguidance_has_the_same_masks(
-    compiler: llmask.Compiler, llguidance_masks: Any, rng: random.Random, scaled: Callable[[int], int]
-) -> None:
-    start, read = llguidance_masks
-    n_masks = n_refused = 0
-    for _ in range(scaled(60)):
-        text = lexed_grammar(rng)
-        try:
-            grammar = compiler.lark("%llguidance {}\n" + text)
-        except LlmaskError:
-            continue
-        if start(text).is_error():
-            n_refused += 1
-            continue
-        for _ in range(3):
-            other, matcher = start(text), grammar.matcher()
-            for _ in range(8):
-                theirs = read(other)
-                if other.is_error() or not theirs:
-                    break
-                assert read_mask(matcher, 257) == theirs, (text, matcher.text())
-                n_masks += 1
-                letters = sorted(token for token in theirs if token < 128)
-                if not letters:
-                    break
-                token = rng.choice([token for token in letters if chr(token) in "ab,;A"] or letters)
-                matcher.accept_token(token)
-                other.consume_token(token)
-    assert n_masks > 2 * scaled(60)
-    assert n_refused < scaled(60) // 4
