@@ -3,8 +3,8 @@
     python -m bench.fuzz_grammars --count 200000 gbnf ebnf
 
 Grammars of the tests are damaged `--count` times (elements, or just characters, copied, moved, taken out), compiled,
-and walked for some tokens. The table says how many were compiled and how many refused, by a GrammarError or by a limit, and
-the longest times; anything else stops the run with the case.
+and walked for some tokens. The table says how many were compiled and how many refused, by a GrammarError or by a limit,
+and the longest times; anything else stops the run with the case.
 
 In: names of languages. Out: a table. Cost: about 3 ms a grammar.
 """
