@@ -13,6 +13,7 @@ In: files. Out: a table, with how often the ids differ. Cost: a minute a file.
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,13 +47,16 @@ def encoders(path: Path, tok: Tokenizer) -> dict[str, Encode]:
 
 
 def best_seconds(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Processor seconds of the best of some rounds, in which all take turns."""
+    """Processor seconds of the best of some rounds, in which all take turns; without collecting garbage, as timeit."""
     best = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for name, call in calls.items():
+            gc.collect()
+            gc.disable()
             started = time.thread_time()
             call()
             best[name] = min(best[name], time.thread_time() - started)
+            gc.enable()
     return best
 
 
@@ -77,10 +81,10 @@ def row(label: str, numbers: dict[str, float], unit: str, is_rate: bool) -> None
 
 def measure(path: Path, text: str, rounds: int) -> None:
     Tokenizer.from_gguf(path).encode("a")  # loads the kernels, or compiles them on the first start
-    started = time.perf_counter()
+    started = time.process_time()
     tok = Tokenizer.from_gguf(path)
     tok.encode("a")
-    ready = time.perf_counter() - started
+    ready = time.process_time() - started
     print(f"{path.name}: {tok}, ready in {ready:.2f} s")
     if tok.encoder_name not in ("spm", "ugm"):
         raise SystemExit(f"{path} has a vocabulary of another kind: {tok.encoder_name}")
@@ -95,12 +99,12 @@ def measure(path: Path, text: str, rounds: int) -> None:
     row("one text", {name: n_megabytes / number for name, number in seconds.items()}, "MB/s", is_rate=True)
     lines = text.splitlines(keepends=True)
     seconds = best_seconds(
-        {name: lambda e=encode: [e(line) for line in lines] for name, encode in programs.items()}, max(1, rounds // 2)
+        {name: lambda e=encode: [e(line) for line in lines] for name, encode in programs.items()}, rounds
     )
     row("its lines", {name: n_megabytes / number for name, number in seconds.items()}, "MB/s", is_rate=True)
     for label, worst in WORST.items():
         quick = {name: encode for name, encode in programs.items() if name != "llama.cpp" or label != "one emoji"}
-        seconds = best_seconds({name: lambda e=encode, w=worst: e(w) for name, encode in quick.items()}, 1)
+        seconds = best_seconds({name: lambda e=encode, w=worst: e(w) for name, encode in quick.items()}, min(rounds, 3))
         row(label, seconds, "s", is_rate=False)
 
 

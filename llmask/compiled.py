@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import GrammarError, LimitExceeded, UnsatisfiableSchema
+from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .grammar.expressions import Grammar
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
@@ -29,6 +29,7 @@ from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .store.store import Store
 
 if TYPE_CHECKING:
+    from .canonical.review import Review
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
@@ -208,6 +209,14 @@ class Generation:
         """See the class."""
         return max(self._least_room, self._factor * self._brought)
 
+    @cached_property
+    def review(self) -> Review:
+        """What canonical masks take out."""
+        from .canonical.review import Review
+
+        assert self._store.state_review is not None
+        return Review(self, self._store.state_review)
+
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
         self._brought += n_bytes
@@ -215,6 +224,10 @@ class Generation:
 
 class CompiledGrammar:
     """What `Compiler` returns; make one `Matcher` a sequence from it.
+
+    Attributes
+    ----------
+    n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
 
     Raises
     ------
@@ -248,6 +261,7 @@ class CompiledGrammar:
                 help="track fewer names in one rule or raise the limit",
             )
         self.store = store
+        self.n_cut = 0
         self._warnings = list(warnings)
         self._late_warnings = late_warnings
         self._grammar = grammar
@@ -299,8 +313,29 @@ class CompiledGrammar:
         """Memory of the grammar's own tables, in bytes."""
         return self.generation.table.bytes_used
 
-    def matcher(self) -> Matcher:
-        """A new matcher at the beginning of a document."""
-        from .matcher import Matcher
+    def matcher(self, prefix: bytes = b"") -> Matcher:
+        """A new matcher at the beginning of a document.
 
-        return Matcher(self)
+        Parameters
+        ----------
+        prefix : bytes that the tokens have to spell before the document: what `Tokenizer.heal` gave back of the
+            prompt. A token may spell the end of the prefix and go on into the document.
+
+        Raises
+        ------
+        LlmaskError : the prefix is no bytes.
+        """
+        from .matcher import Matcher
+        from .prefixed import PrefixedMatcher
+
+        if not isinstance(prefix, bytes):
+            raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        if self.store.split_states is not None:
+            from .canonical.matcher import CanonicalMatcher
+
+            if prefix:
+                raise LlmaskError(
+                    "a canonical grammar takes no prefix", help="compile without canonical=True, or drop the prefix"
+                )
+            return CanonicalMatcher(self)
+        return PrefixedMatcher(self, prefix) if prefix else Matcher(self)

@@ -16,6 +16,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .canonical.review import StateReview
+from .canonical.states import SplitStates
 from .compiled import CompiledGrammar
 from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
@@ -47,14 +49,23 @@ class Compiler:
     tokenizer : whose tokens the masks are about.
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes; 0 compiles every time.
+    canonical : masks allow only tokens that the tokenizer itself would have written after those before, as long as some
+        grammatical text can still be written so; for byte-pair encoding with one pattern.
 
     Raises
     ------
     LlmaskError : an argument is of the wrong type.
     LimitExceeded : the limits are too low for what all grammars share.
+    VocabularyError : canonical masks are not built for this vocabulary.
     """
 
-    def __init__(self, tokenizer: Tokenizer, limits: Limits | None = None, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        limits: Limits | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        canonical: bool = False,
+    ) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise LlmaskError(
                 f"a tokenizer is a llmask.Tokenizer, not {type(tokenizer).__name__}",
@@ -65,6 +76,7 @@ class Compiler:
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
         self._cache_bytes = cache_bytes
+        self._split_states = SplitStates(tokenizer) if canonical else None
         self._cache: OrderedDict[tuple[Any, ...], CompiledGrammar] = OrderedDict()
         self._n_uncounted = 0  # grammars cached since their bytes were last added up
         self._lock = threading.Lock()
@@ -84,6 +96,9 @@ class Compiler:
                 matcher.accept_bytes(bytes([byte]))
         except LlmaskError:
             pass  # a vocabulary without JSON's bytes, or tight limits: whoever uses them will be told
+        if self._split_states is not None:
+            store.split_states = self._split_states
+            store.state_review = StateReview(store, self._split_states)
         return store
 
     def store(self) -> Store:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 
 CHUNK = 1024
+BYTES_TOKEN = -1  # stands for bytes that were given to `Matcher.accept_bytes`
 
 
 class History:

@@ -19,8 +19,10 @@ import numpy.typing as npt
 
 from .arguments import as_bitmask, as_integer, each_of
 from .errors import LlmaskError, TokenRejected, VocabularyError
-from .history import History
+from .forced import find_forced, forced_tokens, items_of
+from .history import BYTES_TOKEN, History
 from .kernels import engine, store_slots
+from .kernels.canonical_fill import CELL_FIELDS
 from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
@@ -30,9 +32,8 @@ if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation
 
 SHOWN_BYTES = 40  # of the text so far, in messages
-MAX_FORCED_BYTES = 65_536
 _NO_DATA = np.zeros(0, np.int32)
-_BYTES_TOKEN = -1  # stands in the history for bytes given to `accept_bytes`
+NO_FIELDS = (0,) * (CELL_FIELDS - 3)
 
 
 class Matcher:
@@ -53,6 +54,7 @@ class Matcher:
         self._generation = generation = grammar.generation
         # what the doors read: see kernels/engine.py
         self._cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
+        self._cell.extend(NO_FIELDS)
         self._cell_address = self._cell.buffer_info()[0]
 
     # --- masks
@@ -115,11 +117,17 @@ class Matcher:
         """
         if type(token) is not int:
             token = as_integer(token, "a token id")
+        if not self._accept(token):
+            raise self._rejection(token)
+
+    def _accept(self, token: int) -> bool:
+        """Take one token into the state; False: it is not allowed."""
         reached = self._after(token)
         if reached == REFUSED:
-            raise self._rejection(token)
+            return False
         self._history.push(token, reached)
         self._cell[CELL_CONFIGURATION] = reached
+        return True
 
     def _after(self, token: int) -> int:
         """Configuration after one more token, or REFUSED."""
@@ -155,13 +163,7 @@ class Matcher:
         with self._store.lock:
             before = generation.table.bytes_used
             for position, token in enumerate(self._history.tokens()):
-                if token == _BYTES_TOKEN:
-                    data = np.frombuffer(pieces[position], np.uint8).astype(np.int32)
-                    configuration = generation.run(engine.ADVANCE, configuration, data=data)
-                else:
-                    configuration = self._build_after(generation, configuration, token)
-                    if configuration == REFUSED and token in self._store.tokenizer.eos_ids:
-                        configuration = ENDED
+                configuration = self._repeat(generation, configuration, token, pieces.get(position))
                 assert configuration != REFUSED  # it was accepted before
                 history.push(token, configuration)
             generation.bring(generation.table.bytes_used - before)
@@ -169,6 +171,13 @@ class Matcher:
         self._generation = generation
         self._cell[CELL_GRAMMAR] = generation.table.address
         self._cell[CELL_CONFIGURATION] = configuration
+
+    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
+        """Configuration in other tables after a token, or bytes, that were accepted before."""
+        if data is not None:
+            return generation.run(engine.ADVANCE, configuration, data=items_of(data))
+        reached = self._build_after(generation, configuration, token)
+        return ENDED if reached == REFUSED and token in self._store.tokenizer.eos_ids else reached
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
@@ -190,11 +199,8 @@ class Matcher:
         n_before = len(self._history)
         try:
             for token in each_of(tokens):
-                reached = self._after(token if type(token) is int else as_integer(token, "a token id"))
-                if reached == REFUSED:
+                if not self._accept(token if type(token) is int else as_integer(token, "a token id")):
                     break
-                self._history.push(token, reached)
-                self._cell[CELL_CONFIGURATION] = reached
             return len(self._history) - n_before
         finally:
             self.rollback(len(self._history) - n_before)
@@ -211,19 +217,21 @@ class Matcher:
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise LlmaskError(f"text is given as bytes, not as {type(data).__name__}", help="encode it as UTF-8 first")
         data = bytes(data)
-        items = np.frombuffer(data, np.uint8).astype(np.int32)
         with self._store.lock:
             self._make_room()
-            reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items)
+            reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(data))
             position = int(self._store.table.array[store_slots.REPORT])
         if reached == REFUSED:
             raise TokenRejected(
-                f"byte {position} of {_shown(data)} cannot come next; {self._expectation(data[:position])}",
+                f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
                 where=self._place(),
                 help="fill_bitmask tells which tokens may come next",
             )
+        self._take_bytes(data, reached)
+
+    def _take_bytes(self, data: bytes, reached: int) -> None:
         self._pieces.append((len(self._history), data))
-        self._history.push(_BYTES_TOKEN, reached)
+        self._history.push(BYTES_TOKEN, reached)
         self._cell[CELL_CONFIGURATION] = reached
 
     def rollback(self, n: int) -> None:
@@ -252,7 +260,7 @@ class Matcher:
 
     def fork(self) -> Matcher:
         """An independent matcher in the same state."""
-        twin = Matcher.__new__(Matcher)
+        twin = type(self).__new__(type(self))
         twin.grammar = self.grammar
         twin._store = self._store
         twin._history = self._history.fork()
@@ -282,26 +290,27 @@ class Matcher:
         pieces = dict(self._pieces)
         tokenizer = self._store.tokenizer
         return b"".join(
-            pieces[i] if token == _BYTES_TOKEN else tokenizer.token_bytes(token)
+            pieces[i] if token == BYTES_TOKEN else tokenizer.token_bytes(token)
             for i, token in enumerate(self._history.tokens())
         )
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.
 
-        At most MAX_FORCED_BYTES; empty where the document may end.
+        At most `llmask.forced.MAX_FORCED_BYTES`; empty where the document may end.
         """
-        forced = bytearray()
-        flags = np.zeros(256, np.int32)
-        self._make_room()
-        configuration = self._cell[CELL_CONFIGURATION]
-        while len(forced) < MAX_FORCED_BYTES and not engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
-            if self._run(engine.LIVE_BYTES, configuration, flags) != 1:
-                break
-            byte = np.flatnonzero(flags).astype(np.int32)
-            configuration = self._run(engine.ADVANCE, configuration, byte)
-            forced.append(int(byte[0]))
-        return bytes(forced)
+        return find_forced(self)[0]
+
+    def forced_tokens(self) -> list[int]:
+        """The tokens that must come next: those of `forced_bytes`, as the tokenizer writes them.
+
+        Stops before a token that what may follow could change, by merges or by how words are split. The tokens so far
+        are taken as they are: where encoding the text would not have given them, nothing is forced. The text before
+        the first token is taken to end with a special token, or to be healed (`Tokenizer.heal`).
+
+        Vocabularies without byte-pair encoding force nothing.
+        """
+        return forced_tokens(self)
 
     # --- messages
 
@@ -313,17 +322,16 @@ class Matcher:
 
     def _place(self) -> str:
         text = self.text()
-        shown = text[-SHOWN_BYTES:]
-        dots = "..." if len(shown) < len(text) else ""
-        return f"token {len(self._history)}, after {dots}{_shown(shown)}"
+        tail = text[-SHOWN_BYTES:]
+        dots = "..." if len(tail) < len(text) else ""
+        return f"token {len(self._history)}, after {dots}{shown(tail)}"
 
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""
         if self.is_terminated():
             return "the document has ended"
         flags = np.zeros(256, np.int32)
-        items = np.frombuffer(after, np.uint8).astype(np.int32)
-        configuration = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items)
+        configuration = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(after))
         self._run(engine.LIVE_BYTES, configuration, flags)
         live = np.flatnonzero(flags).tolist()
         ranges: list[list[int]] = []
@@ -346,13 +354,14 @@ class Matcher:
         elif not tokenizer.token_bytes(token):
             what = f"token {token} (special, it has no text) cannot come next"
         else:
-            what = f"token {token} {_shown(tokenizer.token_bytes(token))} cannot come next"
+            what = f"token {token} {shown(tokenizer.token_bytes(token))} cannot come next"
         return TokenRejected(
             f"{what}; {self._expectation()}", where=self._place(), help="fill_bitmask tells which tokens may come next"
         )
 
 
-def _shown(data: bytes) -> str:
+def shown(data: bytes) -> str:
+    """Bytes in a message."""
     return repr(data)[1:]
 
 

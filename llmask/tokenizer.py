@@ -17,14 +17,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
+import numpy as np
+
 from .encoders.bpe import METHODS, BpeEncoder
+from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
 from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
 from .errors import VocabularyError
 from .token_sources import TokenSources
 from .vocabulary.vocabulary import Vocabulary
 
-GROUP_SIZE = 100_000  # characters that a thread encodes at a time: 2 ms
+GROUP_SIZE = 50_000  # characters that a thread encodes at a time: 1 ms
 
 
 class Tokenizer(TokenSources):
@@ -69,7 +72,8 @@ class Tokenizer(TokenSources):
         text : user-defined tokens in it are always found.
         parse_special : names of special tokens in the text become these tokens.
         method : "exact": the tokenizer's own way (`encoder_name` says when it is not known and longest match is used);
-            "greedy": the longest token at each place; "minimal": as few tokens as can be. BPE vocabularies also have
+            "greedy": the longest token at each place; "minimal": as few tokens as can be (neither for WordPiece, which
+            takes the longest tokens of each word anyway). BPE vocabularies also have
             "table" and "heap", which give the same ids as "exact" in other ways, and "dropout".
         add_special : also the tokens that the model expects before and behind a text, as the file says.
         dropout : for "dropout": the probability that a merge is passed over (BPE-Dropout, 2020).
@@ -80,10 +84,17 @@ class Tokenizer(TokenSources):
         VocabularyError : `text` is not a string or contains lone surrogates, no token spells a byte of it, or the
             method is not one of this vocabulary's.
         """
+        if method == "exact" and not parse_special and not add_special and isinstance(text, str):
+            encode = self._encode_whole
+            if encode is not None:  # a short text takes no longer than what follows
+                try:
+                    return encode(text)
+                except UnicodeEncodeError as error:
+                    raise _name_surrogate(error) from None
         encode = self._find_method(method, dropout, seed)
         ids: list[int] = []
         try:
-            for part in self._cut(text, parse_special, method == "exact" and self.encoder_name in ADDS_OWN_SPACE):
+            for part in self._cut(text, parse_special):
                 if isinstance(part, int):
                     ids.append(part)
                 elif ids:
@@ -100,6 +111,11 @@ class Tokenizer(TokenSources):
     def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
         if method == "exact":
             return self._encoder.encode
+        if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
+            raise VocabularyError(
+                f'method "{method}" is not one of a WordPiece vocabulary',
+                help='use "exact", which takes the longest tokens of every word',
+            )
         if method == "greedy":
             return self._greedy_encoder.encode
         if method == "minimal":
@@ -113,20 +129,16 @@ class Tokenizer(TokenSources):
         encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
 
-    def _cut(self, text: str, parse_special: bool, adds_own_space: bool) -> Iterator[str | int]:
-        """Special tokens of a text, and the texts between them as the encoder takes them.
-
-        `adds_own_space` : the encoder puts the blank in front, where there is to be one.
-        """
+    def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
+        """Special tokens of a text, and the texts between them as the encoder takes them."""
         if not isinstance(text, str):
             raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
         data = self.vocabulary.encoder
-        adds_space = data.add_space_prefix and not data.space_is_suffix and not adds_own_space
         for part in self._special_tokens.cut(text, parse_special):
             if isinstance(part, str):
                 if data.normalization:
                     part = unicodedata.normalize(data.normalization, part)
-                yield " " + part if adds_space else part
+                yield " " + part if self._adds_space else part
             else:
                 yield part
 
@@ -164,6 +176,19 @@ class Tokenizer(TokenSources):
             return [ids for part in pool.map(encode, parts) for ids in part]
 
     @cached_property
+    def _encode_whole(self) -> Callable[[str], list[int]] | None:
+        """The encoder itself, where nothing is looked for in a text before, and nothing put in front; or None."""
+        if self._adds_space or self.vocabulary.encoder.normalization or self._special_tokens.has_user_defined:
+            return None
+        return self._encoder.encode
+
+    @cached_property
+    def _adds_space(self) -> bool:
+        """Whether a text gets a blank in front before it is encoded; some encoders put it there themselves."""
+        data = self.vocabulary.encoder
+        return data.add_space_prefix and not data.space_is_suffix and data.kind not in ADDS_OWN_SPACE
+
+    @cached_property
     def _special_tokens(self) -> SpecialTokens:
         return SpecialTokens(self.vocabulary)
 
@@ -181,9 +206,7 @@ class Tokenizer(TokenSources):
         if not isinstance(self._encoder, BpeEncoder):
             return len(self.encode(text))
         try:
-            return sum(
-                1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False, False)
-            )
+            return sum(1 if isinstance(part, int) else self._encoder.count(part) for part in self._cut(text, False))
         except UnicodeEncodeError as error:
             raise _name_surrogate(error) from None
 
@@ -208,7 +231,8 @@ class Tokenizer(TokenSources):
         """Chunks of at most `n` tokens, each counted alone; joined they are the text.
 
         A chunk is what the first `n` tokens of the rest spell, less what they have of a character that they do not
-        finish, and less where the end of the chunk changes how its last word is split.
+        finish, and less where the end of the chunk changes how its last word is split. Where tokens do not spell the
+        text, because it is normalized, a beginning of at most `n` tokens is searched by counting.
 
         Raises
         ------
@@ -239,13 +263,38 @@ class Tokenizer(TokenSources):
                 return len(text)
             n_characters *= 2
         spelled = self.decode_bytes(ids[: max(n, 0)])
+        if self.decode_drops_blank:
+            spelled = spelled.removeprefix(b" ")
         if window.encode("utf-8").startswith(spelled):
             end = len(spelled.decode("utf-8", "ignore"))
-        else:  # normalization or blanks that are added: what tokens spell is not the text
-            end = len(window) * n // len(ids)
-        while end > 0 and self.count(window[:end]) > n:
-            end -= 1
-        return start + end
+            while end > 0 and self.count(window[:end]) > n:
+                end -= 1
+            if end > 0:
+                return start + end
+        # normalization, blanks that are added or removed, unknown characters: what tokens spell is not the text
+        return start + self._search_chunk(window, n, len(ids))
+
+    def _search_chunk(self, window: str, n: int, n_tokens: int) -> int:
+        """Length of a beginning of `window`, which has `n_tokens`, more than `n`, that has at most `n`; 0: none found.
+
+        Counts grow nearly evenly with the text, so the place is looked for where it should be, and every other time in
+        the middle.
+        """
+        low, high, n_low, n_high = 0, len(window), 0, n_tokens
+        is_even = False
+        while high - low > 1 and n_low < n:
+            middle = (low + high) // 2 if is_even else low + (high - low) * (n - n_low) // max(n_high - n_low, 1)
+            middle = min(max(middle, low + 1), high - 1)
+            found = self.count(window[:middle])
+            if found <= n:
+                low, n_low = middle, found
+            else:
+                high, n_high = middle, found
+            is_even = not is_even
+        if low > 0:
+            return low
+        # a character may have more tokens than it has together with the next ones
+        return next((end for end in range(min(len(window), 2 * n + 8), 0, -1) if self.count(window[:end]) <= n), 0)
 
     def is_canonical(self, ids: Iterable[int]) -> bool:
         """Whether encoding what the tokens spell gives these tokens; special ones stand for themselves.
@@ -298,6 +347,72 @@ class Tokenizer(TokenSources):
             return encoder.encode_bytes(self.decode_bytes(pair)) == pair
         except VocabularyError:
             return False
+
+    def heal(self, ids: Iterable[int]) -> tuple[list[int], bytes]:
+        """The tokens of a prompt to keep, and the bytes of the others, with which the output must begin.
+
+        Kept is the longest beginning that no later text can change: a prompt that ends in "http:" gives ":" back,
+        because "://" is a token. Special tokens are always kept. `grammar.matcher(prefix=...)` takes the bytes.
+
+        Raises
+        ------
+        VocabularyError : no such id; or the vocabulary is not one of byte-pair encoding.
+
+        Examples
+        --------
+        >>> tok = Tokenizer.default()
+        >>> ids, prefix = tok.heal(tok.encode("The name"))
+        >>> tok.decode(ids), prefix
+        ('The', b' name')
+        """
+        listed = self._check_all(ids)
+        fixed = {token for _, token in self._special_tokens.user_defined}
+        run = len(listed)
+        while run > 0 and not self._is_special(listed[run - 1]) and listed[run - 1] not in fixed:
+            run -= 1
+        data = self.decode_bytes(listed[run:])
+        certain = self.certain_tokens(data)
+        if certain is None:
+            raise VocabularyError(
+                f"prompts are healed with byte-pair encoding only, this vocabulary has encoder {self.encoder_name!r}"
+                + (" and rules for a whole text" if self.encoder_name == "bpe" else ""),
+                help="give back the last word of the prompt yourself: grammar.matcher(prefix=...) takes its bytes",
+            )
+        kept = run
+        for one, other in zip(certain, listed[run:], strict=False):
+            if one != other:
+                break
+            kept += 1
+        return listed[:kept], self.decode_bytes(listed[kept:])
+
+    def certain_tokens(
+        self,
+        data: bytes,
+        may_end: bool = True,
+        first_bytes: np.ndarray | None = None,
+        allows: Callable[[bytes], bool] | None = None,
+    ) -> list[int] | None:
+        """Token ids that the encoding of every text that begins with `data` begins with; None where nobody knows.
+
+        Parameters
+        ----------
+        data : UTF-8, which may end inside of a character; bytes that are none are certain of nothing.
+        may_end : `data` may be the whole text.
+        first_bytes : bool[256], with which bytes the text may go on; None: any.
+        allows : whether the text may go on with some bytes; None: always.
+        """
+        encoder, rules = self._encoder, self.vocabulary.encoder
+        if not isinstance(encoder, BpeEncoder) or rules.normalization or rules.add_space_prefix:
+            return None
+        names = [name.encode() for name, _ in self._special_tokens.user_defined]
+
+        def encode(parts: list[bytes]) -> list[list[int]]:
+            try:
+                return [self.encode(part.decode()) for part in parts]
+            except UnicodeDecodeError:
+                return [encoder.encode_bytes(part) for part in parts]
+
+        return certain_tokens(encoder, self.trie, data, names, encode if names else None, may_end, first_bytes, allows)
 
     @cached_property
     def word_encoder(self) -> BpeEncoder | None:

@@ -163,11 +163,12 @@ def loading(path: Path) -> Figures:
     """From a file to the first ids."""
     seconds = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         Tokenizer.from_gguf(path).encode("ready")
-        seconds.append(time.perf_counter() - started)
-    print(f"\nfrom file to first ids: {statistics.median(seconds):.3f} s (kernels loaded)")
-    return {"load": statistics.median(seconds)}
+        seconds.append(time.process_time() - started)
+    first, later = seconds[0], statistics.median(seconds[1:])
+    print(f"\nfrom file to first ids: {later:.3f} s, the first time, with loading the kernels, {first:.3f} s")
+    return {"load": later, "first": first}
 
 
 def plot(figures: Figures, path: Path) -> None:

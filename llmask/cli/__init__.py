@@ -15,14 +15,15 @@ import os
 import sys
 from collections.abc import Sequence
 
-from llmask.cli import bench, check, generate, mask, warm_up
+from llmask.cli import bench, check, generate, mask, tokenize, warm_up
 
-SUBCOMMANDS = (generate, mask, check, bench, warm_up)
+SUBCOMMANDS = (generate, mask, check, tokenize, bench, warm_up)
 EPILOG = """\
 examples:
   llmask generate --schema grammars/person.schema.json --n 3 --seed 7
   llmask mask --schema grammars/person.schema.json --prefix '{"'
   llmask check grammars/person.schema.json --instance person.json
+  llmask tokenize --file README.md --split 1000
   llmask bench --against llguidance --limit 100 --output results
   llmask warm-up
 
@@ -53,14 +54,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class _OneScreen(argparse.RawDescriptionHelpFormatter):
+    """Each command in one line; left to itself argparse breaks the line behind the longer names."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = 12
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="llmask",
         description="Token masks for constrained decoding: output that is certain to match a JSON schema or a pattern.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_OneScreen,
+        add_help=False,
     )
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)  # all of it is to fit on one screen
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for subcommand in SUBCOMMANDS:
         subcommand.add_parser(subparsers)

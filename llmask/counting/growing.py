@@ -6,6 +6,8 @@ In: a tokenizer, texts to push. Out: counts, ids. Cost: 2 us a push with its cou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +61,18 @@ class GrowingText(ABC):
         self._lengths: list[int] = []  # of the text before each push
         self._count: int | None = 0
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, and what comes out of a pickle, has its pushes done anew: addresses mean nothing elsewhere."""
+        return _push_again, (type(self), self._tokenizer, self._pushes())
+
+    @abstractmethod
+    def push(self, text: str | bytes) -> None:
+        """Take a text in."""
+
+    @abstractmethod
+    def _pushes(self) -> list[bytes]:
+        """The texts that were pushed."""
+
     @abstractmethod
     def text(self) -> bytes:
         """The text so far."""
@@ -94,6 +108,13 @@ class GrowingText(ABC):
         if not 0 <= n <= len(self._lengths):
             raise VocabularyError(f"rollback({n}), but {len(self._lengths)} texts were pushed")
         return n
+
+
+def _push_again(kind: type[GrowingText], tokenizer: Tokenizer, texts: list[bytes]) -> GrowingText:
+    growing = kind(tokenizer)
+    for text in texts:
+        growing.push(text)
+    return growing
 
 
 def _decoded(data: bytes) -> str:
@@ -149,6 +170,10 @@ class AppendableEncoder(GrowingText):
         self._text[self._n_bytes : end] = memoryview(data)
         self._lengths.append(self._n_bytes)
         self._n_bytes, self._count = end, None
+
+    def _pushes(self) -> list[bytes]:
+        text = self.text()
+        return [text[start:end] for start, end in pairwise([*self._lengths, self._n_bytes])]
 
     def push_counts(self, text: str | bytes) -> list[int]:
         """Append a text; returns the number of tokens after each of its bytes, as if the text ended there.
@@ -248,6 +273,11 @@ class PrependableEncoder(GrowingText):
         self._bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
         self._lengths.append(self._n_bytes)
         self._n_bytes, self._count = n_bytes, None
+
+    def _pushes(self) -> list[bytes]:
+        text = self.text()
+        n_bytes = len(text)
+        return [text[n_bytes - end : n_bytes - start] for start, end in pairwise([*self._lengths, n_bytes])]
 
     def rollback(self, n: int = 1) -> None:
         """Undo the last `n` pushes.

@@ -28,7 +28,7 @@ from ..errors import VocabularyError
 from ..vocabulary.vocabulary import Vocabulary
 from .bpe_tables import BpeTables
 from .pretokenize import Splitter, make_splitter
-from .tables import address_of
+from .tables import SHORT_LIST, address_of
 
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/bpe_encode.py
 RANDOM_BITS = 53
@@ -103,7 +103,17 @@ class BpeEncoder:
         ------
         VocabularyError : a byte that is no token.
         """
-        parts = [text.encode("utf-8") for text in texts]
+        return self.encode_parts([text.encode("utf-8") for text in texts])
+
+    def encode_parts(self, parts: Sequence[bytes]) -> list[list[int]]:
+        """As `encode_many`, for bytes that need not be UTF-8.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        if self.splitter.automaton is None or self.tables.extra:
+            return [self.encode_bytes(part) for part in parts]
         data, tables = b"".join(parts), self.tables
         offsets, first_ids = np.zeros(len(parts) + 1, np.int64), np.empty(len(parts) + 1, np.int64)
         np.cumsum([len(part) for part in parts], out=offsets[1:])
@@ -111,8 +121,15 @@ class BpeEncoder:
         failed = tables.doors.encode_texts(tables.address, address_of(data), offsets, first_ids, ids)
         if failed >= 0:
             self._refuse(parts[failed])
-        listed, bounds = tables.listed(ids[: first_ids[-1]]), first_ids.tolist()
+        bounds = first_ids.tolist()
+        if bounds[-1] > SHORT_LIST * len(parts):  # while lists are made no other thread runs: once only
+            return [tables.listed(ids[start:end]) for start, end in pairwise(bounds)]
+        listed = tables.listed(ids[: bounds[-1]])
         return [listed[start:end] for start, end in pairwise(bounds)]
+
+    def spelling(self, token: int) -> bytes:
+        """Bytes of a token."""
+        return self._vocabulary.tokens.get(token)
 
     def _ends_of_bytes(self, data: bytes) -> np.ndarray:
         if self.splitter.automaton is not None:

@@ -2,7 +2,7 @@
 
     words        hash table from bytes to tokens         bpe_words.py
     histories    what each token is made of, and pairs   bpe_merges.py, bpe_pairs.py
-    trie         longest match                           bpe_trie.py
+    trie         longest match                           double_array.py, bpe_trie.py
 
 Two sources of ranks: a list of merges (GGUF, tokenizer.json), or token ids (tiktoken: a pair's rank is the id of the
 token it makes). Merges may name strings that are no tokens; these get ids behind the vocabulary's (`extra`), merge like
@@ -18,12 +18,11 @@ import threading
 import numpy as np
 
 from ..trie.build import build_trie
-from ..trie.layout import TokenTrie
 from ..vocabulary.strings import StringTable, make_table
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 from .byte_alphabet import spelled_bytes
 from .pattern_automaton import Automaton
-from .tables import DOORS, EncoderTable
+from .tables import EncoderTable, double_array
 
 # user-defined tokens are cut out of a text before, but merges may make them, too, where a name is no word of its own
 MERGED_TYPES = (TokenType.NORMAL, TokenType.UNDEFINED, TokenType.BYTE, TokenType.USER_DEFINED)
@@ -143,22 +142,6 @@ class BpeTables(EncoderTable):
             self._enter_words(reachable)
             longest = self.doors.enter_words(self.address, reachable, np.empty(256, np.int32))
             self.put_number(slots.LONGEST_WORD, longest)
-
-
-def double_array(trie: TokenTrie) -> np.ndarray:
-    """int64[n] entries of a trie, as `llmask/kernels/bpe_trie.py` describes them."""
-    from ..kernels import bpe_trie
-
-    n_entries = 2 * trie.n_nodes + 4096
-    arrays = [np.array(array) for array in (trie.node, trie.child_first, trie.child_byte, trie.child_node)]
-    slots = np.zeros(trie.n_nodes, np.int32)
-    while True:
-        entries, next_free = np.zeros(n_entries, np.int64), np.empty(n_entries, np.int32)
-        n_used = DOORS.build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
-        if n_used != bpe_trie.NOTHING:
-            used: np.ndarray = entries[:n_used].copy()
-            return used
-        n_entries *= 2
 
 
 def _missing_strings(

@@ -2,7 +2,8 @@
 
 For vocabularies whose own encoder is not known, such as plain lists of bytes, and for whoever wants the ids quickly
 (longest match is what token trees over GGUF files do). The ids spell the text, but are not always those that the model
-was trained on. All tokens with bytes take part, and words are not split.
+was trained on. All tokens with bytes take part, and words are not split; SPM and UGM vocabularies normalize the text
+first, as their own encoders do.
 
 In: text. Out: token ids. Cost: 5 ns a byte for the longest, 15 ns for the fewest; 40 ms once for 128,000 tokens.
 """
@@ -17,8 +18,8 @@ import numpy as np
 from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
-from .bpe_tables import double_array
-from .tables import EncoderTable, address_of
+from .normalizer import Normalizer
+from .tables import EncoderTable, address_of, double_array
 
 
 class GreedyEncoder:
@@ -28,6 +29,7 @@ class GreedyEncoder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
+        self._normalize = Normalizer(vocabulary) if vocabulary.encoder.kind in ("spm", "ugm") else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, and what comes out of a pickle, builds its own tables: addresses mean nothing elsewhere."""
@@ -63,6 +65,8 @@ class GreedyEncoder:
 
     def _encode(self, text: str, is_fewest: bool) -> list[int]:
         data, table = text.encode("utf-8"), self._table
+        if self._normalize is not None:
+            data = self._normalize(data)
         ids = np.empty(len(data) + 1, np.int32)
         door = table.doors.encode_fewest if is_fewest else table.doors.encode_longest
         n_ids = door(table.address, address_of(data), len(data), self._vocabulary.encoder.unknown_id, ids)
@@ -73,5 +77,5 @@ class GreedyEncoder:
             raise VocabularyError("no tokens spell the text")
         raise VocabularyError(
             f"no token spells byte 0x{data[place]:02X}, so the text cannot be encoded",
-            where=f"byte {place} of the text",
+            where=f"byte {place} of the {'text' if self._normalize is None else 'normalized text'}",
         )

@@ -7,29 +7,14 @@ In: a vocabulary. Out: tables for `llmask/kernels`. Cost: 0.1 s for 250,000 toke
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
 
-from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze
 from ..vocabulary.vocabulary import TokenType, Vocabulary
+from .tables import double_array
 
 SPACE = 32
-MAX_TEXT_BYTES = 2**28  # positions are int32, and normalization may lengthen a text
-
-
-class DoubleArray(NamedTuple):
-    """Tokens for matching at every place of a text; the layout is in `llmask/kernels/double_array.py`.
-
-    units    int64[n]  label, flag, base
-    entries  int64[n]  token id; the upper half is free for its score
-    """
-
-    units: np.ndarray
-    entries: np.ndarray
 
 
 class PieceTable:
@@ -89,28 +74,14 @@ def _without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
     return freeze(offsets, data)
 
 
-def build_double_array(strings: StringTable) -> DoubleArray:
+def build_double_array(strings: StringTable) -> np.ndarray:
     """Double array of all strings that are not empty; of equal ones the first counts.
 
     Raises
     ------
     VocabularyError : a string is too long or there are too many (see `build_trie`).
     """
-    from ..kernels import double_array, jit
-
-    jit.make_ready("double_array")
-    trie = build_trie(*strings)
-    node, child_first, child_byte, child_node = (np.array(part) for part in trie[:4])
-    capacity = 2 * trie.n_nodes + 32 * double_array.BLOCK
-    while True:
-        units, entries = np.zeros(capacity, np.int64), np.zeros(capacity, np.int64)
-        n_units = double_array.fill_double_array(
-            node, child_first, child_byte, child_node, np.empty(trie.n_nodes, np.int32), units, entries,
-            np.zeros(capacity, np.int32), np.zeros(capacity, np.int32), np.zeros(capacity, np.uint8),
-        )  # fmt: skip
-        if n_units > 0:
-            return DoubleArray(units[:n_units].copy(), entries[:n_units].copy())
-        capacity *= 2
+    return double_array(build_trie(*strings))
 
 
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
@@ -132,7 +103,7 @@ def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
         users = user_defined_strings(vocabulary, vocabulary.texts)
         if len(users.data):
             is_plain[[byte for byte in (string[0] for string in users.strings() if string) if byte < 128]] = 0
-            table.put_array(slots.USER_UNITS, build_double_array(users).units)
+            table.put_array(slots.USERS, build_double_array(users))
     table.put_array(slots.IS_PLAIN, is_plain)
     table.put(slots.ADDS_SPACE, data.add_space_prefix * (2 if data.space_prefix_once else 1))
     table.put(slots.SPACE_IS_SUFFIX, data.space_is_suffix)
@@ -158,42 +129,3 @@ def byte_tokens(vocabulary: Vocabulary) -> np.ndarray | None:
     tokens = tokens[np.diff(vocabulary.tokens.offsets)[tokens] == 1]
     found[vocabulary.tokens.data[vocabulary.tokens.offsets[tokens]]] = tokens
     return None if (found < 0).any() else found
-
-
-def refuse(text: str, encode: Callable[[str], list[int]]) -> VocabularyError:
-    """The error for a text with a character that no token spells; `encode` gives -1 for it."""
-    for place, character in enumerate(text):
-        if -1 in encode(character):
-            return VocabularyError(
-                f"no token spells {character!r}, so the text cannot be encoded", where=f"character {place} of the text"
-            )
-    return VocabularyError("no token spells a character of the text, so it cannot be encoded")
-
-
-def check_growth(ids: list[int]) -> None:
-    """Look whether compiled code gave a text up.
-
-    Raises
-    ------
-    VocabularyError : normalization makes the text far too long.
-    """
-    from ..kernels.unigram_viterbi import MAX_GROWTH, TOO_LONG
-
-    if ids and ids[0] == TOO_LONG:
-        raise VocabularyError(f"the character map makes the text more than {MAX_GROWTH} times as long")
-
-
-def text_bytes(text: str) -> np.ndarray:
-    """The bytes of a text as compiled code takes them.
-
-    Raises
-    ------
-    VocabularyError : the text is too long.
-    UnicodeEncodeError : it contains a lone surrogate.
-    """
-    data = np.frombuffer(bytearray(text, "utf-8"), np.uint8)
-    if len(data) > MAX_TEXT_BYTES:
-        raise VocabularyError(
-            f"the text has {len(data)} bytes, the limit is {MAX_TEXT_BYTES}", help="encode it in parts"
-        )
-    return data

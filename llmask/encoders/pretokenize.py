@@ -14,7 +14,7 @@ In: a pattern list, text. Out: words that joined give the text. Cost: 10 ms a pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -52,6 +52,13 @@ class Splitter:
     def n_classes(self) -> int:
         """Classes of characters that the compiled scanner tells apart."""
         return 0 if self.automaton is None else self.automaton.n_classes
+
+    @cached_property
+    def class_of_code_point(self) -> np.ndarray:
+        """uint8[1114112]: the class of every code point, where there is a compiled scanner."""
+        assert self.automaton is not None
+        classes: np.ndarray = self.automaton.class_blocks.reshape(-1, 256)[self.automaton.class_index].reshape(-1)
+        return classes
 
     def word_ends(self, text: str) -> np.ndarray:
         """int32: where words end, in bytes of UTF-8; empty where the compiled scanner finds them itself."""

@@ -87,6 +87,11 @@ class SpecialTokens:
         """Whether any token is looked for in all texts."""
         return bool(self._user_defined)
 
+    @property
+    def user_defined(self) -> list[tuple[str, int]]:
+        """Names that are looked for in all texts, with their tokens."""
+        return self._user_defined
+
     def cut(self, text: str, parse_special: bool) -> list[str | int]:
         """Pieces of text and token ids, in order."""
         pieces: list[str | int] = [text]

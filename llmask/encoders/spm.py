@@ -11,26 +11,21 @@ In: text. Out: token ids. Cost: 20 ns a byte; the tables of 32,000 tokens take 6
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import VocabularyError
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze, make_table
-from ..vocabulary.vocabulary import Vocabulary
+from .piece_encoder import Door, PieceEncoder
 from .pieces import (
     PieceTable,
     build_double_array,
     byte_tokens,
-    check_growth,
     list_neighbours,
     matched_strings,
     put_normalization,
-    refuse,
-    text_bytes,
     user_defined_strings,
 )
 
@@ -46,20 +41,12 @@ class Pairs(NamedTuple):
     ranks: np.ndarray
 
 
-class SpmEncoder:
+class SpmEncoder(PieceEncoder):
     """Encoder of one SPM vocabulary, which has scores or merges."""
 
     name = "spm"
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: not the table, which holds addresses."""
-        return {"_vocabulary": self._vocabulary}
-
-    @cached_property
-    def _table(self) -> PieceTable:
+    def _make_table(self) -> PieceTable:
         from ..kernels import piece_slots as slots
 
         vocabulary = self._vocabulary
@@ -67,10 +54,8 @@ class SpmEncoder:
         put_normalization(table, vocabulary)
         tokens = matched_strings(vocabulary)
         characters, symbols = list_characters(tokens)
-        found = build_double_array(characters)
-        found.entries[:] = symbols[found.entries]
-        table.put_array(slots.CHARACTER_UNITS, found.units)
-        table.put_array(slots.CHARACTER_ENTRIES, found.entries)
+        table.put_array(slots.CHARACTERS, build_double_array(characters))
+        table.put_array(slots.SYMBOLS, symbols)
         strings = append_strings(tokens, characters, symbols)
         if vocabulary.encoder.merges is not None:
             names = {vocabulary.texts.get(token) for token in vocabulary.special_ids.tolist()}
@@ -84,9 +69,7 @@ class SpmEncoder:
         if vocabulary.encoder.rules == "sentencepiece":
             users = user_defined_strings(vocabulary, tokens)
             if len(users.data):
-                frozen = build_double_array(users)
-                table.put_array(slots.FROZEN_UNITS, frozen.units)
-                table.put_array(slots.FROZEN_ENTRIES, frozen.entries)
+                table.put_array(slots.FROZEN, build_double_array(users))
         table.put(slots.N_TOKENS, tokens.n_strings)
         table.put(slots.UNKNOWN_ID, vocabulary.encoder.unknown_id)
         spelled = byte_tokens(vocabulary)
@@ -95,35 +78,11 @@ class SpmEncoder:
         table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
         return table
 
-    @cached_property
-    def _run(self) -> Callable[[str], list[int]]:
-        """Text to ids, -1 for a character that no token spells."""
-        from ..kernels import jit
-        from ..kernels.spm_merge import spm_encode
+    def _find_door(self) -> Door:
+        from ..kernels import jit, spm_merge
 
         jit.make_ready("spm")
-        address = self._table.address
-
-        def run(text: str) -> list[int]:
-            ids: list[int] = spm_encode(address, text_bytes(text)).tolist()
-            return ids
-
-        return run
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text without special tokens.
-
-        Raises
-        ------
-        VocabularyError : a character that no token spells, in a vocabulary without a token for the unknown.
-        """
-        if not text:
-            return []
-        ids = self._run(text)
-        check_growth(ids)
-        if self._vocabulary.encoder.unknown_id < 0 and -1 in ids:
-            raise refuse(text, self._run)
-        return ids
+        return jit.entry_point(spm_merge.spm_encode)
 
 
 def list_characters(tokens: StringTable) -> tuple[StringTable, np.ndarray]:

@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from ..trie.layout import TokenTrie
 from .pattern_automaton import Automaton
 
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
-_CONTENTS = bytes.__basicsize__ - 1
-SHORT_LIST = 100
+CONTENTS = bytes.__basicsize__ - 1
+SHORT_LIST = 100  # shorter lists are made at once
 
 
 def address_of(data: bytes) -> int:
     """Where the contents of a bytes object lie; the caller keeps the object alive."""
-    return id(data) + _CONTENTS
+    return id(data) + CONTENTS
 
 
 # doors by group (what is compiled or loaded together), each with its module in llmask/kernels
@@ -34,10 +35,10 @@ _DOORS = {
         "read_merges": "bpe_merges",
         "list_splits": "bpe_merges",
         "trace_histories": "bpe_pairs",
-        "build_double_array": "bpe_trie",
         "link_prefixes": "bpe_trie",
         "encode_text": "bpe_encode",
     },
+    "double_array": {"build_double_array": "double_array"},
     "encoders": {
         "encode_text_otherwise": "bpe_encode",
         "encode_texts": "bpe_encode",
@@ -48,7 +49,8 @@ _DOORS = {
     },
     "counting": {
         "measure_words": "bpe_incremental",
-        "count_interval": "bpe_incremental",
+        "note_places": "bpe_intervals",
+        "count_interval": "bpe_intervals",
         "append_bytes": "bpe_append",
     },
 }
@@ -71,6 +73,23 @@ class Doors:
 
 
 DOORS = Doors()
+
+
+class IntegerList:
+    """The integers from -1 up to `n`, made once: looking up a million of them is twice as quick as making them."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    @cached_property
+    def _integers(self) -> np.ndarray:
+        integers: np.ndarray = np.append(np.arange(self._n), -1).astype(object)  # -1 is the last
+        return integers
+
+    def listed(self, ids: np.ndarray) -> list[int]:
+        """Ids as a list."""
+        found: list[int] = self._integers.take(ids).tolist()
+        return found
 
 
 class EncoderTable:
@@ -109,17 +128,31 @@ class EncoderTable:
         self._slots[slot] = number
 
     def listed(self, ids: np.ndarray) -> list[int]:
-        """Ids as a list. The integers are made once: looking up a million of them is twice as quick as making them."""
-        found: list[int] = self._integers.take(ids).tolist() if len(ids) > SHORT_LIST else ids.tolist()
-        return found
+        """Ids as a list."""
+        return self._integers.listed(ids) if len(ids) > SHORT_LIST else ids.tolist()
 
     @cached_property
-    def _integers(self) -> np.ndarray:
+    def _integers(self) -> IntegerList:
         from ..kernels import encoder_slots
 
-        numbers: np.ndarray = np.arange(len(self.get(encoder_slots.OFFSETS))).astype(object)
-        return numbers
+        return IntegerList(len(self.get(encoder_slots.OFFSETS)) - 1)
 
     def get(self, slot: int) -> np.ndarray:
         """The array of a slot."""
         return self._arrays[slot]
+
+
+def double_array(trie: TokenTrie) -> np.ndarray:
+    """int64[n] entries of a trie, as `llmask/kernels/double_array.py` describes them."""
+    from ..kernels.double_array import NOTHING
+
+    n_entries = 2 * trie.n_nodes + 4096
+    arrays = [np.array(array) for array in (trie.node, trie.child_first, trie.child_byte, trie.child_node)]
+    slots = np.zeros(trie.n_nodes, np.int32)
+    while True:
+        entries, next_free = np.zeros(n_entries, np.int64), np.empty(n_entries, np.int32)
+        n_used = DOORS.build_double_array(*arrays, entries, next_free, np.zeros(n_entries, bool), slots)
+        if n_used != NOTHING:
+            used: np.ndarray = entries[:n_used].copy()
+            return used
+        n_entries *= 2

@@ -99,9 +99,7 @@ class WordPieceEncoder:
 
         jit.make_ready("wordpiece")
         table = PieceTable(slots.N_SLOTS)
-        tokens = build_double_array(self._vocabulary.tokens)
-        table.put_array(slots.TOKEN_UNITS, tokens.units)
-        table.put_array(slots.TOKEN_ENTRIES, tokens.entries)
+        table.put_array(slots.TOKENS, build_double_array(self._vocabulary.tokens))
         table.put(slots.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
         return table
 

@@ -52,8 +52,10 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
+MOST_COPIES = 10_000  # of what is repeated in repetitions: its derivatives count in as many ways at once
 FEW_PARTS = 100  # a list of words counts as so many at most: its node is small (derivatives/word_lists.py)
 MOST_ROUNDS = 8  # of looking and splitting, before lexemes are split into all their parts
+MOST_COUNT = 10**9  # counters are 32-bit
 FUSED = "several parts"  # how lexemes are written that nobody reads
 
 IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
@@ -66,11 +68,13 @@ class Part(NamedTuple):
     node     what it matches
     n_parts  how many parts it was made of
     words    its texts, where it is one or a choice of them
+    n_copies how often what is repeated stands in it, repetitions in repetitions multiplied
     """
 
     node: int
     n_parts: int
     words: tuple[bytes, ...] | None = None
+    n_copies: int = 1
 
 
 def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
@@ -122,7 +126,7 @@ class _Fusion:
         self.n_rounds = 0
         self.apart: set[int] = set()
         self.start = grammar.start
-        self.rules = {name: as_repetition(name, expression) for name, expression in grammar.rules.items()}
+        self.rules = {name: folded(as_repetition(name, expression)) for name, expression in grammar.rules.items()}
         self.includes = any(isinstance(leaf, Inclusion) for rule in self.rules.values() for leaf in leaves(rule))
         self._parts: dict[str, Part | None] = {}
         self._known: dict[Expression, Part | None] = {}
@@ -206,7 +210,13 @@ class _Fusion:
             return None
         if isinstance(expression, Repeat):
             part = self._part(expression.part)
-            return part and Part(self.nodes.repeat(part.node, expression.low, expression.high), part.n_parts + 1)
+            if part is None:
+                return None
+            n_copies = part.n_copies * max(expression.low, expression.high or 1, 1)
+            if part.n_copies > 1 and n_copies > MOST_COPIES:
+                return None
+            node = self.nodes.repeat(part.node, expression.low, expression.high)
+            return Part(node, part.n_parts + 1, n_copies=n_copies)
         parts = [self._part(part) for part in _below(expression)]
         known = [part for part in parts if part is not None]
         n_parts = sum(part.n_parts for part in known) + 1
@@ -218,7 +228,8 @@ class _Fusion:
         if len(known) < len(parts) or n_parts > MOST_PARTS:
             return None
         together = self.nodes.concat if isinstance(expression, Sequence) else self.nodes.union
-        return Part(together([part.node for part in known]), n_parts)
+        n_copies = max((part.n_copies for part in known), default=1)
+        return Part(together([part.node for part in known]), n_parts, n_copies=n_copies)
 
     # --- lexemes
 
@@ -311,6 +322,28 @@ def as_repetition(name: str, expression: Expression) -> Expression:
         return expression
     one = sequence([*_many(before), choice(others), *_many(behind)])
     return sequence([one, *_many([sequence([choice(between), one])] if between else [])])
+
+
+def folded(expression: Expression) -> Expression:
+    """An expression with repetitions of repetitions as one, where no number of copies is left out.
+
+    x{0,3}{2} is x{0,6}, but x{3}{0,2} is not.
+    """
+    if isinstance(expression, Sequence):
+        return sequence(map(folded, expression.parts))
+    if isinstance(expression, Choice):
+        return choice(map(folded, expression.options))
+    if not isinstance(expression, Repeat):
+        return expression
+    part, low, high = folded(expression.part), expression.low, expression.high
+    if isinstance(part, Repeat) and high != 0 and part.high != 0:
+        inner = MOST_COUNT if part.high is None else part.high
+        # k copies take from k * part.low to k * inner; the next one more has to go on from there
+        is_dense = part.low <= 1 if low == 0 else low * inner >= (low + 1) * part.low - 1
+        most = None if high is None or part.high is None else high * part.high
+        if is_dense and low * part.low <= MOST_COUNT and (most or 0) <= MOST_COUNT:
+            return Repeat(part.part, low * part.low, most)
+    return Repeat(part, low, high)
 
 
 def _many(options: list[Expression]) -> list[Expression]:

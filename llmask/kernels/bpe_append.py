@@ -15,11 +15,11 @@ rows of final words. Cost: 50 ns a byte.
 
 from __future__ import annotations
 
-from .bpe_encode import SMALL_BUFFER
 from .bpe_incremental import (
     LEVEL_BYTES,
     NEEDED,
     UNDECIDED,
+    WORD_BUFFER,
     clear_levels,
     count_rest,
     count_word,
@@ -29,9 +29,9 @@ from .bpe_incremental import (
     write_row,
 )
 from .bpe_pairs import are_compatible
-from .bpe_trie import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
 from .bpe_words import NO_TOKEN, find_word
 from .constants import MAX_TOKEN_BYTES
+from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
 from .encoder_slots import (
     CLASS_BLOCKS,
     CLASS_INDEX,
@@ -122,7 +122,7 @@ def append_bytes(address, state, text, n_old, n_bytes, prefixes, running, rows, 
     for each byte that is not in a final word yet. `counts` int32: the tokens after each byte; empty: nobody wants them.
     """
     table = as_table(address)
-    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
+    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(WORD_BUFFER * 4)
     n_classes = table[N_CLASSES]
     first, total = load_i64(state + FIRST), load_i64(state + TOTAL_COUNT)
     # the running match from `first`: its state (0: there is none), the place it has come to, where it matched last

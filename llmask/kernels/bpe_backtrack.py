@@ -15,7 +15,7 @@ In: an encoder's table, a word. Out: tokens. Cost: 20 ns a byte; 1,000,000 equal
 from __future__ import annotations
 
 from .bpe_pairs import LENGTH, MADE_BYTES, PREFIX, are_compatible
-from .bpe_trie import NOTHING, longest_token
+from .double_array import NOTHING, longest_token
 from .encoder_slots import FORWARD, MADE_OF
 from .jit import kernel
 from .memory import load_i32, load_i64, store_i32, store_i64

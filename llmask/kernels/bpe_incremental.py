@@ -17,7 +17,7 @@ In: an encoder's table, a text. Out: rows of words; counts. Cost: as encoding.
 
 from __future__ import annotations
 
-from .bpe_encode import SMALL_BUFFER, encode_word
+from .bpe_encode import encode_word
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, MAX_PATTERNS, N_CLASSES, N_PATTERNS, TRANSITIONS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
@@ -28,6 +28,7 @@ END, NEEDED, TOTAL, RESTART = range(4)
 ROW_WIDTH = 4
 UNDECIDED = -1
 FAILED = -1
+WORD_BUFFER = 240  # tokens: 1 KB, which malloc hands out in 20 ns; longer words get room of their own
 LEVEL_BYTES = 24  # of a level: end of its word, 1: a match, 1: open
 IS_MATCH, IS_OPEN = 8, 16
 
@@ -136,8 +137,8 @@ def clear_levels(table, levels):
 
 @kernel
 def count_word(table, text, start, end, safe_end, buffer):
-    """Tokens of a word; `buffer` has room for SMALL_BUFFER."""
-    if end - start <= SMALL_BUFFER:
+    """Tokens of a word; `buffer` has room for WORD_BUFFER."""
+    if end - start <= WORD_BUFFER:
         return encode_word(table, text, start, end, safe_end, buffer)
     large = borrow((end - start) * 4)
     found = encode_word(table, text, start, end, safe_end, large)
@@ -188,7 +189,7 @@ def measure_words(address, text, n_bytes, is_open, rows, n_rows, capacity):
     TOTAL the tokens of the whole text. Stops when there is room for one more row only.
     """
     table = as_table(address)
-    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
+    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(WORD_BUFFER * 4)
     position = needed = total = 0
     if n_rows > 0:
         position, needed = row_field(rows, n_rows - 1, END), row_field(rows, n_rows - 1, NEEDED)
@@ -217,34 +218,3 @@ def measure_words(address, text, n_bytes, is_open, rows, n_rows, capacity):
     give_back(levels)
     give_back(buffer)
     return n_rows
-
-
-@door("int64(int64, int64, int64, int64, int64, int64)", group="counting")
-def count_interval(address, text, start, end, rows, row_at):
-    """Number of tokens of the text from `start` to `end`, alone; FAILED: a byte is no token.
-
-    `rows` are the words of the whole text; `row_at` int32[n_bytes + 1]: number of the first row that ends after a
-    place, and -1 - it where that row does not begin there, or scanning may not begin there.
-    """
-    table = as_table(address)
-    levels, buffer = borrow_zeros(MAX_PATTERNS, LEVEL_BYTES), borrow(SMALL_BUFFER * 4)
-    total, position = 0, start
-    while position < end and load_i32(row_at + position * 4) < 0:
-        word = next_word(table, levels, text, position, end)
-        total += count_word(table, text, position, word, end, buffer)
-        position = word
-    if position < end:
-        # from here on the words are those of the whole text, as far as the text before `end` decides on them
-        first = load_i32(row_at + position * 4)
-        last = load_i32(row_at + end * 4)
-        last = -1 - last if last < 0 else last
-        while last > first and (row_field(rows, last - 1, NEEDED) > end or row_field(rows, last - 1, RESTART) == 0):
-            last -= 1
-        if last > first:
-            before = row_field(rows, first - 1, TOTAL) if first > 0 else 0
-            total += row_field(rows, last - 1, TOTAL) - before
-            position = row_field(rows, last - 1, END)
-        total += count_rest(table, levels, text, position, end, end, buffer)
-    give_back(levels)
-    give_back(buffer)
-    return total

@@ -9,7 +9,7 @@ fewest and 8 bytes of memory.
 
 from __future__ import annotations
 
-from .bpe_trie import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, NOTHING, ROOT_BASE, longest_token
+from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, NOTHING, ROOT_BASE, longest_token
 from .encoder_slots import FORWARD, OFFSETS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32

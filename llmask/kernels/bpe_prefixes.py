@@ -13,7 +13,7 @@ In: an encoder's table, a word. Out: last tokens; tokens. Cost: 50 ns a byte, al
 from __future__ import annotations
 
 from .bpe_pairs import LENGTH, MADE_BYTES, are_compatible
-from .bpe_trie import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
+from .double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT_BASE
 from .encoder_slots import FORWARD, MADE_OF
 from .jit import kernel
 from .memory import load_i32, load_i64, load_u8, store_i32

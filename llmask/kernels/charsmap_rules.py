@@ -18,9 +18,9 @@ In: bytes of a text, valid UTF-8. Out: bytes. Cost: 1 ns a plain byte, 10 ns a c
 
 from __future__ import annotations
 
-from .double_array import BASE_SHIFT, HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .jit import door, kernel, never_inline
-from .memory import load_i32, load_i64, load_u8, store_u8
+from .memory import as_table, load_i32, load_u8, store_u8
 from .piece_slots import (
     ADDS_SPACE,
     ESCAPES_SPACES,
@@ -30,7 +30,7 @@ from .piece_slots import (
     REPLACEMENTS,
     SPACE_IS_SUFFIX,
     UNITS,
-    USER_UNITS,
+    USERS,
 )
 
 SPACE = 32
@@ -168,21 +168,18 @@ def find_plain_bytes(units, is_plain):
 
 
 @kernel
-def longest_token(units, text, place, n_bytes):
+def longest_match(entries, text, place, n_bytes):
     """Length of the longest token of a double array at a place of the text, 0 when there is none."""
     length = 0
-    unit = load_i64(units + ROOT_UNIT * 8)
+    entry = ROOT
     at = place
     while at < n_bytes:
-        index = step(units, unit, load_u8(text + at))
-        if index == NO_UNIT:
+        entry = step(entries, entry, load_u8(text + at))
+        if entry == FREE:
             break
         at += 1
-        unit = load_i64(units + index * 8)
-        if unit & HAS_TOKEN:
+        if token_of(entry) != NOTHING:
             length = at - place
-        if unit >> BASE_SHIFT == 0:
-            break
     return length
 
 
@@ -246,9 +243,9 @@ def text_length(source):
 @kernel
 def normalize_prefix(model, text, place, n_bytes):
     """What the text at a place becomes: bytes taken, and where the new ones are and how many."""
-    user = model[USER_UNITS]
+    user = model[USERS]
     if user != 0:
-        taken = longest_token(user, text, place, n_bytes)
+        taken = longest_match(user, text, place, n_bytes)
         if taken > 0:
             return taken, text + place, taken
     if model[N_UNITS] > 0:
@@ -322,3 +319,9 @@ def normalize(model, text, n_bytes, out, capacity):
         store_u8(out + filled, SPACE)
         filled += 1
     return filled
+
+
+@door("int64(int64, int64, int64, int64, int64)", group="charsmap")
+def normalize_text(address, text, n_bytes, out, capacity):
+    """Write the normalized text to `out`; returns its length, or NEEDS_MORE when `capacity` is too small for it."""
+    return normalize(as_table(address), text, n_bytes, out, capacity)

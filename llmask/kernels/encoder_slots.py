@@ -4,7 +4,7 @@
     tokens      offsets and bytes of all tokens
     words       hash table from bytes to tokens (bpe_words.py)
     merging     what each token is made of, and a hash table of pairs (bpe_pairs.py)
-    trie        double array of the tokens (bpe_trie.py)
+    trie        double array of the tokens (double_array.py)
 
 In: nothing. Out: numbers of slots. Cost: none.
 """

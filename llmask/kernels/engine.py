@@ -7,7 +7,8 @@
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
-Readers take a matcher's *cell*, int64[3]: its store's table, its grammar's table, its configuration.
+Readers take a matcher's *cell*: its store's table, its grammar's table, its configuration, and what is to be taken out
+of its masks (canonical_fill.py).
 
 In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 
@@ -91,6 +92,7 @@ from .store_slots import (
     NODES_PER_CALL,
     SCRATCH,
     SCRATCH_TOP,
+    SEARCHED,
     STATE_KEYS,
     STATES_PER_CALL,
     TOKEN_DATA,
@@ -182,6 +184,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     grammar = as_table(grammar_address)
     store[SCRATCH_TOP] = 0
     store[WALKED] = 0
+    store[SEARCHED] = 0
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
     result = 0

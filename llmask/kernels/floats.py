@@ -31,6 +31,17 @@ def load_f64(typingctx, address):
 
 
 @intrinsic
+def store_f32(typingctx, address, value):
+    """Write a float32."""
+
+    def codegen(context, builder, signature, args):
+        builder.store(args[1], builder.inttoptr(args[0], ir.FloatType().as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.float32), codegen
+
+
+@intrinsic
 def store_f64(typingctx, address, value):
     """Write a float64."""
 

@@ -149,6 +149,17 @@ def door(signature: str, group: str) -> Callable[[Callable[..., Any]], Any]:
     return declare
 
 
+def entry_point(door: Any) -> Callable[..., Any]:
+    """The compiled function of a door that is ready and takes numbers only.
+
+    The dispatcher looks at the types of the arguments first, which takes 0.1 us a call; without it nothing would stop
+    an array of the wrong type, while what is no number is a TypeError still.
+    """
+    (result,) = door.overloads.values()
+    function: Callable[..., Any] = result.entry_point
+    return function
+
+
 def is_cached(group: str) -> bool:
     """Whether every door of `group` lies in the cache folder already."""
     folder = cache_folder()

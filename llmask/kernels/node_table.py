@@ -21,7 +21,7 @@ FLAGS = 5
 MAP = 6
 ROW = 7  # first entry of the derivative row + 1, 0 = none yet
 NEXT = 8  # see hash_chains.py; HASH follows
-SHORTEST = 10  # bytes of its shortest string, at most: no string is shorter; MOST_SHORTEST where it is longer
+DISTANCE = 10  # about how many bytes a string takes, in parts of BYTE_DISTANCE; MOST_DISTANCE where it is more
 
 K_EMPTY = 0
 K_EPSILON = 1
@@ -48,7 +48,8 @@ ALL = 2
 FIRST_SINGLE = 3  # nodes 3 .. 258 match one given byte
 LAZY_END = 259  # the empty string, at the end of lexemes that end as soon as they can, see lexer_states.py
 UNBOUNDED = 2**31 - 1
-MOST_SHORTEST = 2**20
+BYTE_DISTANCE = 16
+MOST_DISTANCE = 2**24
 
 
 @kernel

@@ -1,7 +1,7 @@
-"""Slots of the table that a SentencePiece encoder is: sizes, flags, and addresses of its arrays.
+"""Slots of the table that a SentencePiece encoder is, and of the room that one call of it works in.
 
-`llmask/encoders/pieces.py` fills it and keeps the arrays; kernels get its address. An address of 0 says that the model
-has no such thing.
+`llmask/encoders/pieces.py` fills the table and keeps the arrays; kernels get its address. An address of 0 says that the
+model has no such thing. Rooms are made by `llmask/encoders/piece_encoder.py`.
 
 In: nothing. Out: numbers of slots. Cost: none.
 """
@@ -13,7 +13,7 @@ N_UNITS = 0  # of the rules, 0 = there are none
 UNITS = 1
 REPLACEMENTS = 2
 IS_PLAIN = 3  # uint8[128]: an ASCII byte that stays as it is before another one
-USER_UNITS = 4  # double array of user-defined tokens as they are spelled
+USERS = 4  # double array of user-defined tokens as they are spelled
 ADDS_SPACE = 5  # 1 always, 2 where the text does not begin with one
 SPACE_IS_SUFFIX = 6
 REMOVES_SPACES = 7
@@ -26,18 +26,27 @@ NEIGHBOURS = 11  # bit 256 * a + b: some token has byte b, which begins a charac
 STOPS_AT_SPACES = 12  # tokens are matched inside of words only, a blank begins a word
 
 # read by unigram_viterbi
-TOKEN_UNITS = 13  # double array of the tokens, and its entries: id and score
-TOKEN_ENTRIES = 14
+TOKENS = 13  # double array
+SCORES = 14  # float32 of each token
 UNKNOWN_SCORE = 15  # address of a float32
 ADDS_FLOAT64 = 16
 
 # read by spm_merge
-CHARACTER_UNITS = 17  # double array of single characters, and its entries: symbols
-CHARACTER_ENTRIES = 18
+CHARACTERS = 17  # double array of single characters, and int32 the symbol of each
+SYMBOLS = 18
 PAIRS = 19
 PAIRS_MASK = 20  # slots - 1, a power of two minus 1
-FROZEN_UNITS = 21  # double array of tokens that are never merged; entries: ids
-FROZEN_ENTRIES = 22
-N_TOKENS = 23
+FROZEN = 21  # double array of tokens that are never merged
+N_TOKENS = 22
 
-N_SLOTS = 24
+N_SLOTS = 23
+
+# a room, for normalized texts of up to CAPACITY bytes
+CAPACITY = 0
+NORMAL = 1  # uint8[capacity]: the normalized text
+RECORDS = 2  # capacity + 1 of RECORD_BYTES, zeros for unigram_viterbi, which leaves zeros
+PATH = 3  # int32[capacity + 1]
+IDS = 4  # int32[3 * capacity + 1], the result
+WORDS = 5  # zeros at first: what unigram_words remembers from call to call
+N_ROOM_SLOTS = 6
+RECORD_BYTES = 16

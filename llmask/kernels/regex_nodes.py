@@ -17,7 +17,10 @@ numbers. That is enough for finitely many derivatives (J. Brzozowski, "Derivativ
     K_REPEAT      operand                       bounds        HIGH = UNBOUNDED for no bound
     K_DFA         automaton     state                         only states from which it can accept
 
-Only intersections and complements can hide emptiness; every other constructor removes it, see derivatives.is_empty.
+Only intersections and complements can hide emptiness; every other constructor removes it, see emptiness.py. The
+search there goes by DISTANCE: the bytes of the shortest string, except that a complement has 0 or 1, and an
+intersection the greatest of its members' and a sixteenth of the others': each may ask for something of its own, but all
+wait together for the last byte of a letter.
 
 In: node ids; lists of operands on the scratch stack. Out: node ids. Cost: a hash look-up, about 30 ns.
 """
@@ -31,6 +34,8 @@ from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, get_i32, get_u8, put_i32, put_u8
 from .node_table import (
     ALL,
+    BYTE_DISTANCE,
+    DISTANCE,
     EMPTY,
     EPSILON,
     FINITE,
@@ -50,12 +55,11 @@ from .node_table import (
     KNOWN_FULL,
     LOW,
     MAP,
-    MOST_SHORTEST,
+    MOST_DISTANCE,
     NEXT,
     NODE_FIELDS,
     NULLABLE,
     ROW,
-    SHORTEST,
     UNBOUNDED,
     A,
     B,
@@ -126,7 +130,7 @@ def find_node(store, kind, a, b, low, high):
 
 
 @kernel
-def add_node(store, missed, kind, a, b, low, high, flags, class_map, shortest):
+def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
     """Append a node; `missed` is what `find_node` returned."""
     never_inline()
     if store[N_NODES] >= store[MAX_NODES]:
@@ -142,7 +146,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, shortest):
     put_i32(nodes, at + FLAGS, flags)
     put_i32(nodes, at + MAP, class_map)
     put_i32(nodes, at + ROW, 0)
-    put_i32(nodes, at + SHORTEST, min(shortest, MOST_SHORTEST))
+    put_i32(nodes, at + DISTANCE, min(distance, MOST_DISTANCE))
     add_to_chain(store, NODE_HEADS, N_NODES, nodes + NEXT * 4, NODE_FIELDS * 4, -1 - missed)
     return node
 
@@ -156,7 +160,7 @@ def init_nodes(store):
     for i in range(64):
         put_i32(address, first + i, 0)
     intern_map(store, first)  # map 0: one class
-    add_node(store, find_node(store, K_EMPTY, 0, 0, 0, 0), K_EMPTY, 0, 0, 0, 0, FINITE, 0, MOST_SHORTEST)
+    add_node(store, find_node(store, K_EMPTY, 0, 0, 0, 0), K_EMPTY, 0, 0, 0, 0, FINITE, 0, MOST_DISTANCE)
     add_node(store, find_node(store, K_EPSILON, 0, 0, 0, 0), K_EPSILON, 0, 0, 0, 0, NULLABLE | FINITE, 0, 0)
     add_node(store, find_node(store, K_NOT, 0, 0, 0, 0), K_NOT, 0, 0, 0, 0, NULLABLE | HIDES | KNOWN_FULL, 0, 0)
     for byte in range(256):
@@ -181,7 +185,7 @@ def make_bytes(store, first):
     found = find_node(store, K_BYTES, byte_set, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_BYTES, byte_set, 0, 0, 0, FINITE, map_of_set(store, byte_set), 1)
+    return add_node(store, found, K_BYTES, byte_set, 0, 0, 0, FINITE, map_of_set(store, byte_set), BYTE_DISTANCE)
 
 
 @kernel
@@ -196,7 +200,9 @@ def make_literal(store, first, n):
     found = find_node(store, K_LITERAL, first, n, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_LITERAL, first, n, 0, 0, FINITE, field(store, FIRST_SINGLE + byte, MAP), n)
+    return add_node(
+        store, found, K_LITERAL, first, n, 0, 0, FINITE, field(store, FIRST_SINGLE + byte, MAP), n * BYTE_DISTANCE
+    )
 
 
 @kernel
@@ -220,8 +226,8 @@ def _cons(store, left, right):
     class_map = field(store, left, MAP)
     if one & NULLABLE:
         class_map = meet(store, class_map, field(store, right, MAP))
-    shortest = field(store, left, SHORTEST) + field(store, right, SHORTEST)
-    return add_node(store, found, K_CONCAT, left, right, 0, 0, flags, class_map, shortest)
+    distance = field(store, left, DISTANCE) + field(store, right, DISTANCE)
+    return add_node(store, found, K_CONCAT, left, right, 0, 0, flags, class_map, distance)
 
 
 @kernel
@@ -272,8 +278,8 @@ def make_repeat_plain(store, operand, low, high):
         flags |= NULLABLE
     if high != UNBOUNDED:
         flags |= inner & FINITE
-    shortest = low * field(store, operand, SHORTEST)
-    return add_node(store, found, K_REPEAT, operand, 0, low, high, flags, field(store, operand, MAP), shortest)
+    distance = low * field(store, operand, DISTANCE)
+    return add_node(store, found, K_REPEAT, operand, 0, low, high, flags, field(store, operand, MAP), distance)
 
 
 @kernel
@@ -286,11 +292,11 @@ def make_not(store, operand):
     if found >= 0:
         return found
     flags = HIDES
-    shortest = 1
+    distance = BYTE_DISTANCE
     if not has_flag(store, operand, NULLABLE):
         flags |= NULLABLE
-        shortest = 0
-    return add_node(store, found, K_NOT, operand, 0, 0, 0, flags, field(store, operand, MAP), shortest)
+        distance = 0
+    return add_node(store, found, K_NOT, operand, 0, 0, 0, flags, field(store, operand, MAP), distance)
 
 
 @kernel
@@ -329,7 +335,7 @@ def _node_of_state(store, dfa, state, accepting, distance):
     if found >= 0:
         return found
     flags = NULLABLE if accepting != 0 else 0
-    return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4), distance)
+    return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4), distance * BYTE_DISTANCE)
 
 
 @kernel

@@ -16,6 +16,8 @@ from .memory import block, get_i32, put_i32
 from .node_table import (
     ALL,
     ALL_UNITS,
+    BYTE_DISTANCE,
+    DISTANCE,
     EMPTY,
     EPSILON,
     FINITE,
@@ -32,9 +34,8 @@ from .node_table import (
     KIND,
     LOW,
     MAP,
-    MOST_SHORTEST,
+    MOST_DISTANCE,
     NULLABLE,
-    SHORTEST,
     UNIT,
     A,
     B,
@@ -134,11 +135,11 @@ def make_union(store, first):
         return pop(store)
     flags = FINITE
     class_map = 0
-    shortest = MOST_SHORTEST
+    distance = MOST_DISTANCE
     for i in range(first, first + n):
         node = scratch(store, i)
         inner = field(store, node, FLAGS)
-        shortest = min(shortest, field(store, node, SHORTEST))
+        distance = min(distance, field(store, node, DISTANCE))
         flags = (flags & inner & FINITE) | (flags & (NULLABLE | HIDES)) | (inner & (NULLABLE | HIDES))
         class_map = meet(store, class_map, field(store, node, MAP))
     members = intern_list(store, NODE_LISTS, block(store, SCRATCH), first, n)
@@ -146,7 +147,7 @@ def make_union(store, first):
     found = find_node(store, K_UNION, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_UNION, members, 0, 0, 0, flags, class_map, shortest)
+    return add_node(store, found, K_UNION, members, 0, 0, 0, flags, class_map, distance)
 
 
 @kernel
@@ -280,11 +281,13 @@ def make_and(store, first):
     flags = NULLABLE | HIDES
     class_map = 0
     finite = 0
-    shortest = 0
+    farthest = 0
+    distance = 0
     for i in range(first, first + n):
         node = scratch(store, i)
         inner = field(store, node, FLAGS)
-        shortest = max(shortest, field(store, node, SHORTEST))
+        distance += field(store, node, DISTANCE)
+        farthest = max(farthest, field(store, node, DISTANCE))
         flags = HIDES | (flags & inner & NULLABLE)
         finite |= inner & FINITE
         class_map = meet(store, class_map, field(store, node, MAP))
@@ -293,7 +296,18 @@ def make_and(store, first):
     found = find_node(store, K_AND, members, 0, 0, 0)
     if found >= 0:
         return found
-    return add_node(store, found, K_AND, members, 0, 0, 0, flags | finite, class_map, shortest)
+    return add_node(
+        store,
+        found,
+        K_AND,
+        members,
+        0,
+        0,
+        0,
+        flags | finite,
+        class_map,
+        farthest + (distance - farthest) // BYTE_DISTANCE,
+    )
 
 
 @kernel

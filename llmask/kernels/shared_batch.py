@@ -22,12 +22,13 @@ import sys
 
 from numba import types
 
+from .canonical_fill import ASK, CELL_FILTER, FILTER, apply_filter
 from .jit import kernel, never_inline
-from .masks import FILL_SHAPE, fill
+from .masks import FILL_MISS, FILL_SHAPE, FILL_SOME, fill
 from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
 from .store_slots import N_WORDS
 
-# a matcher's cell, int64[3]
+# a matcher's cell, int64[CELL_FIELDS], see canonical_fill.py for what follows
 CELL_STORE = 0  # address of the store's table
 CELL_GRAMMAR = 1
 CELL_CONFIGURATION = 2
@@ -60,11 +61,17 @@ def fill_row(cell, mask, n_rows, row_words, row):
     n_words = store[N_WORDS]
     if row < 0 or row >= n_rows or row_words < n_words:
         return FILL_SHAPE
+    filtered = load_i64(cell + 8 * CELL_FILTER)
+    if filtered == ASK:
+        return FILL_MISS
     grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
     words = mask + row * row_words * 4
     status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
+    if filtered == FILTER and status >= 0:
+        apply_filter(store, cell, words)
+        return FILL_SOME
     return status
 
 

@@ -20,10 +20,8 @@ word of 1 MB.
 
 from __future__ import annotations
 
-import numpy as np
-
-from .charsmap_rules import SPACE, character_length
-from .double_array import HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
+from .charsmap_rules import NEEDS_MORE, SPACE, character_length
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .jit import door, kernel, never_inline
 from .memory import (
     allocate,
@@ -38,25 +36,28 @@ from .memory import (
 )
 from .piece_slots import (
     BYTE_TOKENS,
-    CHARACTER_ENTRIES,
-    CHARACTER_UNITS,
-    FROZEN_ENTRIES,
-    FROZEN_UNITS,
+    CHARACTERS,
+    FROZEN,
+    IDS,
     N_TOKENS,
     NEIGHBOURS,
+    NORMAL,
     PAIRS,
     PAIRS_MASK,
+    RECORD_BYTES,
+    RECORDS,
     STOPS_AT_SPACES,
+    SYMBOLS,
     UNKNOWN_ID,
 )
 from .spm_pairs import pair_slot
-from .unigram_viterbi import TOO_LONG, is_cut, normalized_text, put_bytes
+from .unigram_viterbi import is_cut, normalize_into, put_bytes
 
 SHORT_WORD = 24
 NO_SYMBOL = -1
 DEAD = -2
 NO_RANK = 0x7FFFFFFF  # higher than any rank
-RECORD = 16
+RECORD = RECORD_BYTES
 
 
 @kernel
@@ -255,32 +256,29 @@ def put_word(model, text, symbols, n_symbols, end, ids, filled, after_unknown):
 @kernel
 def character_symbol(model, text, place, end):
     """Symbol of a single character, or NO_SYMBOL."""
-    units = model[CHARACTER_UNITS]
-    unit = load_i64(units + ROOT_UNIT * 8)
-    index = NO_UNIT
+    entry = ROOT
     for at in range(place, end):
-        index = step(units, unit, load_u8(text + at))
-        if index == NO_UNIT:
+        entry = step(model[CHARACTERS], entry, load_u8(text + at))
+        if entry == FREE:
             return NO_SYMBOL
-        unit = load_i64(units + index * 8)
-    return load_i32(model[CHARACTER_ENTRIES] + index * 8) if unit & HAS_TOKEN else NO_SYMBOL
+    number = token_of(entry)
+    return load_i32(model[SYMBOLS] + number * 4) if number != NOTHING else NO_SYMBOL
 
 
 @kernel
 def frozen_token(model, text, place, n_bytes):
     """The longest token at a place that is never merged: its length << 32 | id; 0 when there is none."""
     found = 0
-    units = model[FROZEN_UNITS]
-    unit = load_i64(units + ROOT_UNIT * 8)
+    entry = ROOT
     at = place
     while at < n_bytes:
-        index = step(units, unit, load_u8(text + at))
-        if index == NO_UNIT:
+        entry = step(model[FROZEN], entry, load_u8(text + at))
+        if entry == FREE:
             break
         at += 1
-        unit = load_i64(units + index * 8)
-        if unit & HAS_TOKEN:
-            found = (at - place) << 32 | load_i32(model[FROZEN_ENTRIES] + index * 8)
+        token = token_of(entry)
+        if token != NOTHING:
+            found = (at - place) << 32 | token
     return found
 
 
@@ -290,7 +288,7 @@ def merge_text(model, text, n_bytes, symbols, ids):
     never_inline()
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
-    frozen = model[FROZEN_UNITS] != 0
+    frozen = model[FROZEN] != 0
     filled = 0
     after_unknown = 0
     n_symbols = 0  # of the word so far
@@ -326,20 +324,14 @@ def merge_text(model, text, n_bytes, symbols, ids):
     return filled
 
 
-@door("int32[::1](int64, uint8[::1])", group="spm")
-def spm_encode(address, text):
-    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
-    model = as_table(address)
-    normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
-    if n_bytes == TOO_LONG:
-        give_back(normal)
-        return np.full(1, TOO_LONG, np.int32)
-    symbols = allocate((n_bytes + 1) * RECORD)
-    ids = allocate(3 * n_bytes * 4 + 4)
-    n_ids = merge_text(model, normal, n_bytes, symbols, ids)
-    found = np.empty(n_ids, np.int32)
-    copy_bytes(found.ctypes.data, ids, n_ids * 4)
-    give_back(ids)
-    give_back(symbols)
-    give_back(normal)
-    return found
+@door("int64(int64, int64, int64, int64)", group="spm")
+def spm_encode(address, room_address, text, n_bytes):
+    """Write the ids of a text to the room's IDS and return how many; NEEDS_MORE: a larger room is needed.
+
+    The unknown id, which may be -1, stands where no token is.
+    """
+    model, room = as_table(address), as_table(room_address)
+    n_normal = normalize_into(model, room, text, n_bytes)
+    if n_normal == NEEDS_MORE:
+        return NEEDS_MORE
+    return merge_text(model, room[NORMAL], n_normal, room[RECORDS], room[IDS])

@@ -21,60 +21,52 @@ from __future__ import annotations
 import numpy as np
 
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
-from .double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .floats import load_f32, load_f64, store_f64
 from .jit import door, kernel, never_inline
-from .memory import allocate, as_table, copy_bytes, fill_bytes, give_back, load_i32, load_i64, load_u8, store_i32
+from .memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .piece_slots import (
     ADDS_FLOAT64,
     BYTE_TOKENS,
+    CAPACITY,
     ESCAPES_SPACES,
+    IDS,
     NEIGHBOURS,
+    NORMAL,
+    PATH,
+    RECORD_BYTES,
+    RECORDS,
+    SCORES,
     STOPS_AT_SPACES,
-    TOKEN_ENTRIES,
-    TOKEN_UNITS,
     UNKNOWN_ID,
     UNKNOWN_SCORE,
+    WORDS,
 )
+from .piece_slots import TOKENS as TOKEN_ARRAY
 from .unigram_words import (
-    COUNT,
     MAX_WORD_BYTES,
     MAX_WORD_SCORE,
-    STATES_BYTES,
     TOKENS,
     WORDS_BYTES,
+    certain_count,
+    first_bytes,
     holds,
-    is_certain,
     remember,
     word_entry,
 )
 
 SCORE_LIMIT = 100000.0
-EPSILON32 = 6.0e-8  # what one addition may be off by, relative to the sum: 2^-24 and 2^-53, rounded up
-EPSILON64 = 1.2e-16
-LONG_TEXT = 1024  # words of texts from so many bytes on are remembered
-
-PLACE_BYTES = 16
-TOO_LONG = -2  # normalization makes a text more than MAX_GROWTH times as long; NFKC at most 11 times
-MAX_GROWTH = 32
-MIN_LONG_BYTES = 1 << 20  # short texts may grow to so much
-MAX_NORMAL_BYTES = 1 << 30  # positions are int32
+PLACE_BYTES = RECORD_BYTES
+ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, beside the longest replacement
 
 
 @kernel
-def normalized_text(model, text, n_bytes):
-    """Address of the normalized text, which the caller gives back, and its length; TOO_LONG when it grows too much."""
-    never_inline()
-    capacity = 2 * n_bytes + MAX_REPLACEMENT_BYTES + 64
-    while True:
-        out = allocate(capacity)
-        length = normalize(model, text, n_bytes, out, capacity)
-        if length != NEEDS_MORE:
-            return out, length
-        if capacity > max(MAX_GROWTH * n_bytes, MIN_LONG_BYTES) or capacity > MAX_NORMAL_BYTES:
-            return out, TOO_LONG
-        give_back(out)
-        capacity *= 2
+def normalize_into(model, room, text, n_bytes):
+    """Length of the normalized text, which lies in the room then; NEEDS_MORE when the room is too small for it."""
+    capacity = room[CAPACITY]
+    if n_bytes + MAX_REPLACEMENT_BYTES + ROOM_MARGIN > capacity:  # as `normalize` would find out in the end
+        return NEEDS_MORE
+    return normalize(model, text, n_bytes, room[NORMAL], capacity)
 
 
 @kernel
@@ -162,9 +154,9 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
 
 
 @kernel
-def put_remembered(entry, score, ids, filled, is_wide):
+def put_remembered(entry, count, score, ids, filled, is_wide):
     """Append the tokens of a word that is remembered; returns the score behind it."""
-    for i in range(load_i32(entry + COUNT)):
+    for i in range(count):
         store_i32(ids + (filled + i) * 4, load_i32(entry + TOKENS + i * 8))
         score += np.float64(load_f32(entry + TOKENS + i * 8 + 4))
         if not is_wide:
@@ -178,22 +170,18 @@ def find_word(model, text, start, n_bytes, words, states):
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
     limit = min(n_bytes, start + MAX_WORD_BYTES)
-    head = load_u8(text + start)
-    tail = 0
-    before = head
+    before = load_u8(text + start)
     end = start + 1
     while end < limit:
         byte = load_u8(text + end)
         if byte & 0xC0 != 0x80 and (is_cut(neighbours, before, byte) or (stops and byte == SPACE)):
             break
-        if end < start + 8:
-            head |= byte << 8 * (end - start)
-        else:
-            tail |= byte << 8 * (end - start - 8)
         before = byte
         end += 1
     if end == limit and end < n_bytes:
         return 0, end
+    # the room goes on behind the text, so all 16 bytes may be read
+    head, tail = first_bytes(text + start, end - start), first_bytes(text + start + 8, end - start - 8)
     entry = word_entry(words, head, tail, end - start)
     if not holds(entry, head, tail, end - start):
         remember(model, text + start, end - start, states, entry, head, tail)
@@ -204,18 +192,16 @@ def find_word(model, text, start, n_bytes, words, states):
 def cut_text(model, text, n_bytes, places, path, ids, words):
     """Write the ids of a normalized text; returns how many. `places` are zeros, one more than bytes, so is `path`.
 
-    `words` is the address of zeros, WORDS_BYTES and STATES_BYTES, or 0: nothing is remembered then.
+    `words` is the address of WORDS_BYTES and STATES_BYTES, zeros at the model's first text.
     """
     never_inline()
-    units = model[TOKEN_UNITS]
-    entries = model[TOKEN_ENTRIES]
-    root = load_i64(units + ROOT_UNIT * 8)
+    tokens, scores = model[TOKEN_ARRAY], model[SCORES]
     unknown = model[UNKNOWN_ID]
     unknown_score = load_f32(model[UNKNOWN_SCORE])
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
     is_wide = model[ADDS_FLOAT64] != 0
-    epsilon = EPSILON64 if is_wide else EPSILON32
+    store_f64(places, 0.0)  # the score that the text before ended with
     filled = 0
     after_unknown = 0
     word = 0  # where the word began: its places are counted from there
@@ -228,11 +214,12 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             word = start
             frontier = 0
         score = load_f64(places + (start - word) * PLACE_BYTES)
-        if words != 0 and start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
+        if start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
             entry, end = find_word(model, text, start, n_bytes, words, words + WORDS_BYTES)
-            if entry != 0 and is_certain(entry, score, epsilon):
-                store_f64(places, put_remembered(entry, score, ids, filled, is_wide))
-                filled += load_i32(entry + COUNT)
+            count = certain_count(entry, score) if entry != 0 else 0
+            if count > 0:
+                store_f64(places, put_remembered(entry, count, score, ids, filled, is_wide))
+                filled += count
                 after_unknown = 0
                 start = word = end
                 continue
@@ -241,20 +228,19 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             score = 0.0
         length = min(character_length(first), n_bytes - start)
         is_known = False
-        unit = root
+        entry = ROOT
         at = start
         while at < n_bytes:
             byte = load_u8(text + at)
             if stops and byte == SPACE and at > start:
                 break
-            index = (unit >> BASE_SHIFT) ^ byte
-            unit = load_i64(units + index * 8)
-            if unit & LABEL_MASK != byte:
+            entry = step(tokens, entry, byte)
+            if entry == FREE:
                 break
             at += 1
-            if unit & HAS_TOKEN:
-                entry = entries + index * 8
-                offer(places, at - word, start - word, load_i32(entry), score, load_f32(entry + 4), is_wide)
+            token = token_of(entry)
+            if token != NOTHING:
+                offer(places, at - word, start - word, token, score, load_f32(scores + token * 4), is_wide)
                 is_known = is_known or at - start == length
                 frontier = max(frontier, at - word)
         if not is_known:
@@ -267,24 +253,14 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     return filled
 
 
-@door("int32[::1](int64, uint8[::1])", group="unigram")
-def unigram_encode(address, text):
-    """Token ids of a text; the unknown id, which may be -1, where no token is. TOO_LONG alone: it grows too much."""
-    model = as_table(address)
-    normal, n_bytes = normalized_text(model, text.ctypes.data, text.shape[0])
-    if n_bytes == TOO_LONG:
-        give_back(normal)
-        return np.full(1, TOO_LONG, np.int32)
-    places = allocate((n_bytes + 1) * PLACE_BYTES)
-    path = allocate((n_bytes + 1) * 4)
-    ids = allocate((3 * n_bytes + 1) * 4)
-    words = allocate(WORDS_BYTES + STATES_BYTES) if n_bytes >= LONG_TEXT else 0
-    n_ids = cut_text(model, normal, n_bytes, places, path, ids, words)
-    found = np.empty(n_ids, np.int32)
-    copy_bytes(found.ctypes.data, ids, n_ids * 4)
-    give_back(ids)
-    give_back(path)
-    give_back(words)
-    give_back(places)
-    give_back(normal)
-    return found
+@door("int64(int64, int64, int64, int64)", group="unigram")
+def unigram_encode(address, room_address, text, n_bytes):
+    """Write the ids of a text to the room's IDS and return how many; NEEDS_MORE: a larger room is needed.
+
+    The unknown id, which may be -1, stands where no token is.
+    """
+    model, room = as_table(address), as_table(room_address)
+    n_normal = normalize_into(model, room, text, n_bytes)
+    if n_normal == NEEDS_MORE:
+        return NEEDS_MORE
+    return cut_text(model, room[NORMAL], n_normal, room[RECORDS], room[PATH], room[IDS], room[WORDS])

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from .charsmap_rules import SPACE, character_length
-from .double_array import BASE_SHIFT, HAS_TOKEN, NO_UNIT, ROOT_UNIT, step
+from .double_array import FREE, NOTHING, ROOT, step, token_of
 from .jit import door, kernel, never_inline
-from .memory import allocate, as_table, copy_bytes, give_back, load_i32, load_i64, load_u8, store_i32, store_u8
-from .piece_slots import TOKEN_ENTRIES, TOKEN_UNITS, UNKNOWN_ID
+from .memory import allocate, as_table, copy_bytes, give_back, load_i32, load_u8, store_i32, store_u8
+from .piece_slots import TOKENS, UNKNOWN_ID
 
 # slots of the table of characters
 STARTS = 0  # int32[0x110000]: where the bytes of a code point begin in the block
@@ -29,29 +29,23 @@ END_OF_WORD = 0xFF  # in no character
 @kernel
 def match_word(model, word, n_bytes, ids, filled):
     """Append the tokens of a word, or the unknown one when any part of it is none; returns the new number of ids."""
-    units = model[TOKEN_UNITS]
-    entries = model[TOKEN_ENTRIES]
-    root = load_i64(units + ROOT_UNIT * 8)
+    tokens = model[TOKENS]
     first = filled
     place = 0
     while place < n_bytes:
-        unit = root
-        token = -1
+        entry = ROOT
+        token = NOTHING
         end = place
         at = place
         if place == 0:
-            index = step(units, unit, SPACE)
-            unit = 0 if index == NO_UNIT else load_i64(units + index * 8)
-        while at < n_bytes and unit >> BASE_SHIFT != 0:
-            index = step(units, unit, load_u8(word + at))
-            if index == NO_UNIT:
-                break
+            entry = step(tokens, entry, SPACE)
+        while at < n_bytes and entry != FREE:
+            entry = step(tokens, entry, load_u8(word + at))
             at += 1
-            unit = load_i64(units + index * 8)
-            if unit & HAS_TOKEN:
-                token = load_i32(entries + index * 8)
+            if token_of(entry) != NOTHING:
+                token = token_of(entry)
                 end = at
-        if token < 0:
+        if token == NOTHING:
             store_i32(ids + first * 4, model[UNKNOWN_ID])
             return first + 1
         store_i32(ids + filled * 4, token)

@@ -25,6 +25,8 @@ from ..limits import Limits
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
+    from ..canonical.review import StateReview
+    from ..canonical.states import SplitStates
     from ..tokenizer import Tokenizer
 
 _NO_DATA = np.zeros(0, np.int32)
@@ -110,9 +112,12 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     run : runs such an operation, see `Builder.run`.
+    split_states, state_review : for canonical masks (llmask/canonical); None: masks are grammatical.
     """
 
     def __init__(self, tokenizer: Tokenizer, limits: Limits) -> None:
+        self.split_states: SplitStates | None = None
+        self.state_review: StateReview | None = None
         self.tokenizer = tokenizer
         self.limits = limits
         self.n_words = (tokenizer.vocab_size + 31) // 32

@@ -166,7 +166,8 @@ def _find_stripping(
 
 def _read_encoder(section: Section, kind: str, texts: StringTable, types: np.ndarray) -> EncoderData:
     n_tokens = texts.n_strings
-    pretokenizer = section.get_text(PREFIX + "pre", "")
+    # files from before there were names: llama.cpp splits as "default" says
+    pretokenizer = section.get_text(PREFIX + "pre", "default" if kind == "bpe" else "")
     scores = section.get_numbers(PREFIX + "scores", ("FLOAT32",), np.float32)
     if scores is not None and len(scores) != n_tokens:
         position = section.fields[PREFIX + "scores"].start

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import random
+import re
 from typing import Any
 
 import pytest
 
+from bench.tokenizers.texts import many_kinds, random_text
+from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 
 from .strange_texts import strange_text
@@ -53,12 +56,75 @@ def test_random_texts_have_the_same_ids(shared_dir, name, scaled):
     model.close()
 
 
-@pytest.mark.parametrize(("name", "n_texts"), [("nomic-bert-moe", 20_000), ("llama-spm", 5000)])
-def test_strange_texts_have_the_same_ids(shared_dir, name, n_texts, rng, scaled):
+# Texts whose ids differ, with the cause; `test_known_differences` shows the smallest of each.
+EXPLAINED = {
+    # its regular expressions see all white space beyond ASCII as U+000B, so "[\u3000-\u3002]" does not match U+3000
+    "deepseek-llm": r"\u3000",
+    # behind a token that takes the white space after it, only that of ASCII goes; tokenizer.json's rule takes all
+    "phi-3": r"</s>\s*[^\x00-\x7f]",
+}
+COUNTS = {"nomic-bert-moe": 20_000, "llama-spm": 5000}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bert-bge", "deepseek-llm", "falcon", "gpt-2", "llama-bpe", "llama-spm", "nomic-bert-moe", "phi-3", "qwen2",
+        "starcoder",
+    ],
+)  # fmt: skip
+def test_strange_texts_have_the_same_ids(shared_dir, name, rng, scaled):
     path = str(shared_dir / "data" / "vocab" / f"{name}.gguf")
     model, tok = load(path), Tokenizer.from_gguf(path)
-    for _ in range(scaled(n_texts)):
-        text = strange_text(rng)
+    n_texts, n_compared = scaled(COUNTS.get(name, 1000)), 0
+    for place in range(n_texts):
+        text = strange_text(rng) if place % 2 else random_text(rng, rng.randrange(14))
+        if name in EXPLAINED and re.search(EXPLAINED[name], text):
+            continue
+        try:
+            ids = tok.encode(text)
+        except VocabularyError:
+            assert name in ("falcon", "starcoder"), text  # some bytes are no tokens
+            continue
+        assert ids == model.tokenize(text.encode(), add_bos=False, special=False), text
+        n_compared += 1
+    assert n_compared > 0.8 * n_texts
+    text = many_kinds(100_000, 3)
+    for start in range(0, len(text), 2000):
+        chunk = text[start : start + 2000]
+        if name not in EXPLAINED or not re.search(EXPLAINED[name], chunk):
+            assert tok.encode(chunk) == model.tokenize(chunk.encode(), add_bos=False, special=False), chunk
+    model.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ours", "theirs"),
+    [
+        ("deepseek-llm", "  \u3000", [207, 207, 88946], [243, 88946]),
+        ("phi-3", "</s>\u00a0", [2], [2, 20246]),
+        ("falcon", "a\x04b", "no token spells byte 0x04", [76, 77]),  # it leaves the byte out
+    ],
+)
+def test_known_differences(shared_dir, name, text, ours, theirs):
+    path = str(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    model, tok = load(path), Tokenizer.from_gguf(path)
+    assert model.tokenize(text.encode(), add_bos=False, special=False) == theirs
+    if isinstance(ours, str):
+        with pytest.raises(VocabularyError, match=ours):
+            tok.encode(text)
+    else:
+        assert tok.encode(text) == ours
+    model.close()
+
+
+def test_files_that_name_no_splitter_are_split_as_llama_cpp_splits_them(shared_dir, tmp_path, rng, scaled):
+    block = (shared_dir / "data" / "vocab" / "gpt-2.gguf").read_bytes()
+    path = tmp_path / "old.gguf"
+    path.write_bytes(block.replace(b"tokenizer.ggml.pre\x08", b"tokenizer.ggml.old\x08"))
+    model, tok = load(str(path)), Tokenizer.from_gguf(path)
+    assert (tok.encoder_name, tok.vocabulary.encoder.pretokenizer) == ("bpe", "default")
+    for _ in range(scaled(300)):
+        text = random_text(rng, rng.randrange(14))
         assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False), text
     model.close()
 

@@ -9,6 +9,7 @@ import pytest
 from llmask import AppendableEncoder, IntervalCounter, PrependableEncoder, Tokenizer
 from llmask.errors import VocabularyError
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.contract.strange_texts import strange_text
 
 PIECES = (
     "a", "b", "ab", " a", "  ", "   ", "\n", "\r\n", "\n \n", "'s", "'LL", "1", "23", "4567", "!", "..", ",", "\u00e9",
@@ -58,6 +59,32 @@ def test_chunks_are_the_text_and_have_no_more_tokens(tok, scaled, rng):
         assert "".join(chunks) == text
         assert all(0 < len(tok.encode(chunk)) <= n for chunk in chunks)
         assert tok.split(text, 10_000) == ([text] if text else [])
+
+
+@pytest.mark.parametrize("name", ["llama-spm", "nomic-bert-moe", "bert-bge", "phi-3"])
+def test_chunks_of_texts_that_are_normalized(shared_dir, name, scaled, rng):
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    for _ in range(scaled(150)):
+        text = strange_text(rng, 30)
+        n = rng.choice([5, 8, 20, 100])
+        try:
+            chunks = tok.split(text, n)
+        except VocabularyError as error:  # "ﷺ" becomes a sentence
+            place = int(error.where.removeprefix("character "))
+            assert tok.count(text[place]) > n
+            continue
+        assert "".join(chunks) == text
+        assert all(chunk and len(tok.encode(chunk)) <= n for chunk in chunks)
+
+
+@pytest.mark.parametrize("name", ["llama-spm", "nomic-bert-moe"])
+def test_chunks_are_nearly_full(shared_dir, name, project_root):
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
+    text = (project_root / "README.md").read_text("utf-8")
+    for n in (10, 100, 1000):
+        counts = [tok.count(chunk) for chunk in tok.split(text, n)]
+        assert max(counts) <= n
+        assert sum(counts[:-1]) >= 0.9 * n * (len(counts) - 1)
 
 
 def test_a_character_that_does_not_fit_is_named():
@@ -113,6 +140,12 @@ def test_intervals_are_encoded_from_scratch(tok, scaled, rng):
         for _ in range(60):
             start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
             assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
+    for _ in range(scaled(3)):
+        text = random_text(rng, 12)[:60]
+        counter = IntervalCounter(tok, text)
+        for start in range(len(text) + 1):
+            for end in range(start, len(text) + 1):
+                assert counter.count(start, end) == len(tok.encode(text[start:end])), (text, start, end)
     with pytest.raises(VocabularyError):
         counter.count(0, len(text) + 1)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 from llmask import AppendableEncoder, PrependableEncoder, Tokenizer
@@ -37,3 +40,18 @@ def test_bytes_without_tokens_are_named():
     encoder.push(b"a\xff")
     with pytest.raises(VocabularyError, match="not UTF-8 at byte 1"):
         encoder.count()
+
+
+@pytest.mark.parametrize("kind", [AppendableEncoder, PrependableEncoder])
+def test_copies_go_their_own_way(kind, default_tokenizer):
+    # a copy kept the addresses of the first one's memory and wrote there
+    encoder = kind(default_tokenizer)
+    for text in ("Hello", " wörld", "!"):
+        encoder.push(text)
+    encoder.count()
+    for copied in (copy.deepcopy(encoder), pickle.loads(pickle.dumps(encoder))):
+        assert (copied.text(), copied.count()) == (encoder.text(), encoder.count())
+        copied.rollback(2)
+        copied.push("b" * 1000)
+        assert copied.count() == len(copied.tokens())
+    assert encoder.count() == len(encoder.tokens())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from llmask.encoders.bpe import BpeEncoder
-from llmask.encoders.bpe_tables import BpeTables, double_array
-from llmask.kernels import bpe_pairs, bpe_trie
-from llmask.trie.build import build_trie
+from llmask.encoders.bpe_tables import BpeTables
+from llmask.kernels import bpe_pairs
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, Vocabulary, from_bytes
 
@@ -43,18 +40,3 @@ def test_merges_of_strings_that_are_no_tokens_are_spelled_by_bytes():
 def test_merges_with_an_empty_half_never_apply():
     encoder = BpeEncoder(vocabulary([b"a", b"b"], [b" a", b"a ", b"", b"a b c"]), ())
     assert encoder.encode("aab") == [0, 0, 1]
-
-
-def test_the_double_array_holds_the_tokens(rng):
-    tokens = sorted({bytes(rng.choices(b"abc\x00\xff", k=rng.randint(1, 6))) for _ in range(300)})
-    table = make_table(tokens)
-    entries = double_array(build_trie(table.offsets, table.data))
-    for token, data in enumerate(tokens):
-        base, found = bpe_trie.ROOT_BASE, -1
-        for byte in data:
-            entry = int(entries[base + byte])
-            assert entry & bpe_trie.LABEL_MASK == byte + 1
-            base, found = entry >> bpe_trie.BASE_SHIFT, (entry >> bpe_trie.ENDING_SHIFT & bpe_trie.ENDING_MASK) - 1
-        assert found == token
-    n_nodes = build_trie(table.offsets, table.data).n_nodes
-    assert np.count_nonzero(entries) == n_nodes - 1

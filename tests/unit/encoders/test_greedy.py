@@ -8,7 +8,9 @@ import pytest
 
 from llmask.encoders.greedy import GreedyEncoder
 from llmask.errors import VocabularyError
+from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.unit.vocabulary.charsmap_files import charsmap_bytes
 
 
 def test_random_vocabularies_give_the_longest_tokens():
@@ -37,3 +39,12 @@ def test_a_byte_without_a_token_is_named():
 def test_an_unknown_character_is_one_token():
     vocabulary = from_bytes([b"a", b"?", b"<end>"], eos=2, encoder=EncoderData(unknown_id=1))
     assert GreedyEncoder(vocabulary).encode("a日é a"[:3]) == [0, 1, 1]
+
+
+def test_texts_are_normalized_as_the_vocabulary_says():
+    data = EncoderData(kind="ugm", charsmap=read_charsmap(charsmap_bytes({"ａ".encode(): b"a"})), add_space_prefix=True,
+                       remove_extra_whitespaces=True, unknown_id=3)  # fmt: skip
+    encoder = GreedyEncoder(from_bytes([b"a", b" a", b" ", b"?", b"<end>"], eos=4, encoder=data))
+    assert encoder.encode("ａａ   a ") == [1, 0, 1]
+    assert encoder.encode_fewest("ａａ   é") == [1, 0, 2, 3]
+    assert encoder.encode("") == []

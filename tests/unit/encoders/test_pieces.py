@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from llmask.encoders.pieces import build_double_array, byte_tokens, matched_strings
-from llmask.kernels.double_array import BASE_SHIFT, HAS_TOKEN, LABEL_MASK, ROOT_UNIT
+from llmask.kernels.double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary
 
 
-def look_up(array, string: bytes) -> int:
+def look_up(entries: np.ndarray, string: bytes) -> int:
     """Token of a string by the definition of the layout, -1 when there is none."""
-    unit = int(array.units[ROOT_UNIT])
-    index = -1
+    entry = ROOT
     for byte in string:
-        index = (unit >> BASE_SHIFT) ^ byte
-        unit = int(array.units[index])
-        if unit & LABEL_MASK != byte:
+        entry = int(entries[(entry >> BASE_SHIFT) + byte])
+        if entry & LABEL_MASK != byte + 1:
             return -1
-    return int(array.entries[index]) if unit & HAS_TOKEN else -1
+    return (entry >> ENDING_SHIFT & ENDING_MASK) - 1
 
 
 def test_every_string_is_found_and_no_other(rng, scaled):
@@ -35,10 +33,11 @@ def test_every_string_is_found_and_no_other(rng, scaled):
                 assert look_up(array, other) == expected
 
 
-def test_units_stay_few_where_nodes_have_few_children(rng):
+def test_entries_stay_few_where_nodes_have_few_children(rng):
     strings = [bytes(rng.choices(range(256), k=8)) for _ in range(20_000)]
     array = build_double_array(make_table(strings))
-    assert len(array.units) < 1.3 * 8 * len(strings)
+    # 1.02 a node for the vocabulary of XLM-RoBERTa; this is the worst case
+    assert len(array) < 4 * 8 * len(strings)
 
 
 def test_which_strings_stand_in_normalized_text():

@@ -1,4 +1,4 @@
-"""Addresses are those of the contents, and lists of ids are plain."""
+"""Addresses are those of the contents, lists of ids are plain, and a double array holds the tokens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import ctypes
 
 import numpy as np
 
-from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of
+from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, double_array
+from llmask.kernels import double_array as layout
 from llmask.kernels import encoder_slots
+from llmask.trie.build import build_trie
+from llmask.vocabulary.strings import make_table
 
 
 def test_the_address_is_that_of_the_contents():
@@ -30,3 +33,18 @@ def test_slots_do_not_overlap():
     assert len(set(numbers)) == len(numbers)
     assert encoder_slots.OFFSETS == encoder_slots.TRANSITIONS + encoder_slots.MAX_PATTERNS
     assert numbers[-1] < encoder_slots.N_SLOTS
+
+
+def test_the_double_array_holds_the_tokens(rng):
+    tokens = sorted({bytes(rng.choices(b"abc\x00\xff", k=rng.randint(1, 6))) for _ in range(300)})
+    table = make_table(tokens)
+    entries = double_array(build_trie(table.offsets, table.data))
+    for token, data in enumerate(tokens):
+        base, found = layout.ROOT_BASE, -1
+        for byte in data:
+            entry = int(entries[base + byte])
+            assert entry & layout.LABEL_MASK == byte + 1
+            base, found = entry >> layout.BASE_SHIFT, (entry >> layout.ENDING_SHIFT & layout.ENDING_MASK) - 1
+        assert found == token
+    n_nodes = build_trie(table.offsets, table.data).n_nodes
+    assert np.count_nonzero(entries) == n_nodes - 1

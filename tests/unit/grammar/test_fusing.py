@@ -14,7 +14,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.grammar import fusing
 from llmask.grammar import overlaps as module_of_overlaps
 from llmask.grammar.expressions import Grammar, Lexeme, Reference, Repeat, choice, sequence
-from llmask.grammar.fusing import as_repetition, exact_rules, woven
+from llmask.grammar.fusing import as_repetition, exact_rules, folded, woven
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import EDGE_FIELDS, SCAN
 from llmask.store.store import Store
@@ -122,6 +122,39 @@ def test_recursion_at_the_ends_is_repetition() -> None:
     assert as_repetition("me", choice([me, a])) == choice([me, a])
     assert as_repetition("me", sequence([a, me])) == sequence([a, me])
     assert as_repetition("me", sequence([a, me, b])) == sequence([a, me, b])
+
+
+def test_repetitions_of_repetitions_are_one_where_no_count_is_left_out() -> None:
+    letter = Lexeme(10, "a")
+
+    def counts(low: int, high: int | None) -> set[int]:
+        return set(range(low, 30 if high is None else min(high, 29) + 1))
+
+    bounds = [(low, high) for low in range(4) for high in (*range(max(low, 1), 5), None)]
+    n_folded = 0
+    for inner in bounds:
+        for outer in bounds:
+            found = folded(Repeat(Repeat(letter, *inner), *outer))
+            assert isinstance(found, Repeat)
+            if found.part == letter:
+                n_folded += 1
+                wanted = {0} if outer[0] == 0 else set()
+                for copies in counts(*outer):
+                    low, high = copies * inner[0], None if inner[1] is None else copies * inner[1]
+                    wanted |= counts(low, high) if copies else {0}
+                assert {n for n in wanted if n < 12} == {n for n in counts(found.low, found.high) if n < 12}, (
+                    inner,
+                    outer,
+                )
+    assert n_folded > len(bounds) ** 2 / 2
+
+
+def test_many_counts_in_counts_stay_rules(store: Store) -> None:
+    text = 'root ::= ("a" ("b" ("c"{2,90} "d"){2,90} "e"){2,90} "f"){2,90}'
+    matcher = CompiledGrammar(store, exact_rules(store.nodes, parse_gbnf(store.nodes, text)[0]).rules).matcher()
+    matcher.accept_bytes(b"ab" + b"ccd" * 2 + b"eb" + b"ccccd" * 3 + b"efa")
+    text = 'root ::= "a"' + "{0,100}" * 50 + '"b"'
+    assert len(lexemes(store, text)) <= 2
 
 
 def test_what_is_ignored_may_stand_behind_every_lexeme_and_at_the_beginning(store: Store) -> None:

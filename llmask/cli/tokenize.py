@@ -1,0 +1,182 @@
+"""`llmask tokenize`: the tokens of texts, how many they are, and how the ways of finding them compare.
+
+    $ llmask tokenize "Hello world" --pieces
+    "Hello"  " world"
+    $ llmask tokenize --file README.md --file bench/README.md --count
+         8576  README.md
+         7604  bench/README.md
+        16180  total
+    $ llmask tokenize --file README.md --compare
+    method        tokens            words that differ     MB/s
+    exact           8576                                 122.1
+    greedy          8511    -0.76%               7.7%    149.8
+    ...
+
+Texts are arguments, files, or standard input when neither is given. A file is taken as it is, its last line break too.
+
+In: texts, a tokenizer. Out: ids, pieces, counts, chunks or a table, as text or JSON. Cost: that of encoding; comparing
+takes a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from llmask.cli.inputs import add_tokenizer_argument, load_tokenizer
+
+if TYPE_CHECKING:
+    from llmask import Tokenizer
+
+STANDARD_INPUT = "-"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "tokenize",
+        help="show the tokens of a text, count them, split by them",
+        description="Print the tokens of texts: of the arguments, of files, or of standard input.",
+        epilog="example: llmask tokenize --file README.md --split 1000",
+    )
+    parser.add_argument("text", metavar="TEXT", nargs="*", help="text to encode")
+    parser.add_argument(
+        "--file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="file to encode, - for standard input; may be given several times",
+    )
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--ids", action="store_true", help="print token ids (the default)")
+    output.add_argument("--pieces", action="store_true", help="print what each token spells")
+    output.add_argument("--count", action="store_true", help="print numbers of tokens")
+    output.add_argument("--split", metavar="N", type=int, help="cut the text into chunks of at most N tokens")
+    output.add_argument("--compare", action="store_true", help="compare the methods: tokens, differences, speed")
+    parser.add_argument(
+        "--method",
+        default="exact",
+        help='"exact" (default), "greedy" or "minimal"; BPE also "table", "heap" and "dropout"',
+    )
+    parser.add_argument("--parse-special", action="store_true", help="names of special tokens become these tokens")
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    add_tokenizer_argument(parser)
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    if arguments.file.count(STANDARD_INPUT) > 1:
+        arguments.parser.error("standard input can be read once only")
+    if arguments.split is not None and arguments.split < 1:
+        arguments.parser.error(f"--split {arguments.split}: a chunk has at least one token")
+    if (arguments.split is not None or arguments.compare) and (arguments.method != "exact" or arguments.parse_special):
+        arguments.parser.error("--method and --parse-special cannot be combined with --split and --compare")
+    texts = read_texts(arguments.text, arguments.file)
+    tokenizer = load_tokenizer(arguments.tokenizer)
+    if arguments.compare:
+        from llmask.cli.methods import as_table, compare
+
+        rows = compare(tokenizer, "".join(text for _, text in texts))
+        lines = [json.dumps([row._asdict() for row in rows], indent=2)] if arguments.json else as_table(rows)
+    elif arguments.split is not None:
+        found = [(name, split(tokenizer, text, arguments.split)) for name, text in texts]
+        lines = _json_lines(found, "chunks") if arguments.json else _chunk_lines(found)
+    else:
+        results = [
+            (name, tokenizer.encode(text, parse_special=arguments.parse_special, method=arguments.method))
+            for name, text in texts
+        ]
+        lines = (
+            _json_results(tokenizer, results, arguments) if arguments.json else _lines(tokenizer, results, arguments)
+        )
+    sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
+    return 0
+
+
+def read_texts(given: list[str], files: list[str]) -> list[tuple[str, str]]:
+    """Texts with their names.
+
+    Raises
+    ------
+    VocabularyError : a file is not UTF-8.
+    OSError : a file cannot be read.
+    """
+    named = [(f"argument {number}", _from_argument(text)) for number, text in enumerate(given, 1)]
+    for name in files if given or files else [STANDARD_INPUT]:
+        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+        named.append((name, _decoded(data, "standard input" if name == STANDARD_INPUT else name)))
+    return named
+
+
+def _from_argument(text: str) -> str:
+    """An argument; Python hands bytes that are not UTF-8 over as lone surrogates."""
+    return _decoded(text.encode("utf-8", "surrogateescape"), "an argument")
+
+
+def _decoded(data: bytes, name: str) -> str:
+    from llmask.errors import VocabularyError
+
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise VocabularyError(
+            f"byte 0x{data[error.start]:02X} at byte {error.start} is not UTF-8, and tokenizers encode characters",
+            where=f"{name}, line {line}",
+            help="convert it: iconv -f latin1 -t utf-8",
+        ) from None
+
+
+def split(tokenizer: Tokenizer, text: str, n: int) -> list[dict[str, Any]]:
+    """Chunks of a text, each with its number of tokens."""
+    return [{"n_tokens": tokenizer.count(chunk), "text": chunk} for chunk in tokenizer.split(text, n)]
+
+
+def spell(tokenizer: Tokenizer, token: int) -> str:
+    """What a token spells as a JSON string; bytes that are no text as <0xNN>; special tokens by name."""
+    data = tokenizer.token_bytes(token)
+    if not data:
+        return tokenizer.token_name(token)
+    try:
+        return json.dumps(data.decode(), ensure_ascii=False)
+    except UnicodeDecodeError:
+        return "".join(f"<0x{byte:02X}>" for byte in data)
+
+
+def _lines(tokenizer: Tokenizer, results: list[tuple[str, list[int]]], arguments: argparse.Namespace) -> list[str]:
+    if arguments.count:
+        if len(results) == 1:
+            return [str(len(results[0][1]))]
+        total = [("total", sum(len(ids) for _, ids in results))]
+        return [f"{n_tokens:9}  {name}" for name, n_tokens in [*((name, len(ids)) for name, ids in results), *total]]
+    if arguments.pieces:
+        return ["  ".join(spell(tokenizer, token) for token in ids) for _, ids in results]
+    return [" ".join(map(str, ids)) for _, ids in results]
+
+
+def _json_results(
+    tokenizer: Tokenizer, results: list[tuple[str, list[int]]], arguments: argparse.Namespace
+) -> list[str]:
+    found = []
+    for name, ids in results:
+        report: dict[str, Any] = {"name": name, "n_tokens": len(ids)}
+        if arguments.pieces:
+            report["pieces"] = [spell(tokenizer, token) for token in ids]
+        elif not arguments.count:
+            report["ids"] = ids
+        found.append(report)
+    return [json.dumps(found, ensure_ascii=False)]
+
+
+def _json_lines(found: list[tuple[str, list[dict[str, Any]]]], key: str) -> list[str]:
+    return [json.dumps([{"name": name, key: parts} for name, parts in found], ensure_ascii=False)]
+
+
+def _chunk_lines(found: list[tuple[str, list[dict[str, Any]]]]) -> list[str]:
+    """A chunk a line: its number of tokens, and the text as a JSON string."""
+    parts = [part for _, parts in found for part in parts]
+    return [f"{part['n_tokens']:7}  {json.dumps(part['text'], ensure_ascii=False)}" for part in parts]

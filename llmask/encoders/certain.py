@@ -1,0 +1,211 @@
+r"""The tokens of a text that no later text can change: what may be kept of a prompt, and what may be forced.
+
+Only two things reach back from later text: a token that begins in the text and ends behind it (a merge over the end),
+and a splitter that decides late (`\s+(?!\S)` gives the last blank of a run to the next word). Both show with a short
+continuation, so the continuations that are tried are
+
+    the rest of every token that begins with an end of the text: "na" is the end of "na|me", "nation|al", ...
+    every character that the splitter tells from others, and two of them
+
+and a token is certain when it is there, at its place, with each of them. In byte-pair encoding that is exact for
+merges: neighbours decide, so a later text can change a token only where some token over the end fits behind what stands
+before it, and then the rest of that token alone is a text that does it.
+
+Words that are final already (kernels/bpe_incremental.py) are not looked at again.
+
+In: an encoder, bytes. Out: token ids. Cost: encoding the continuations that are possible, 1 us each; none to some
+thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from ..kernels.constants import (
+    MAX_TOKEN_BYTES,
+    TRIE_BYTE_MASK,
+    TRIE_DEPTH_MASK,
+    TRIE_DEPTH_SHIFT,
+    TRIE_END_MASK,
+    TRIE_END_SHIFT,
+    TRIE_TOKEN_SHIFT,
+)
+from ..trie.layout import TokenTrie
+from .bpe import BpeEncoder
+from .categories import N_CODE_POINTS
+from .pretokenize import Splitter
+from .tables import address_of
+
+Encode = Callable[[list[bytes]], list[list[int]]]
+LONGEST_OPEN_WORD = 4096  # bytes; of a longer word nothing is certain
+FOLLOWERS = (b"a", b"e", b"l", b"1", b" ", b"\n", b'"', b",", b"'", "\u4e00".encode())
+LATE = b" \t\r\n'"  # a character that may go to the next word, or make a contraction: followers decide
+_ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/bpe_incremental.py
+
+
+def certain_tokens(
+    encoder: BpeEncoder,
+    trie: TokenTrie,
+    data: bytes,
+    names: Sequence[bytes] = (),
+    encode: Encode | None = None,
+    may_end: bool = True,
+    first_bytes: np.ndarray | None = None,
+    allows: Callable[[bytes], bool] | None = None,
+) -> list[int]:
+    """Token ids that the encoding of every text that begins with `data` begins with.
+
+    Parameters
+    ----------
+    trie : of the vocabulary's tokens.
+    data : UTF-8, which may end inside of a character.
+    names : texts that are cut out before anything else.
+    encode : encodes texts with them; None: there are none.
+    may_end : `data` may be the whole text.
+    first_bytes : bool[256], with which bytes the text may go on; None: any.
+    allows : whether the text may go on with some bytes; None: always.
+
+    Raises
+    ------
+    VocabularyError : a byte that is no token.
+    """
+    longest_name = max(map(len, names), default=0)
+    start = last_restart(encoder, data[: max(len(data) - longest_name, 0)] if names else data)
+    encode = encode or encoder.encode_parts
+    before = encode([data[:start]])[0]
+    word = data[start:]
+    if len(word) > LONGEST_OPEN_WORD:
+        return before
+    cut_off = _cut_off(word)
+    ends = [name[n:] for name in names for n in range(1, len(name)) if word.endswith(name[:n])]
+    first_bytes = np.ones(256, bool) if first_bytes is None else first_bytes
+    others = _all_probes(encoder.splitter) if not cut_off else _probes(encoder.splitter, cut_off)
+    possible = [rest for rest in (*others, *ends, *names) if first_bytes[rest[0]]]
+    spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
+    candidates = dict.fromkeys([*_rests(trie, word, first_bytes), *possible])
+    possible = [rest for rest in candidates if not rest.translate(None, spelled)]
+    if not cut_off.isascii():
+        possible = [rest for rest in possible if _is_text(cut_off + rest)]
+    certain: list[int] | None = encode([word])[0] if may_end else None
+    for rest, ids in zip(possible, encode([word + rest for rest in possible]), strict=True):
+        if certain is not None and ids[: len(certain)] == certain:
+            continue
+        if allows is not None and not allows(rest):
+            continue
+        certain = _common(encoder, ids if certain is None else certain, ids, len(word))
+        if not certain:
+            break
+    return before + (certain or [])
+
+
+def last_restart(encoder: BpeEncoder, data: bytes) -> int:
+    """Where the last word begins that later text might change."""
+    if encoder.splitter.automaton is None:
+        return 0
+    rows = np.empty((len(data) + 2, _ROW_WIDTH), np.int32)
+    tables = encoder.tables
+    n_rows = tables.doors.measure_words(tables.address, address_of(data), len(data), 1, rows.ctypes.data, 0, len(rows))
+    final = np.flatnonzero(rows[: max(n_rows, 0), _RESTART])
+    return int(rows[final[-1], _END]) if len(final) else 0
+
+
+def _common(encoder: BpeEncoder, left: list[int], right: list[int], n_bytes: int) -> list[int]:
+    """The first ids that two lists share, as far as they spell the first `n_bytes`."""
+    n, spelled = 0, 0
+    for one, other in zip(left, right, strict=False):
+        spelled += len(encoder.spelling(one))
+        if one != other or spelled > n_bytes:
+            break
+        n += 1
+    return left[:n]
+
+
+def _cut_off(data: bytes) -> bytes:
+    """The bytes of the character that the text breaks off in; empty where it ends with a whole one."""
+    for length in range(1, min(3, len(data)) + 1):
+        lead = data[-length]
+        if lead >= 0xC0:
+            return data[-length:] if length < 2 + (lead >= 0xE0) + (lead >= 0xF0) else b""
+        if lead < 0x80:
+            break
+    return b""
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether some text begins with these bytes."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.end == len(data) and error.reason == "unexpected end of data"
+    return True
+
+
+def _rests(trie: TokenTrie, word: bytes, first_bytes: np.ndarray) -> Iterator[bytes]:
+    """What is missing of every token that begins with an end of the word and goes on with one of some bytes."""
+    for first in range(max(0, len(word) - MAX_TOKEN_BYTES), len(word)):
+        node = find_node(trie, word[first:])
+        if node < 0:
+            continue
+        for child in range(int(trie.child_first[node]), int(trie.child_first[node + 1])):
+            if first_bytes[trie.child_byte[child]]:
+                for rest in _spellings(trie, int(trie.child_node[child])):
+                    yield rest
+                    if rest[-1] in LATE or b"'" in rest:
+                        yield from (rest + follower for follower in FOLLOWERS)
+
+
+def _spellings(trie: TokenTrie, root: int) -> Iterator[bytes]:
+    """Bytes from the edge into a node on, of every token at or below it."""
+    end = int(trie.node[root]) >> TRIE_END_SHIFT & TRIE_END_MASK
+    words = trie.node[root:end]
+    token_bytes = (words & TRIE_BYTE_MASK).tolist()
+    depths = (words >> TRIE_DEPTH_SHIFT & TRIE_DEPTH_MASK).tolist()
+    is_token = (words >> TRIE_TOKEN_SHIFT != 0).tolist()
+    path = bytearray()
+    for byte, depth, is_end in zip(token_bytes, depths, is_token, strict=True):
+        del path[depth - depths[0] :]
+        path.append(byte)
+        if is_end:
+            yield bytes(path)
+
+
+def find_node(trie: TokenTrie, data: bytes) -> int:
+    """Node of the trie that some bytes lead to, -1 where there is none."""
+    node = 0
+    for byte in data:
+        first, end = int(trie.child_first[node]), int(trie.child_first[node + 1])
+        at = first + int(np.searchsorted(trie.child_byte[first:end], byte))
+        if at == end or trie.child_byte[at] != byte:
+            return -1
+        node = int(trie.child_node[at])
+    return node
+
+
+@cache
+def _all_probes(splitter: Splitter) -> list[bytes]:
+    return _probes(splitter, b"")
+
+
+def _probes(splitter: Splitter, cut_off: bytes) -> list[bytes]:
+    """Characters that begin with some bytes, without these: one of each class; and what may follow them."""
+    if not cut_off:
+        found = [bytes([byte]) for byte in range(128)]
+        low, high = 128, N_CODE_POINTS
+    else:
+        found = []
+        n_bytes = 2 + (cut_off[0] >= 0xE0) + (cut_off[0] >= 0xF0)
+        known = cut_off[0] & (0x7F >> n_bytes)
+        for byte in cut_off[1:]:
+            known = known << 6 | byte & 0x3F
+        shift = 6 * (n_bytes - len(cut_off))
+        low = max(known << shift, (0x80, 0x800, 0x10000)[n_bytes - 2])
+        high = min((known + 1) << shift, N_CODE_POINTS)
+    if splitter.automaton is not None:
+        classes = splitter.class_of_code_point[low:high]
+        firsts = np.unique(classes, return_index=True)[1] + low
+        characters = [chr(code_point) for code_point in firsts.tolist() if not 0xD800 <= code_point < 0xE000]
+        found += [character.encode()[len(cut_off) :] for character in characters]
+    return found + [character + follower for character in found for follower in FOLLOWERS]

@@ -1,0 +1,61 @@
+"""What a canonical matcher takes out of a mask: tokens that the tokenizer would not have written here.
+
+The fields lie in the matcher's cell (shared_batch.py) and are set when a token is accepted (llmask/canonical.py):
+
+    mask = grammatical & words - pairs - removed
+
+`words` are the tokens that the splitter lets follow; `pairs` those that go on with the word and are incompatible with
+the previous token, as far as `words` has them still; `removed` have no canonical continuation. An end of sequence needs
+that the text can be split here as assumed.
+
+In: a cell, a grammatical mask. Out: the mask. Cost: 0.6 us for 128,000 tokens and 1 ns a listed token.
+"""
+
+from __future__ import annotations
+
+from .jit import kernel
+from .memory import block, get_i32, load_i32, load_i64, store_i32, store_i64
+from .store_slots import EOS, N_EOS, N_WORDS
+
+# fields of a cell, behind those of shared_batch.py
+CELL_FILTER = 3
+CELL_WORDS = 4  # address of int32[n_words], padded to eight bytes
+CELL_PAIRS = 5  # address of int32[n]
+CELL_N_PAIRS = 6
+CELL_REMOVED = 7  # address of int32[n]
+CELL_N_REMOVED = 8
+CELL_MAY_END = 9  # 0: no end of sequence
+CELL_FIELDS = 10
+
+NO_FILTER = 0
+ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
+FILTER = 1
+
+REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
+
+
+@kernel
+def clear_bit(words, token):
+    at = words + (token >> 5) * 4
+    store_i32(at, load_i32(at) & ~(1 << (token & 31)))
+
+
+@kernel
+def apply_filter(store, cell, words):
+    """Take out of a mask what the cell says."""
+    n_words = store[N_WORDS]
+    allowed = load_i64(cell + 8 * CELL_WORDS)
+    for i in range(n_words >> 1):
+        at = words + i * 8
+        store_i64(at, load_i64(at) & load_i64(allowed + i * 8))
+    if n_words & 1:
+        at = words + (n_words - 1) * 4
+        store_i32(at, load_i32(at) & load_i32(allowed + (n_words - 1) * 4))
+    for field in range(CELL_PAIRS, CELL_MAY_END, 2):
+        tokens = load_i64(cell + 8 * field)
+        for i in range(load_i64(cell + 8 * field + 8)):
+            clear_bit(words, load_i32(tokens + i * 4))
+    if load_i64(cell + 8 * CELL_MAY_END) == 0:
+        eos = block(store, EOS)
+        for i in range(store[N_EOS]):
+            clear_bit(words, get_i32(eos, i))

@@ -1,0 +1,177 @@
+"""A matcher whose tokens first spell given bytes, which are no part of the document: what a healed prompt gave back.
+
+    prompt "The url is http:" -> kept "The url is http", prefix ":"      document "//example.org"
+    tokens allowed first: those that begin ":" (":", "://", ...) as far as the document goes on so
+
+As long as the prefix is not spelled, its matcher makes the masks here, from the trie: the tokens on the path of what is
+left of the prefix, and those below its end that the document begins with. Afterwards it is a matcher like any other.
+
+In: a grammar, bytes. Out: masks. Cost: of a mask inside of the prefix 2 us a trie node that the document can begin
+with; then nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arguments import as_bitmask
+from .errors import TokenRejected, VocabularyError
+from .forced import items_of
+from .kernels import engine
+from .kernels.canonical_fill import ASK, CELL_FILTER, NO_FILTER
+from .kernels.configurations import REFUSED
+from .kernels.constants import NO_TOKEN
+from .matcher import Matcher, shown
+
+if TYPE_CHECKING:
+    from .compiled import CompiledGrammar, Generation
+
+
+class PrefixedMatcher(Matcher):
+    """See `CompiledGrammar.matcher`. The bytes of the prefix count as text that the tokens have to spell.
+
+    Attributes
+    ----------
+    prefix : as given.
+    """
+
+    __slots__ = ("_n_spelled", "prefix")
+
+    def __init__(self, grammar: CompiledGrammar, prefix: bytes) -> None:
+        super().__init__(grammar)
+        self.prefix = prefix
+        self._n_spelled = 0  # bytes of the prefix
+        self._cell[CELL_FILTER] = ASK
+
+    @property
+    def _rest(self) -> bytes:
+        """What is left of the prefix."""
+        return self.prefix[self._n_spelled :]
+
+    def _count(self) -> None:
+        """Find out how much of the prefix the tokens spell."""
+        self._n_spelled = min(len(self.text()), len(self.prefix))
+        self._cell[CELL_FILTER] = ASK if self._rest else NO_FILTER
+
+    def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
+        """As `Matcher.fill_bitmask`; inside of the prefix the tokens that spell it."""
+        if not self._rest:
+            return super().fill_bitmask(bitmask, row)
+        bitmask = as_bitmask(bitmask)
+        if not 0 <= row < len(bitmask) or bitmask.shape[1] < self._store.n_words:
+            raise self._no_such_row(row, bitmask)
+        tokens = self._spelling_tokens(self._rest)
+        if not tokens:
+            raise VocabularyError(
+                f"no token of the vocabulary spells {shown(self._rest)} and then what the grammar goes on with",
+                where=self._place(),
+                help="use a vocabulary with a token for every byte",
+            )
+        flags = np.zeros(bitmask.shape[1] * 32, bool)
+        flags[tokens] = True
+        bitmask[row] = np.packbits(flags, bitorder="little").view(np.int32)
+        return len(tokens) < self._store.tokenizer.vocab_size
+
+    def _spelling_tokens(self, rest: bytes) -> list[int]:
+        """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
+        self._make_room()
+        trie = self._store.tokenizer.trie
+        tokens, node = [], 0
+        token_at, first, of_byte, of_node = trie.token, trie.child_first, trie.child_byte, trie.child_node
+        for byte in rest:
+            children = range(int(first[node]), int(first[node + 1]))
+            node = next((int(of_node[child]) for child in children if of_byte[child] == byte), -1)
+            if node < 0:
+                break
+            tokens.append(int(token_at[node]))
+        else:
+            waiting = [(node, self._generation.start)]
+            while waiting:
+                node, configuration = waiting.pop()
+                for child in range(int(first[node]), int(first[node + 1])):
+                    data = np.array([of_byte[child]], np.int32)
+                    reached = self._run(engine.ADVANCE, configuration, data)
+                    if reached != REFUSED:
+                        waiting.append((int(of_node[child]), reached))
+                        tokens.append(int(token_at[of_node[child]]))
+        found = {token for token in tokens if token != NO_TOKEN}
+        return [*found, *(other for token, other in trie.duplicates.tolist() if token in found)]
+
+    def _accept(self, token: int) -> bool:
+        is_accepted = super()._accept(token)
+        if is_accepted:
+            self._count()
+        return is_accepted
+
+    def _after(self, token: int) -> int:
+        if not self._rest:
+            return super()._after(token)
+        tokenizer = self._store.tokenizer
+        data = tokenizer.token_bytes(token) if 0 <= token < tokenizer.vocab_size else b""
+        if not data:
+            return REFUSED
+        self._make_room()
+        return self._read(self._generation, data)
+
+    def _read(self, generation: Generation, data: bytes) -> int:
+        """Configuration after bytes that begin inside of the prefix, or REFUSED."""
+        rest = self._rest
+        if not data.startswith(rest[: len(data)]):
+            return REFUSED
+        return generation.run(engine.ADVANCE, generation.start, data=items_of(data[len(rest) :]))
+
+    def accept_bytes(self, data: bytes) -> None:
+        """As `Matcher.accept_bytes`."""
+        if not self._rest or not isinstance(data, bytes):
+            super().accept_bytes(data)
+            return
+        with self._store.lock:
+            self._make_room()
+            reached = self._read(self._generation, data)
+        if reached == REFUSED:
+            raise TokenRejected(
+                f"{shown(data)} cannot come next; {self._expectation()}",
+                where=self._place(),
+                help="fill_bitmask tells which tokens may come next",
+            )
+        self._take_bytes(data, reached)
+        self._count()
+
+    def rollback(self, n: int) -> None:
+        """As `Matcher.rollback`."""
+        super().rollback(n)
+        self._count()
+
+    def fork(self) -> PrefixedMatcher:
+        """As `Matcher.fork`."""
+        twin = super().fork()
+        assert isinstance(twin, PrefixedMatcher)
+        twin.prefix, twin._n_spelled = self.prefix, self._n_spelled
+        return twin
+
+    def _move(self, generation: Generation) -> None:
+        self._n_spelled = 0
+        super()._move(generation)
+        self._count()
+
+    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
+        rest = self._rest
+        if not rest:
+            return super()._repeat(generation, configuration, token, data)
+        data = self._store.tokenizer.token_bytes(token) if data is None else data
+        reached = self._read(generation, data)
+        self._n_spelled += min(len(data), len(rest))
+        return reached
+
+    def is_accepting(self) -> bool:
+        """As `Matcher.is_accepting`; False inside of the prefix."""
+        return not self._rest and super().is_accepting()
+
+    def forced_bytes(self) -> bytes:
+        """As `Matcher.forced_bytes`; inside of the prefix its rest comes first."""
+        return self._rest + super().forced_bytes()
+
+    def _expectation(self, after: bytes = b"") -> str:
+        return f"expected {shown(self._rest)}" if self._rest else super()._expectation(after)

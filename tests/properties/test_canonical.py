@@ -1,0 +1,102 @@
+"""Canonical masks equal their definition: a token is allowed if the encoding of some document begins so."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import llmask
+from tests.properties.test_healing import spaced_tokenizer
+from tests.reference.definition import read_mask
+
+
+def test_masks_are_those_of_the_encodings(scaled: Any, rng: random.Random) -> None:
+    n_narrower = n_ends = 0
+    for _ in range(scaled(120)):
+        tokenizer = spaced_tokenizer(rng, "ab ")
+        canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
+        for _ in range(3):
+            choices = sorted({"".join(rng.choices("ab  ", k=rng.randint(1, 9))) for _ in range(rng.randint(1, 6))})
+            documents = [[*tokenizer.encode(text), tokenizer.eos_ids[0]] for text in choices]
+            matcher, other = canonical.choice(choices).matcher(), plain.choice(choices).matcher()
+            while not matcher.is_terminated():
+                n = len(matcher.tokens)
+                left = [ids for ids in documents if ids[:n] == matcher.tokens]
+                expected = {ids[n] for ids in left}
+                allowed = read_mask(matcher, tokenizer.vocab_size)
+                assert allowed == expected, (choices, matcher.text(), tokenizer.vocabulary.encoder.merges)
+                every = range(tokenizer.vocab_size)
+                assert {token for token in every if matcher.validate_tokens([token])} == expected
+                assert matcher.is_accepting() == (tokenizer.eos_ids[0] in expected)
+                n_narrower += allowed < read_mask(other, tokenizer.vocab_size)
+                token = rng.choice(sorted(allowed))
+                matcher.accept_token(token)
+                other.accept_token(token)
+            n_ends += 1
+    assert n_narrower > 100
+    assert n_ends > 100
+
+
+@pytest.fixture(scope="module")
+def compiler() -> llmask.Compiler:
+    return llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+
+
+TEXTS = [
+    "",
+    "naïve café",
+    "日本語のテキスト",
+    "1234567",
+    "  two\n\n  lines ",
+    "it's we'll 'RE",
+    "😀 👩‍👩‍👧",
+    "\u00a0\u3000x",
+    "a\\b",
+]
+
+
+@pytest.mark.parametrize("indent", [None, 2, "\t"])
+def test_documents_as_encoded_are_accepted(compiler: llmask.Compiler, indent: Any) -> None:
+    import json
+
+    tok = compiler.tokenizer
+    schema = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "number"}}]}}
+    grammar = compiler.json_schema(schema, indent=indent)
+    text = json.dumps([*TEXTS, [], [1, 22.5, 333, 1e20], [[]][0]], ensure_ascii=False, indent=indent)
+    matcher = grammar.matcher()
+    for token in tok.encode(text):
+        assert token in read_mask(matcher, tok.vocab_size), (tok.token_bytes(token), matcher.text())
+        matcher.accept_token(token)
+    assert matcher.is_accepting()
+
+
+def test_a_token_at_a_time_nothing_else_is_allowed_where_the_text_is_fixed(compiler: llmask.Compiler) -> None:
+    tok = compiler.tokenizer
+    for text in [*TEXTS[1:], '{\n    "name": [1, 2, 345],\n    "a": "b"\n}', "x\n   1", "\n\n     y", "don't", "   .5"]:
+        matcher = compiler.choice([text]).matcher()
+        ids = tok.encode(text)
+        for token in ids:
+            assert read_mask(matcher, tok.vocab_size) == {token}, (text, matcher.text())
+            matcher.accept_token(token)
+        assert read_mask(matcher, tok.vocab_size) == set(tok.eos_ids)
+
+
+def test_random_sequences_are_canonical(compiler: llmask.Compiler, scaled: Any, rng: random.Random) -> None:
+    tok = compiler.tokenizer
+    patterns = [
+        r"( ?[a-z]{1,3}){3}",
+        r"\s{1,6}[0-9]{1,5}\s{0,3}",
+        r"[\"'\\.,:;{}\[\]]{1,8}",
+        r"(é|日|😀|a){1,4}\n{0,3} x",
+    ]
+    n_done = 0
+    for number in range(scaled(80)):
+        matcher = compiler.regex(patterns[number % len(patterns)]).matcher()
+        while not matcher.is_terminated():
+            matcher.accept_token(rng.choice(sorted(read_mask(matcher, tok.vocab_size))))
+        ids = matcher.tokens[:-1]
+        assert tok.encode(matcher.text().decode()) == ids
+        n_done += 1
+    assert n_done > 20

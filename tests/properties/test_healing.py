@@ -1,0 +1,129 @@
+"""Healed prompts, forced tokens and prefixes equal their definitions, on vocabularies small enough to try all texts."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+
+import llmask
+from llmask.encoders.certain import certain_tokens
+from llmask.trie.build import build_trie
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.properties.test_bpe import merge_encoder, random_merges
+from tests.reference.definition import read_mask
+
+SPACED = (r" ?[^\s]+|\s+(?!\S)|\s+",)  # of two blanks before a letter the second belongs to the letter's word
+
+
+def continuations(letters: str, longest: int) -> list[str]:
+    return ["".join(parts) for n in range(longest + 1) for parts in itertools.product(letters, repeat=n)]
+
+
+def common(ids: list[int], others: list[list[int]]) -> list[int]:
+    """The first ids that all lists share."""
+    n = len(ids)
+    for other in others:
+        n = min(n, next((i for i in range(n) if i >= len(other) or other[i] != ids[i]), n))
+    return ids[:n]
+
+
+def spaced_tokenizer(rng: random.Random, letters: str) -> llmask.Tokenizer:
+    """A tokenizer with merges at random, blanks among the letters."""
+    merges = random_merges(rng, letters)
+    tokens = sorted({letter.encode() for letter in letters} | {left + right for left, right in merges})
+    table = make_table(
+        [left.replace(b" ", "Ġ".encode()) + b" " + right.replace(b" ", "Ġ".encode()) for left, right in merges]
+    )
+    data = EncoderData(kind="bpe", merges=table, patterns=SPACED, ignore_merges=rng.random() < 0.3)
+    return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data))
+
+
+def test_certain_tokens_are_those_of_all_longer_texts(scaled: Any, rng: random.Random) -> None:
+    n_kept = 0
+    for _ in range(scaled(150)):
+        encoder = merge_encoder(rng, "ab", random_merges(rng, "ab"), ignore=rng.random() < 0.2)
+        tokens = encoder._vocabulary.tokens
+        trie = build_trie(tokens.offsets, tokens.data)
+        texts = continuations("ab", 7)
+        for _ in range(3):
+            text = "".join(rng.choices("ab", k=rng.randint(1, 9)))
+            expected = common(encoder.encode(text), [encoder.encode(text + more) for more in texts])
+            assert certain_tokens(encoder, trie, text.encode(), first_bytes=flags("ab")) == expected
+            n_kept += len(expected)
+    assert n_kept > 0
+
+
+def flags(letters: str) -> Any:
+    found = np.zeros(256, bool)
+    found[list(letters.encode())] = True
+    return found
+
+
+def test_healing_with_words_and_blanks(scaled: Any, rng: random.Random) -> None:
+    texts = continuations("ab ", 5)
+    for _ in range(scaled(60)):
+        tokenizer = spaced_tokenizer(rng, "ab ")
+        for _ in range(3):
+            text = "".join(rng.choices("ab  ", k=rng.randint(1, 8)))
+            ids = tokenizer.encode(text)
+            longest = common(ids, [tokenizer.encode(text + more) for more in texts])
+            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab "))
+            assert found == longest, (text, ids)
+
+
+def test_forced_tokens_begin_every_encoding(scaled: Any, rng: random.Random) -> None:
+    n_forced = 0
+    for _ in range(scaled(60)):
+        tokenizer = spaced_tokenizer(rng, "ab ")
+        compiler = llmask.Compiler(tokenizer)
+        forced = "".join(rng.choices("ab ", k=rng.randint(2, 8)))
+        endings = sorted({"".join(rng.choices("ab ", k=rng.randint(0, 4))) for _ in range(rng.randint(1, 3))})
+        matcher = compiler.choice([forced + ending for ending in endings]).matcher()
+        documents = [tokenizer.encode(forced + ending) for ending in endings]
+        for _ in range(12):
+            written = matcher.tokens
+            tokens = matcher.forced_tokens()
+            left = [ids for ids in documents if ids[: len(written)] == written]
+            n_forced += len(tokens)
+            assert all(ids[: len(written) + len(tokens)] == written + tokens for ids in left)
+            matcher.accept_tokens(tokens)
+            allowed = sorted(read_mask(matcher, tokenizer.vocab_size))
+            token = rng.choice(allowed)
+            if token in tokenizer.eos_ids:
+                break
+            matcher.accept_token(token)
+    assert n_forced > 50
+
+
+def test_masks_of_a_prefix_are_those_of_the_longer_grammar(scaled: Any, rng: random.Random) -> None:
+    for _ in range(scaled(60)):
+        tokenizer = spaced_tokenizer(rng, "ab ")
+        compiler = llmask.Compiler(tokenizer)
+        choices = sorted({"".join(rng.choices("ab ", k=rng.randint(1, 5))) for _ in range(rng.randint(1, 4))})
+        prefix = "".join(rng.choices("ab ", k=rng.randint(1, 5)))
+        prefixed = compiler.choice(choices).matcher(prefix=prefix.encode())
+        plain = compiler.choice([prefix + choice for choice in choices]).matcher()
+        for _ in range(12):
+            allowed = read_mask(plain, tokenizer.vocab_size)
+            assert read_mask(prefixed, tokenizer.vocab_size) == allowed
+            assert prefixed.is_accepting() == plain.is_accepting()
+            assert prefixed.text() == plain.text()
+            assert prefixed.forced_bytes() == plain.forced_bytes()
+            every = range(tokenizer.vocab_size)
+            assert {token for token in every if prefixed.validate_tokens([token])} == allowed
+            twin = prefixed.fork()
+            token = rng.choice(sorted(allowed))
+            twin.accept_token(token)
+            twin.rollback(1)
+            assert read_mask(twin, tokenizer.vocab_size) == allowed
+            for matcher in (prefixed, plain):
+                matcher.accept_token(token)
+            if prefixed.is_terminated():
+                break
+        prefixed.reset()
+        plain.reset()
+        assert read_mask(prefixed, tokenizer.vocab_size) == read_mask(plain, tokenizer.vocab_size)
