@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, MakeVariant, RuleId, Rules
+from .grammar.expressions import Grammar
+from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
@@ -48,17 +49,21 @@ class RuleSource:
     def __init__(self, rules: Rules, make_variant: MakeVariant | None) -> None:
         self.make_variant = make_variant
         ignored = -1 if rules.ignored is None else rules.ignored
-        self._head = (rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json))
+        self._head = (
+            *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
+            *(int(rules.ignored_repeats), rules.ignored_priority),
+        )
+        assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
         self._rules = rules if make_variant is not None else None
         self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if make_variant is not None else self._part(rules, (0,) * 6)
+        self._whole = None if make_variant is not None else self._part(rules, (0,) * 7)
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
         if self._rules is None:
             assert self._whole is not None
             return self._whole
-        return self._part(self._rules, (0,) * 6)
+        return self._part(self._rules, (0,) * 7)
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
@@ -82,11 +87,14 @@ class RuleSource:
         return np.frombuffer(data, np.int32)
 
 
-_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1)  # numbers that an entry of each column takes
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS)  # numbers that an entry of each column takes
 
 
 def _columns(rules: Rules) -> tuple[array[int], ...]:
-    return rules.rule_starts, rules.state_rules, rules.edges, rules.finals, rules.guards, rules.required
+    return (
+        *(rules.rule_starts, rules.state_rules, rules.edges, rules.finals),
+        *(rules.guards, rules.required, rules.priorities),
+    )
 
 
 class Generation:
@@ -219,7 +227,6 @@ class CompiledGrammar:
 
     Attributes
     ----------
-    warnings : what the author of the grammar should know, such as formats taken as annotations.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
 
     Raises
@@ -236,6 +243,8 @@ class CompiledGrammar:
         warnings: Sequence[str] = (),
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
+        late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
+        grammar: Grammar | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -253,7 +262,9 @@ class CompiledGrammar:
             )
         self.store = store
         self.n_cut = 0
-        self.warnings = list(warnings)
+        self._warnings = list(warnings)
+        self._late_warnings = late_warnings
+        self._grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
         self.generation = Generation(store, self._source)
@@ -271,9 +282,21 @@ class CompiledGrammar:
         return self.generation.table
 
     @cached_property
+    def warnings(self) -> list[str]:
+        """What the author of the grammar should know, such as formats taken as annotations.
+
+        Of Lark grammars it is looked for dead ends when this is first asked for, which takes up to 0.3 s.
+        """
+        return self._warnings + ([] if self._late_warnings is None else self._late_warnings(self))
+
+    @cached_property
     def ledger(self) -> list[Any]:
         """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
         return self._make_ledger()
+
+    def __str__(self) -> str:
+        """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
+        return repr(self) if self._grammar is None else str(self._grammar)
 
     @property
     def tokenizer(self) -> Tokenizer:

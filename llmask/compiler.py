@@ -8,25 +8,34 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from .canonical.review import StateReview
 from .canonical.states import SplitStates
 from .compiled import CompiledGrammar
+from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .frontends.bnf import compile_ebnf, compile_gbnf
 from .frontends.json_schema import SchemaOptions, compile_schema
 from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
+from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits
 from .store.store import Store
 from .tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from .derivatives.nodes import RegexNodes
+    from .grammar.lowering import Lowered
 
 CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
@@ -233,6 +242,110 @@ class Compiler:
             return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
 
         return self._cached(("regex", pattern), compile_now)
+
+    def gbnf(self, text: str) -> CompiledGrammar:
+        r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses tokens (`<[42]>`), or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
+        """
+        return self._from_text("gbnf", text, compile_gbnf)
+
+    def ebnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in EBNF, as XGrammar reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses look-ahead assertions, attributes of rules
+            or macros, or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+        """
+        return self._from_text("ebnf", text, compile_ebnf)
+
+    def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        self._check_length("grammar", text)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_text(store.nodes, text)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, grammar=lowered.grammar)
+
+        return self._cached((kind, text), compile_now)
+
+    def lark(
+        self,
+        text: str,
+        *,
+        start: str = "start",
+        lexer: str = "greedy",
+        ties: str | None = None,
+        directory: str | os.PathLike[str] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's notation, with llguidance's additions.
+
+        As in Lark with `lexer="contextual"`, a terminal is as long as it can be among those that are expected where it
+        begins, and of several that end together one is taken: the one of the higher priority, a string rather than a
+        pattern, the pattern that can match more, the longer one. Here these come after the length: Lark takes the
+        first pattern in that order that matches at all, so it never finds `"ab"` beside `/a+/`. What is expected is
+        known exactly here, where LALR tables merge places. What is ignored gives way to what a rule expects. Grammars
+        need not be LALR; ambiguity is no error, and priorities of rules, aliases, `?` and `!` change no text.
+
+        Parameters
+        ----------
+        text : the grammar.
+        start : the rule that derives whole documents.
+        lexer : "greedy": as above. "exact": where a terminal could end here or go on, both are followed, as Lark's
+            Earley parser does with `lexer="dynamic_complete"`; priorities and `ties` have no meaning there.
+        ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
+            "all" in grammars with a line `%llguidance {...}`, "first" in others.
+        directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column.
+        UnsatisfiableSchema : no document fulfils it.
+        LimitExceeded : it is too large for the limits.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.lark('start: "a" ("," "a")*')
+        """
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        if not isinstance(start, str):
+            raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
+        if lexer not in ("greedy", "exact"):
+            raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
+        is_exact = lexer == "exact"
+        if ties not in (None, "first", "all"):
+            raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
+        self._check_length("grammar", text)
+        root = None if directory is None else Path(directory)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, is_exact)
+            return CompiledGrammar(
+                *(store, lowered.rules, lowered.warnings),
+                late_warnings=None if is_exact else dead_end_warnings,
+                grammar=lowered.grammar,
+            )
+
+        if root is not None:
+            return compile_now()  # the files may have changed
+        return self._cached(("lark", text, start, lexer, ties), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

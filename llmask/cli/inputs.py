@@ -1,4 +1,4 @@
-"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`), its options and the tokenizer.
+"""Arguments that several subcommands share: the grammar (`--schema`, `--regex`, ...), its options and the tokenizer.
 
 In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the file, compiling the grammar.
 """
@@ -15,11 +15,22 @@ if TYPE_CHECKING:
     from llmask.compiled import CompiledGrammar
 
 
+TEXT_GRAMMARS = {
+    "gbnf": "llama.cpp",
+    "ebnf": "XGrammar",
+    "lark": "lark",
+}  # methods of `Compiler`, and who else reads them
+
+
 def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--schema FILE` and `--regex PATTERN`, of which exactly one must be given, and the options of schemas."""
+    """Add `--schema FILE`, `--regex PATTERN` and other grammars, of which exactly one must be given, and the options of
+    schemas.
+    """
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
+    for option, command in TEXT_GRAMMARS.items():
+        grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
     add_schema_options(parser)
 
 
@@ -151,15 +162,32 @@ def load_tokenizer(path: Path | None) -> Tokenizer:
 
 
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:
-    """Compile what `--schema` or `--regex` names; errors in a schema say which file it is."""
+    """Compile what the arguments name; errors in a file say which one it is."""
     from llmask import Compiler
     from llmask.errors import GrammarError
 
     compiler = Compiler(tokenizer)
     if arguments.regex is not None:
         return compiler.regex(arguments.regex)
+    path = arguments.schema
     try:
-        return compiler.json_schema(arguments.schema.read_bytes(), **schema_options(arguments))
+        if arguments.lark is not None:
+            path = arguments.lark
+            return compiler.lark(_text_of(path), directory=path.parent)
+        for given, compile_text in ((arguments.gbnf, compiler.gbnf), (arguments.ebnf, compiler.ebnf)):
+            if given is not None:
+                path = given
+                return compile_text(_text_of(path))
+        return compiler.json_schema(path.read_bytes(), **schema_options(arguments))
     except GrammarError as error:
-        error.where = str(arguments.schema) if error.where is None else f"{arguments.schema}: {error.where}"
+        error.where = str(path) if error.where is None else f"{path}: {error.where}"
         raise
+
+
+def _text_of(path: Path) -> str:
+    from llmask.errors import GrammarError
+
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise GrammarError("the grammar is not UTF-8", f"byte {error.start}", "save it as UTF-8") from None

@@ -8,7 +8,7 @@ In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Pyth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from typing import Any
 
@@ -17,17 +17,17 @@ import numpy.typing as npt
 
 from ..errors import GrammarError
 from ..kernels import engine, grammar_slots
-from ..kernels.node_table import ALL_UNITS, UNIT
+from ..kernels.node_table import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
 
 UNBOUNDED = 2**31 - 1
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
 PREPARED_ROWS = 64
 # what rule_tables.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start of
-# its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required
+# its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required; no priorities
 ONE_LEXEME = (
-    *(0, -1, 0, 0),
-    *(1, 2, 1, 1, 1, 2),
+    *(0, -1, 0, 0, 0, 0),
+    *(1, 2, 1, 1, 1, 2, 0),
     *(0, 0, 0),
     *(0, 0, None, 1, 0),
     *(1, 0),
@@ -95,6 +95,19 @@ class RegexNodes:
     def intersect(self, nodes: Sequence[int]) -> int:
         """What all of them match."""
         return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+
+    def lazy(self, node: int) -> int:
+        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
+
+        As an expression it is `node`, and another one.
+        """
+        found = self.concat([node, LAZY_END])
+        self.memo[__name__, "lazy", found] = True
+        return found
+
+    def is_lazy(self, node: int) -> bool:
+        """Whether `lazy` made it."""
+        return (__name__, "lazy", node) in self.memo
 
     def mark_units(self, node: int, are_all: bool) -> None:
         """Say that every string of `node` is one word of the prefix code that JSON spells code points with; no word
@@ -171,6 +184,42 @@ class RegexNodes:
         False also where deciding it takes too long. See `llmask.grammar.rules.Rules.call_new`.
         """
         return self._run(engine.IS_OPEN, node) != 0
+
+    def extensions(self, one: int, other: int) -> tuple[int, bool]:
+        """Where `one` may end while `other` goes on, over all strings but the empty one.
+
+        Returns
+        -------
+        bytes : bit b is set where a string of `one` and then byte b begin a string of `other`; every bit where
+            deciding it takes too long.
+        may_both_end : whether some string is in both; True where deciding it takes too long.
+        """
+        key = (__name__, "extensions", one, other)
+        found = self.memo.get(key)
+        if found is None:
+            flags = np.zeros(257, np.int32)
+            is_decided = self._run(engine.EXTENSIONS, one, other, data=flags) != 0
+            packed = int.from_bytes(np.packbits(flags.astype(bool), bitorder="little").tobytes(), "little")
+            found = (packed & (2**256 - 1), bool(packed >> 256)) if is_decided else (2**256 - 1, True)
+            self.memo[key] = found
+        return found
+
+    def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
+        """Remember `extensions(node, node)` of a list of words, which may be too long for it."""
+        known = sorted(set(words))
+        found = 0
+        for at, word in enumerate(known):
+            for longer in known[at + 1 :]:
+                if not longer.startswith(word):
+                    break
+                found |= 1 << longer[len(word)] if word else 0
+        self.memo[__name__, "extensions", node, node] = found, any(known)
+
+    def first_bytes(self, node: int) -> int:
+        """Bit b is set where a string of `node` may begin with byte b."""
+        # what may follow one byte of any value where `node` goes on behind it
+        any_byte = self.byte_set(2**256 - 1)
+        return self.extensions(any_byte, self.concat([any_byte, node]))[0]
 
     def derivative(self, node: int, byte: int) -> int:
         """What is left of `node` after one byte."""

@@ -52,4 +52,12 @@ def utf8_char(nodes: RegexNodes, members: CodePointSet) -> int:
 
 def utf8_literal(nodes: RegexNodes, text: str) -> int:
     """Node of a text without lone surrogates, as `utf8_char` is of a character."""
-    return nodes.literal(text.encode())
+    data = text.encode()
+    node = nodes.literal(data)
+    nodes.memo[__name__, "word", node] = data
+    return node
+
+
+def literal_word(nodes: RegexNodes, node: int) -> bytes | None:
+    """The text of a node that `utf8_literal` made."""
+    return nodes.memo.get((__name__, "word", node))

@@ -77,6 +77,7 @@ ANOTHER = -1  # a member that is counted, without a number of its own
 GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, rule + 1
 UNBOUNDED = 2**31 - 1
 EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
+PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored stands before it
 
 
 class Rules:
@@ -86,7 +87,9 @@ class Rules:
     ----------
     start : the rule that derives whole documents; set by the frontend, 0 unless changed.
     ignored : regex node that may stand between any two lexemes (JSON white space), or None.
-        It is never matched twice in a row, so a bounded repetition stays bounded.
+    ignored_repeats : whether it may be matched twice in a row. Where it is not, a bounded repetition stays bounded,
+        and it must not be taken together with other lexemes.
+    ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
     needs_variants : whether a function that makes variants is needed.
@@ -97,11 +100,14 @@ class Rules:
         self.start: RuleId = RuleId(0)
         self.ignored: int | None = None
         self.ignored_at_ends = False
+        self.ignored_repeats = False
+        self.ignored_priority = 0
         self.names: list[str] = []
         self.rule_starts = array("i")
         self.state_rules = array("i")
         self.edges = array("i")  # EDGE_FIELDS numbers an edge
         self.finals = array("i")  # state, guard
+        self.priorities = array("i")  # PRIORITY_FIELDS numbers an edge; zeros for edges that are not there
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
         self.values_are_json = False
@@ -127,8 +133,25 @@ class Rules:
         self.state_rules.append(rule)
         return StateId(len(self.state_rules) - 1)
 
-    def scan(self, state: StateId, lexeme: int, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
-        """Edge over a lexeme. `lexeme` is a regex node id; it must not match the empty string."""
+    def scan(
+        self,
+        state: StateId,
+        lexeme: int,
+        next_state: StateId,
+        guard: GuardId = NO_GUARD,
+        priority: int = 0,
+        is_bare: bool = False,
+    ) -> None:
+        """Edge over a lexeme, a regex node id. Where the node matches the empty string, the lexeme does not.
+
+        Of the lexemes that are expected in one place and end at the same byte, only those of the highest priority are
+        taken. Something is always taken, so priorities lead into no dead end.
+
+        Where only lexemes are expected that are `is_bare`, nothing ignored may stand. (The parts of a grammar that
+        was put into another one have their own white space.)
+        """
+        if priority or is_bare:
+            self.priorities.extend((len(self.edges) // EDGE_FIELDS, priority, int(is_bare)))
         self.edges.extend((state, SCAN, lexeme, next_state, guard))
 
     def call(self, state: StateId, rule: RuleId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
@@ -207,6 +230,18 @@ class Rules:
         rule = 0 if another_of is None else another_of + 1
         return self._guard(CHECK, low, min(high, UNBOUNDED), self._required(required), rule)
 
+    def copied_guard(self, other: Rules, row: tuple[int, ...]) -> GuardId:
+        """Number of a guard of other rules, given as its fields, that asks for no other value."""
+        kind, *fields = row
+        if kind == COUNT:
+            return self._guard(*row)
+        assert kind == ADD or fields[3] == 0, "a value of which rule?"
+        size, n_words = other.required[fields[2] : fields[2] + 2]
+        words = other.required[fields[2] + 2 : fields[2] + 2 + n_words]
+        members = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
+        assert len(members) == size
+        return self._guard(kind, *fields[:2], self._required(members), fields[3])
+
     def _guard(self, *row: int) -> GuardId:
         found = self._guard_ids.get(row)
         if found is None:
@@ -231,7 +266,8 @@ class Rules:
         other = copy(self)
         other.start = RuleId(0)
         other.names = []
-        other.rule_starts, other.state_rules, other.edges, other.finals = (array("i") for _ in range(4))
+        other.rule_starts, other.state_rules, other.edges = array("i"), array("i"), array("i")
+        other.finals, other.priorities = array("i"), array("i")
         return other
 
 

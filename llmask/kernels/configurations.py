@@ -26,7 +26,14 @@ from .earley_rows import (
     row_field,
 )
 from .goto import certain_goto, goto, known_goto, place_at
-from .grammar_slots import CONFIGURATION_IDS, CONFIGURATIONS, IGNORED, IGNORED_AT_ENDS, N_CONFIGURATIONS
+from .grammar_slots import (
+    CONFIGURATION_IDS,
+    CONFIGURATIONS,
+    IGNORED,
+    IGNORED_AT_ENDS,
+    IGNORED_REPEATS,
+    N_CONFIGURATIONS,
+)
 from .interning import MISSING, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, known_next, next_state, state_field
@@ -70,7 +77,7 @@ def pack(place, state):
 def start_after(store, grammar, place, scanned):
     """Lexer state at a place, reached by the lexemes of set `scanned`."""
     row = row_of(grammar, place)
-    if scanned == grammar[IGNORED]:
+    if scanned == grammar[IGNORED] and grammar[IGNORED_REPEATS] == 0:
         return bare_start(store, grammar, row)
     return row_field(grammar, row, R_START)
 
@@ -114,7 +121,7 @@ def step(store, grammar, place, state, byte):
 @kernel
 def known_start_after(grammar, place, scanned):
     row = row_of(grammar, place)
-    if scanned == grammar[IGNORED]:
+    if scanned == grammar[IGNORED] and grammar[IGNORED_REPEATS] == 0:
         return row_field(grammar, row, R_BARE_START)
     return row_field(grammar, row, R_START)
 

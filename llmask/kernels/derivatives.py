@@ -33,6 +33,7 @@ from .node_table import (
     K_NOT,
     K_UNION,
     KIND,
+    LAZY_END,
     LOW,
     MAP,
     NODE_FIELDS,
@@ -84,7 +85,7 @@ def known_derivative(store, node, byte):
         if get_u8(block(store, LITERALS), first) != byte:
             return EMPTY
         return make_literal(store, first + 1, field(store, node, B) - 1)
-    if node == EMPTY or node == EPSILON:
+    if node == EMPTY or node == EPSILON or node == LAZY_END:
         return EMPTY
     if kind == K_DFA:
         target = dfa_target(store, node, byte)

@@ -40,6 +40,7 @@ from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
     EXPECTED,
+    HAS_PRIORITIES,
     IGNORED,
     IGNORED_AT_ENDS,
     ITEMS,
@@ -47,6 +48,7 @@ from .grammar_slots import (
     MAX_ROWS,
     N_ITEMS,
     N_ROW_POOL,
+    PRIORITIES,
     ROW_POOL,
     ROWS,
     RULE_STARTS,
@@ -236,10 +238,23 @@ def _derive_row(store, grammar, row):
     expected = _expected_set(store, grammar, offset, n_scans, False)
     put_i32(rows, base + R_EXPECTED, expected)
     with_ignored = grammar[IGNORED] != 0 and (grammar[IGNORED_AT_ENDS] != 0 or (row != FIRST_ROW and n_scans > 0))
-    if with_ignored:
+    if with_ignored and not (flags & ACCEPTS == 0 and _are_bare(grammar, offset, n_scans)):
         put_i32(rows, base + R_START, start_state(store, _expected_set(store, grammar, offset, n_scans, True)))
     else:
         put_i32(rows, base + R_START, start_state(store, expected))
+
+
+@kernel
+def _are_bare(grammar, first_scan, n_scans):
+    """Whether nothing ignored may stand before any of a row's scans."""
+    never_inline()
+    if grammar[HAS_PRIORITIES] == 0 or n_scans == 0:
+        return False
+    for i in range(n_scans):
+        edge = get_i32(block(grammar, ROW_POOL), first_scan + 4 * i + 1)
+        if get_i32(block(grammar, PRIORITIES), edge) & 1 == 0:
+            return False
+    return True
 
 
 @kernel

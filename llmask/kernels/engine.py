@@ -34,6 +34,7 @@ from .configurations import (
 )
 from .derivatives import derivative, matches
 from .emptiness import is_empty
+from .extensions import extensions
 from .grammar_slots import VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, list_item, list_length, map_get, map_put
@@ -119,6 +120,7 @@ LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
+EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -217,6 +219,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = 1 if is_empty(store, a) else 0
     elif operation == IS_OPEN:
         result = 1 if is_open(store, a) else 0
+    elif operation == EXTENSIONS:
+        result = extensions(store, a, b, data)
     elif operation == DERIVATIVE:
         result = derivative(store, a, b)
     elif operation == MATCHES:

@@ -15,7 +15,9 @@ MAX_UNIQUE = MAX_ITEMS + 1  # recorded values in one set
 START_RULE = MAX_UNIQUE + 1
 IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
 IGNORED_AT_ENDS = IGNORED + 1
-N_RULES = IGNORED_AT_ENDS + 1
+IGNORED_REPEATS = IGNORED_AT_ENDS + 1  # 1: it may be matched twice in a row
+IGNORED_PRIORITY = IGNORED_REPEATS + 1
+N_RULES = IGNORED_PRIORITY + 1
 RULE_STARTS = N_RULES + 1  # int32[n_rules]: start state
 RULE_FLAGS = RULE_STARTS + 1  # int32[n_rules]: PRODUCTIVE, RULE_NULLABLE
 N_RTN_STATES = RULE_FLAGS + 1
@@ -23,7 +25,9 @@ STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
 STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
 EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
 EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
-N_EDGES = EDGES + 1
+HAS_PRIORITIES = EDGES + 1  # 1: edges have priorities
+PRIORITIES = HAS_PRIORITIES + 1  # int32[n_edges], where edges have any: 2 * priority + 1 for bare edges
+N_EDGES = PRIORITIES + 1
 GUARDS = N_EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
 N_GUARDS = GUARDS + 1
 REQUIRED = N_GUARDS + 1  # int32[...]: members that guards ask for
@@ -83,7 +87,7 @@ N_GRAMMAR_SLOTS = PATH + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
-    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, GUARDS, REQUIRED),
+    *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, PRIORITIES, GUARDS, REQUIRED),
     *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
     *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),
     *(VALUE_STACK, VALUE_ORDER, NUMERAL),

@@ -7,6 +7,9 @@ Start states are told apart, because they accept nothing even where the same exp
 (a lexeme is never the empty string), and because the end of a document is possible there without closing a lexeme.
 A state is dead when no lexeme can be completed from it: derivatives.is_empty decides that exactly.
 
+A lexeme whose expression ends in LAZY_END is *lazy*: it ends where it can, and all that are not as short are given up.
+The state there has the lazy lexemes that end, each with nothing left of it.
+
 States with one lexeme have a *twin* with the anonymous lexeme 0. The twin carries masks and exits, so the body of any
 string of any grammar shares one.
 
@@ -19,10 +22,25 @@ from __future__ import annotations
 from .class_maps import class_of, meet, n_classes
 from .derivatives import derivative
 from .emptiness import is_empty
-from .interning import intern_list, list_length, list_offset, map_get, map_put
+from .interning import intern_list, list_item, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, load_acquire_i32, publish_i32, put_i32
-from .node_table import EMPTY, EPSILON, MAP, NULLABLE, field, has_flag, push, scratch
+from .node_table import (
+    EMPTY,
+    EPSILON,
+    K_CONCAT,
+    K_UNION,
+    KIND,
+    LAZY_END,
+    MAP,
+    NULLABLE,
+    A,
+    B,
+    field,
+    has_flag,
+    push,
+    scratch,
+)
 from .store_slots import (
     LEXEME_OF_NODE,
     LEXEME_SETS,
@@ -31,6 +49,7 @@ from .store_slots import (
     MAX_STATES,
     N_LEXEMES,
     N_TRANSITIONS,
+    NODE_LISTS,
     SCRATCH,
     SCRATCH_TOP,
     SET_STARTS,
@@ -228,6 +247,30 @@ def next_state(store, state, byte):
 
 
 @kernel
+def is_lazy(store, node):
+    """Whether a node is what is left of a lazy lexeme: all of its alternatives end in LAZY_END, or none."""
+    kind = field(store, node, KIND)
+    while kind == K_CONCAT or kind == K_UNION:
+        node = field(store, node, B) if kind == K_CONCAT else list_item(store, NODE_LISTS, field(store, node, A), 0)
+        kind = field(store, node, KIND)
+    return node == LAZY_END
+
+
+@kernel
+def _end_lazy_lexemes(store, first):
+    """Where lazy lexemes may end, keep those, with nothing left, of the pairs in the scratch items from `first`."""
+    kept = first
+    for i in range(first, store[SCRATCH_TOP], 2):
+        node = scratch(store, i + 1)
+        if has_flag(store, node, NULLABLE) and is_lazy(store, node):
+            put_i32(block(store, SCRATCH), kept, scratch(store, i))
+            put_i32(block(store, SCRATCH), kept + 1, EPSILON)
+            kept += 2
+    if kept > first:
+        store[SCRATCH_TOP] = kept
+
+
+@kernel
 def _build_next(store, state, byte):
     """Take the derivatives of a state's nodes and write the entry of the byte's class."""
     never_inline()
@@ -248,6 +291,7 @@ def _build_next(store, state, byte):
         if rest != EMPTY and not is_empty(store, rest):
             push(store, lexeme)
             push(store, rest)
+    _end_lazy_lexemes(store, first)
     target = make_state(store, first, False)
     if store[EXCEEDED] != 0:
         return DEAD

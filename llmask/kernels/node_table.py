@@ -46,6 +46,7 @@ EMPTY = 0
 EPSILON = 1
 ALL = 2
 FIRST_SINGLE = 3  # nodes 3 .. 258 match one given byte
+LAZY_END = 259  # the empty string, at the end of lexemes that end as soon as they can, see lexer_states.py
 UNBOUNDED = 2**31 - 1
 BYTE_DISTANCE = 16
 MOST_DISTANCE = 2**24

@@ -153,7 +153,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
 
 @kernel
 def init_nodes(store):
-    """Make the reserved nodes: EMPTY, EPSILON, ALL and the 256 single bytes."""
+    """Make the reserved nodes: EMPTY, EPSILON, ALL, the 256 single bytes, and LAZY_END."""
     never_inline()
     first = store[SCRATCH_TOP]
     address = ensure(store, SCRATCH, (first + 64) * 4)
@@ -167,6 +167,8 @@ def init_nodes(store):
         for i in range(8):
             push(store, (1 << (byte & 31)) if i == byte >> 5 else 0)
         make_bytes(store, store[SCRATCH_TOP] - 8)
+    lazy_end = find_node(store, K_EPSILON, 1, 0, 0, 0)
+    add_node(store, lazy_end, K_EPSILON, 1, 0, 0, 0, NULLABLE | FINITE, 0, 0)
 
 
 @kernel

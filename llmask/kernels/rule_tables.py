@@ -16,14 +16,18 @@ from .grammar_slots import (
     EDGE_FIRST,
     EDGES,
     GUARDS,
+    HAS_PRIORITIES,
     IGNORED,
     IGNORED_AT_ENDS,
+    IGNORED_PRIORITY,
+    IGNORED_REPEATS,
     IS_JSON,
     N_EDGES,
     N_GUARDS,
     N_REQUIRED,
     N_RTN_STATES,
     N_RULES,
+    PRIORITIES,
     REQUIRED,
     RULE_FLAGS,
     RULE_STARTS,
@@ -49,27 +53,30 @@ EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
 def load_rules(store, grammar, data):
     """Load the rules of a grammar, or those that were written behind the ones loaded already.
 
-    `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, then of the new part n_rules, n_states,
-    n_edges, n_finals, n_guards, n_required, and its columns. New edges lead from new states only. The counts in the
-    table are written last: after a limit the same part can be loaded again.
+    `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, ignored_repeats, ignored_priority, then of
+    the new part n_rules, n_states, n_edges, n_finals, n_guards, n_required, n_priorities, and its columns. New edges
+    lead from new states only. The counts in the table are written last: after a limit the same part can be loaded
+    again. Priorities come with the first part only.
 
     Returns 0, or NOTHING_DERIVED when the start rule derives no string.
     """
     never_inline()
     first_rule = grammar[N_RULES]
     first_state = grammar[N_RTN_STATES]
-    n_rules = data[4]
-    n_states = data[5]
-    n_edges = data[6]
-    n_finals = data[7]
-    n_guards = data[8]
-    n_required = data[9]
-    rule_starts = 10
+    n_rules = data[6]
+    n_states = data[7]
+    n_edges = data[8]
+    n_finals = data[9]
+    n_guards = data[10]
+    n_required = data[11]
+    n_priorities = data[12]
+    rule_starts = 13
     state_rules = rule_starts + n_rules
     edges = state_rules + n_states
     finals = edges + EDGE * n_edges
     guards = finals + 2 * n_finals
     required = guards + GUARD_FIELDS * n_guards
+    priorities = required + n_required
     if first_rule == 0:
         grammar[START_RULE] = data[0]
         grammar[IGNORED] = 0
@@ -77,6 +84,9 @@ def load_rules(store, grammar, data):
             grammar[IGNORED] = single_set(store, lexeme_of(store, data[1]))
         grammar[IGNORED_AT_ENDS] = data[2]
         grammar[IS_JSON] = data[3]
+        grammar[IGNORED_REPEATS] = data[4]
+        grammar[IGNORED_PRIORITY] = data[5]
+        grammar[HAS_PRIORITIES] = 1 if n_priorities > 0 or data[5] != 0 else 0
     _copy(grammar, RULE_STARTS, first_rule, data, rule_starts, n_rules)
     _copy(grammar, STATE_RULES, first_state, data, state_rules, n_states)
     _copy(grammar, GUARDS, GUARD_FIELDS * grammar[N_GUARDS], data, guards, GUARD_FIELDS * n_guards)
@@ -100,6 +110,8 @@ def load_rules(store, grammar, data):
     if first_rule == 0 and not is_productive(grammar, grammar[START_RULE]):
         return NOTHING_DERIVED
     n_grouped = _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable)
+    if grammar[HAS_PRIORITIES] != 0:
+        _put_priorities(store, grammar, data, n_grouped, usable, priorities, n_priorities)
     store[SCRATCH_TOP] = live
     _find_nullable(store, grammar, n_rules)
     if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
@@ -240,7 +252,21 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
         put_i32(grouped, 4 * place + 1, symbol)
         put_i32(grouped, 4 * place + 2, data[at + 3])
         put_i32(grouped, 4 * place + 3, data[at + 4])
+        put_i32(block(store, SCRATCH), usable + i, place)
     return get_i32(first, first_state + n_states) - grammar[N_EDGES]
+
+
+@kernel
+def _put_priorities(store, grammar, data, n_edges, places, first, n_priorities):
+    """Write priorities (twice, and 1 for bare edges) under the edges' new numbers, the scratch items from `places`."""
+    never_inline()
+    address = ensure(grammar, PRIORITIES, (n_edges + 1) * 4)
+    for i in range(n_edges):
+        put_i32(address, i, 0)
+    for i in range(first, first + 3 * n_priorities, 3):
+        place = scratch(store, places + data[i])
+        if place >= 0:
+            put_i32(address, place, 2 * data[i + 1] + data[i + 2])
 
 
 @kernel

@@ -12,6 +12,7 @@ from __future__ import annotations
 from .emptiness import is_empty
 from .interning import list_item, list_length, list_offset
 from .jit import kernel, never_inline
+from .lexer_states import is_lazy
 from .memory import block, get_i32, get_i64
 from .node_table import (
     FINITE,
@@ -120,6 +121,8 @@ def best_slice(store, state):
             covered = 0
             for j in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
                 node = get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + j + 1)
+                if is_lazy(store, node):
+                    return -1  # it may end inside a token, and so do all the others
                 covered = max(covered, cover(store, node, char))
         if get_i64(slices, at + SLICE_MOST) <= covered:
             if best < 0 or get_i64(slices, at + SLICE_TOKENS) > get_i64(slices, best * SLICE_FIELDS + SLICE_TOKENS):

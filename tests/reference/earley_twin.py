@@ -3,7 +3,8 @@
 Written from the definitions in `llmask.grammar.rules` and not from the compiled parser: an Earley set is a set of
 items (state, parameter, origin), closed under predict, skip and complete until nothing is new; the lexer follows all
 lexemes that are expected at one place, and a lexeme ends where no expected lexeme can take the next byte (greedy
-lexing). Rules and states from which nothing can be derived are left out first, guards not looked at.
+lexing). Of those that end together only the ones of the highest priority count. Rules and states from which nothing can
+be derived are left out first, guards not looked at.
 
 A new value (`Rules.call_new`) is a run of the rule's variant without the texts in the set; of an open rule it is a run
 of the rule itself that ends only with a text that is not in the set. The variant is written by a function given to the
@@ -80,10 +81,16 @@ class EarleyTwin:
         rules, nodes = self.rules, self.nodes
         self.edges: dict[int, list[tuple[int, int, int, int]]] = {}
         self.finals: dict[int, list[int]] = {}
+        priority_of = dict(zip(rules.priorities[::3], rules.priorities[1::3], strict=True))
+        is_bare = dict(zip(rules.priorities[::3], rules.priorities[2::3], strict=True))
+        self.priorities: dict[tuple[int, int, int, int, int], int] = {}  # an edge written twice has the higher one
         for at in range(0, len(rules.finals), 2):
             self.finals.setdefault(rules.finals[at], []).append(rules.finals[at + 1])
         edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
         productive = self.productive = self._productive_states(edges)
+        self.bare = set(edges) - {edge for number, edge in enumerate(edges) if not is_bare.get(number)}
+        for number, edge in enumerate(edges):
+            self.priorities[edge] = max(priority_of.get(number, 0), self.priorities.get(edge, -(2**31)))
         for state, kind, symbol, next_state, guard in edges:
             is_useful = kind in (SCAN, SKIP) or rules.rule_starts[symbol] in productive
             is_useful &= kind != SCAN or not nodes.is_empty(symbol)
@@ -169,14 +176,18 @@ class EarleyTwin:
                             items.add((next_state, after, other_origin))
         return frozenset(items)
 
-    def _scanned(self, place: Place, lexemes: set[int], text: bytes) -> Place:
-        """The place behind lexemes; `text` as it is then."""
-        kernel = set()
-        for state, parameter, origin in place.rows[-1]:
-            for kind, symbol, next_state, guard in self.edges.get(state, ()):
-                after = self._pass(guard, parameter)
-                if kind == SCAN and symbol in lexemes and after is not None:
-                    kernel.add((next_state, after, origin))
+    def _scans(self, row: frozenset[Item], lexemes: set[int]) -> list[tuple[int, Item]]:
+        """Priority and target of every edge from a row over one of the lexemes."""
+        return [
+            (self.priorities[state, kind, symbol, next_state, guard], (next_state, after, origin))
+            for state, parameter, origin in row
+            for kind, symbol, next_state, guard in self.edges.get(state, ())
+            if kind == SCAN and symbol in lexemes and (after := self._pass(guard, parameter)) is not None
+        ]
+
+    def _scanned(self, place: Place, lexemes: set[int], text: bytes, least: int) -> Place:
+        """The place behind lexemes of at least this priority; `text` as it is then."""
+        kernel = {item for priority, item in self._scans(place.rows[-1], lexemes) if priority >= least}
         lengths = (*place.lengths, len(text))
         return Place((*place.rows, self._closed(place.rows, kernel, lengths, text)), text=text, lengths=lengths)
 
@@ -187,6 +198,16 @@ class EarleyTwin:
             for kind, symbol, _, guard in self.edges.get(state, ())
             if kind == SCAN and self._pass(guard, parameter) is not None
         }
+
+    def _are_bare(self, row: frozenset[Item]) -> bool:
+        """Whether nothing ignored may stand before any lexeme that is expected."""
+        scans = [
+            (state, *edge)
+            for state, parameter, _ in row
+            for edge in self.edges.get(state, ())
+            if edge[0] == SCAN and self._pass(edge[3], parameter) is not None
+        ]
+        return bool(scans) and all(edge in self.bare for edge in scans)
 
     def _is_document(self, row: frozenset[Item]) -> bool:
         return any(
@@ -209,7 +230,9 @@ class EarleyTwin:
         lexemes = self._expected(place.rows[-1])
         ignored = self.rules.ignored
         is_end = len(place.rows) == 1 or not lexemes
-        if ignored is not None and not place.after_ignored and (self.rules.ignored_at_ends or not is_end):
+        may_stand = not place.after_ignored and (self.rules.ignored_at_ends or not is_end)
+        may_stand &= self._is_document(place.rows[-1]) or not self._are_bare(place.rows[-1])
+        if ignored is not None and may_stand:
             lexemes.add(ignored)
         return self._alive([(lexeme, lexeme) for lexeme in sorted(lexemes)], byte)
 
@@ -221,10 +244,13 @@ class EarleyTwin:
         """Places after the lexeme in hand, if it may end here."""
         whole = {lexeme for lexeme, rest in place.lexemes if self.nodes.is_nullable(rest)}
         ended = []
-        if self.rules.ignored in whole:
-            ended.append(place._replace(lexemes=(), after_ignored=True, lexeme=b""))
-        if whole - {self.rules.ignored}:
-            ended.append(self._scanned(place, whole - {self.rules.ignored}, place.text + place.lexeme))
+        others = whole - {self.rules.ignored}
+        priorities = {priority for priority, _ in self._scans(place.rows[-1], others)}
+        least = max(priorities | ({self.rules.ignored_priority} if self.rules.ignored in whole else set()), default=0)
+        if self.rules.ignored in whole and self.rules.ignored_priority >= least:
+            ended.append(place._replace(lexemes=(), after_ignored=not self.rules.ignored_repeats, lexeme=b""))
+        if max(priorities, default=least - 1) >= least:
+            ended.append(self._scanned(place, others, place.text + place.lexeme, least))
         return ended
 
     def step(self, places: list[Place], byte: int) -> list[Place]:

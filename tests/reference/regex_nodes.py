@@ -163,6 +163,33 @@ class RegexNodes:
             endless = {state for state in endless if live[state] & endless}
         return node in endless and all(state in endless for state in live if live[state])
 
+    def extensions(self, one: int, other: int) -> tuple[int, bool]:
+        """Bytes by which a string of `one` goes on to a string of `other`, and whether some string is in both."""
+        found, may_both_end = 0, False
+        waiting = [(self.derivative(one, byte), self.derivative(other, byte)) for byte in range(256)]
+        seen: set[tuple[int, int]] = set()
+        while waiting:
+            left, right = waiting.pop()
+            if (left, right) in seen or self.is_empty(left) or self.is_empty(right):
+                continue
+            seen.add((left, right))
+            if self.nullable[left]:
+                may_both_end |= self.nullable[right]
+                found |= sum(1 << byte for byte in range(256) if not self.is_empty(self.derivative(right, byte)))
+            waiting += [(self.derivative(left, byte), self.derivative(right, byte)) for byte in range(256)]
+        return found, may_both_end
+
+    def is_lazy(self, node: int) -> bool:
+        """There are no lazy expressions here."""
+        return False
+
+    def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
+        """Nothing is remembered here."""
+
+    def first_bytes(self, node: int) -> int:
+        """Bytes that a string may begin with."""
+        return sum(1 << byte for byte in range(256) if not self.is_empty(self.derivative(node, byte)))
+
     def derivative(self, node: int, byte: int) -> int:
         """What may follow after `byte`."""
         key = (node, byte)

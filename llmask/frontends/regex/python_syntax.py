@@ -18,7 +18,7 @@ from interegular.utils.simple_parser import nomatch
 from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
-from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
+from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence, Tree
 
 MAX_NESTING = 60  # the parser takes eight Python frames a level, of the thousand that there are
 MAX_COUNT = 2**31 - 2  # counters are 32-bit
@@ -137,7 +137,7 @@ class PythonParser(CharacterParser):
         if suffix == "+":
             item = self._possessive(item, low, high, at)
         else:
-            item = Repeated(item, low, high)
+            item = (Lazy if suffix == "?" else Repeated)(item, low, high)
         self._skip_blanks()
         at = self.index
         if self._quantifier() is not None:

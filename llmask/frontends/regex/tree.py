@@ -17,7 +17,11 @@ from interegular.patterns import _Repeated as Repeated
 
 from llmask.derivatives.code_points import NO_TEXT, CodePointSet
 
-__all__ = ["Alternatives", "Boundary", "Chars", "Edge", "Look", "Repeated", "Sequence", "Tree"]
+__all__ = ["Alternatives", "Boundary", "Chars", "Edge", "Lazy", "Look", "Repeated", "Sequence", "Tree"]
+
+
+class Lazy(Repeated):  # type: ignore[misc]
+    """A repetition that takes as little as it can. Which texts match as a whole is the same."""
 
 
 class Chars(NamedTuple):

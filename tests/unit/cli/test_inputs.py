@@ -34,6 +34,35 @@ def test_a_regex_is_compiled(byte_tokenizer: Any) -> None:
     assert matcher.is_accepting()
 
 
+@pytest.mark.parametrize("option", ["--gbnf", "--ebnf"])
+def test_a_grammar_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, option: str) -> None:
+    path = tmp_path / "a.bnf"
+    path.write_text('root ::= "é" | "b" root', encoding="utf-8")
+    matcher = compile_grammar(byte_tokenizer, parse(option, str(path))).matcher()
+    matcher.accept_bytes("bé".encode())
+    assert matcher.is_accepting()
+    path.write_bytes(b'root ::= "\xff"')
+    with pytest.raises(GrammarError, match="not UTF-8"):
+        compile_grammar(byte_tokenizer, parse(option, str(path)))
+    path.write_text("root ::= other")
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar(byte_tokenizer, parse(option, str(path)))
+    assert str(caught.value.where).startswith(f"{path}: line 1, column 10")
+
+
+def test_a_lark_grammar_imports_files_beside_it(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.lark"
+    path.write_text('%import .words.WORD\nstart: WORD "!"\n')
+    (tmp_path / "words.lark").write_text('WORD: "é"+\n', encoding="utf-8")
+    matcher = compile_grammar(byte_tokenizer, parse("--lark", str(path))).matcher()
+    matcher.accept_bytes("éé!".encode())
+    assert matcher.is_accepting()
+    path.write_text("start: WORT\n")
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar(byte_tokenizer, parse("--lark", str(path)))
+    assert str(caught.value.where).startswith(f"{path}: line 1, column 8")
+
+
 @pytest.mark.parametrize(("whitespace", "text"), [("compact", b'{"a":1}'), ("flexible", b'{ "a" : 1 }')])
 def test_a_schema_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, whitespace: str, text: bytes) -> None:
     path = tmp_path / "a.json"

@@ -97,6 +97,44 @@ def test_random_expressions_agree_with_the_twin(
     assert n_open > 10 * (n_large + 1)
 
 
+def test_extensions_agree_with_the_twin(rng: random.Random, scaled: Callable[[int], int], compiled: Any) -> None:
+    """Where an expression matches nothing without being EMPTY more may be told, which the twin's emptiness is not."""
+    twin = TwinNodes()
+    n_same = n_some = 0
+    for _ in range(scaled(150)):
+        pair = [random_expression(rng, rng.randint(1, 5)) for _ in range(2)]
+        found = compiled.extensions(*(build(compiled, expression) for expression in pair))
+        wanted = twin.extensions(*(build(twin, expression) for expression in pair))
+        assert not wanted[0] & ~found[0], pair
+        assert wanted[1] <= found[1], pair
+        n_same += found == wanted
+        n_some += wanted[0] != 0
+        one = pair[0]
+        missing = twin.first_bytes(build(twin, one)) & ~compiled.first_bytes(build(compiled, one))
+        assert not missing, one
+    assert n_same > scaled(150) * 0.8
+    assert n_some > scaled(150) * 0.2
+
+
+def test_extensions_of_words_are_known(compiled: Any) -> None:
+    letter = compiled.byte_set(sum(1 << byte for byte in range(ord("a"), ord("z") + 1)))
+    name, word = compiled.repeat(letter, 1, None), compiled.literal(b"if")
+    assert compiled.extensions(name, word) == (1 << ord("f"), True)
+    assert compiled.extensions(word, name) == (compiled.first_bytes(letter), True)
+    assert compiled.extensions(word, word) == (0, True)
+    assert compiled.extensions(word, compiled.literal(b"i")) == (0, False)
+    assert compiled.extensions(compiled.EPSILON, name) == (0, False)
+    assert compiled.first_bytes(word) == 1 << ord("i")
+    assert compiled.first_bytes(compiled.EMPTY) == 0
+
+
+def test_extensions_of_too_many_states_are_not_decided(compiled: Any) -> None:
+    letter = compiled.byte_set(sum(1 << byte for byte in b"ab"))
+    long = compiled.concat([compiled.repeat(letter, 3000), compiled.literal(b"!")])
+    assert compiled.extensions(long, compiled.repeat(letter, 3000)) == (EVERY_BYTE, True)
+    assert compiled.extensions(compiled.literal(b"a"), long) == (compiled.first_bytes(letter), False)
+
+
 def test_strings_are_open_where_they_may_always_go_on(compiled: Any) -> None:
     def quoted(body: int) -> int:
         return int(compiled.concat([compiled.literal(b'"'), body, compiled.literal(b'"')]))

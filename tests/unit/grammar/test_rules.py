@@ -170,6 +170,76 @@ def test_random_rules_agree_with_the_twin(store: Store, rng: random.Random, scal
     assert n_read > scaled(600)
 
 
+def overlapping_rules(rng: random.Random, nodes: Any) -> Rules:
+    """Lexemes that begin alike, end together, have priorities, and may be ignored, in several rows."""
+    a, b, c = (nodes.literal(bytes([letter])) for letter in LETTERS)
+    some, word = nodes.repeat(a, 1, None), nodes.repeat(nodes.union([a, b]), 1, None)
+    lexemes = [a, b, c, some, word, nodes.literal(b"ab"), nodes.concat([a, nodes.repeat(b, 0, 2)])]
+    rules = Rules()
+    for number in range(2):
+        rules.rule(f"rule {number}")
+    for rule in range(2):
+        states = [rules.rule_starts[rule], *(rules.state(rule) for _ in range(2))]
+        for state in states:
+            for _ in range(3):
+                priority = rng.choice([0, 0, 1, 2, -1])
+                is_bare = rng.random() < 0.5
+                rules.scan(state, rng.choice(lexemes), rng.choice(states), priority=priority, is_bare=is_bare)
+        rules.call(states[0], 1 - rule, states[1])
+        rules.final(states[2])
+    if rng.random() < 0.7:
+        rules.ignored = rng.choice([nodes.union([b, c]), nodes.literal(b"aa"), nodes.literal(b"ac")])
+        rules.ignored_repeats = rules.ignored_at_ends = True
+        rules.ignored_priority = rng.choice([5, -5])  # with a tie, one row would be both places
+    return rules
+
+
+def test_lexemes_that_end_together_are_taken_by_priority(
+    store: Store, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    n_read = 0
+    for _ in range(scaled(300)):
+        rules = overlapping_rules(rng, store.nodes)
+        twin = EarleyTwin(rules, store.nodes)
+        if twin.is_empty:
+            continue
+        grammar = CompiledGrammar(store, rules)
+        matcher, places = grammar.matcher(), twin.start()
+        for _ in range(7):
+            after = {byte: twin.step(places, byte) for byte in LETTERS}
+            expected = {byte for byte in LETTERS if after[byte]} | ({EOS} if twin.may_end(places) else set())
+            if not expected:
+                break  # a greedy grammar may have live prefixes without a sentence
+            assert read_mask(matcher, 257) == expected, (rules.edges, rules.priorities, matcher.text())
+            byte = rng.choice(sorted(expected))
+            matcher.accept_token(byte)
+            if byte == EOS:
+                break
+            places = after[byte]
+            n_read += 1
+    assert n_read > scaled(300)
+
+
+def test_a_keyword_is_no_name(store: Store) -> None:
+    """Without priorities `ab` is a name too, and a dot may follow."""
+    nodes = store.nodes
+    name = nodes.repeat(nodes.union([nodes.literal(b"a"), nodes.literal(b"b")]), 1, None)
+    for priority, follows in ((0, b";."), (1, b";")):
+        rules = Rules()
+        start = rules.start_state(rules.rule("start"))
+        keyword, named, end = (rules.state(rules.start) for _ in range(3))
+        rules.scan(start, nodes.literal(b"ab"), keyword, priority=priority)
+        rules.scan(start, name, named)
+        rules.scan(keyword, nodes.literal(b";"), end)
+        rules.scan(named, nodes.literal(b"."), end)
+        rules.final(end)
+        matcher = CompiledGrammar(store, rules).matcher()
+        matcher.accept_bytes(b"ab")
+        assert read_mask(matcher, 257) == {*b"ab", *follows}
+        matcher.accept_bytes(b"a")
+        assert read_mask(matcher, 257) == set(b"ab.")
+
+
 @pytest.mark.parametrize("n_letters", [1, 2, 10, 300])
 def test_right_and_left_recursion_read_long_documents(store: Store, n_letters: int) -> None:
     a = store.nodes.literal(b"a")

@@ -1,0 +1,59 @@
+"""Grammars in Backus-Naur form: GBNF as llama.cpp reads it, EBNF as XGrammar does.
+
+They have no notion of tokens, so they mean what they derive, byte by byte (llmask/grammar/fusing.py).
+
+In: a text. Out: `Rules`. Cost: some ms for a grammar of a hundred parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from llmask.errors import LimitExceeded
+from llmask.frontends.bnf.ebnf import parse_ebnf
+from llmask.frontends.bnf.gbnf import parse_gbnf
+from llmask.grammar.fusing import exact_rules
+from llmask.grammar.lowering import Lowered
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.grammar.expressions import Grammar
+
+__all__ = ["compile_ebnf", "compile_gbnf"]
+
+
+def compile_gbnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
+    """Rules of a grammar in GBNF, see gbnf.py.
+
+    Raises
+    ------
+    GrammarError : the text is malformed, uses what is not supported, or derives nothing.
+    LimitExceeded : groups nest too deep, or a lexeme cannot be spelled out.
+    """
+    return _compile(nodes, text, parse_gbnf, fuse)
+
+
+def compile_ebnf(nodes: RegexNodes, text: str, fuse: bool = True) -> Lowered:
+    """Rules of a grammar in XGrammar's EBNF, see ebnf.py.
+
+    Raises
+    ------
+    GrammarError : the text is malformed, uses what is not supported, or derives nothing.
+    LimitExceeded : groups nest too deep, or a lexeme cannot be spelled out.
+    """
+    return _compile(nodes, text, parse_ebnf, fuse)
+
+
+def _compile(
+    nodes: RegexNodes, text: str, parse: Callable[[RegexNodes, str], tuple[Grammar, list[str]]], fuse: bool
+) -> Lowered:
+    try:
+        grammar, warnings = parse(nodes, text)
+        lowered = exact_rules(nodes, grammar, fuse)
+    except RecursionError:
+        raise LimitExceeded(
+            "the grammar nests deeper than what is left of Python's stack",
+            help="make some groups rules, or compile it from fewer nested calls",
+        ) from None
+    return Lowered(lowered.rules, warnings + lowered.warnings, grammar)

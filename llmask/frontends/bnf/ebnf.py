@@ -1,0 +1,272 @@
+r"""EBNF, the grammars of XGrammar, read as XGrammar reads them.
+
+    root ::= "[" item ("," item)* "]"             # a comment
+    item ::= [0-9]{1,3} | "\"" [^"\\\n]* "\"" | ""
+
+    name        letters, digits, _ - . and no digit first; a definition begins a line, else lines end anywhere
+    "text"      its characters; escapes of C: \n \t \' \" \? \\ \a \b \f \r \v \e \0, \xHH..., \uXXXX, \UXXXXXXXX
+    [a-z]       one character; [^a-z] any other; also \^ \$ \. \* \+ \? \( \) \[ \] \{ \} \| \/ \-
+    x* x+ x? x{m} x{m,} x{m,n}      repetition, one for each element
+    ""          nothing; an alternative cannot be left empty. () is nothing, too
+    root        the rule to begin with
+
+Look-ahead assertions, attributes of rules, and the macros TagDispatch, TokenTagDispatch, Token, ExcludeToken and Regex
+are refused: some ask for tokens or captures, none is left out silently.
+Source: XGrammar, docs "EBNF grammar" and cpp/grammar_parser.cc.
+
+In: a text. Out: a `Grammar` whose lexemes are single characters and texts. Cost: about 2 us a character.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmask.derivatives.code_points import CodePointSet
+from llmask.frontends.bnf.elements import Elements
+from llmask.frontends.bnf.scanner import HEX_DIGITS, Scanner
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
+NAME = NAME_START | frozenset("0123456789")
+DIGITS = frozenset("0123456789")
+NEWLINES = "\r\n"
+ESCAPES = {
+    "'": "'", '"': '"', "?": "?", "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+    "v": "\v", "0": "\0", "e": "\x1b",
+}  # fmt: skip
+CLASS_ESCAPES = {**ESCAPES, **{sign: sign for sign in "^$\\.*+?()[]{}|/-"}}
+HEX_ESCAPES = {"u": 4, "U": 8}
+SETS = "dDsSwW"
+MACROS = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex")
+BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
+DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*::=")
+ATTRIBUTES = re.compile(r'\[[ \t]*(?:max_tokens|capture)[^\]"\r\n]*(?:"[^"\r\n]*"[^\]"\r\n]*)*\][ \t]*::=')
+PLAIN = re.compile(r'[^"\\\r\n]+')
+SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+def parse_ebnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
+    """The grammar of a text, and warnings.
+
+    Raises
+    ------
+    GrammarError : the text is malformed, or uses what is refused (see the module's text).
+    LimitExceeded : groups nest too deep.
+    """
+    return _Parser(nodes, text).parse()
+
+
+class _Parser(Scanner):
+    """One text.
+
+    Attributes
+    ----------
+    elements : what has been read.
+    last_end : where the element or sign before this one ended.
+    """
+
+    def __init__(self, nodes: RegexNodes, text: str) -> None:
+        super().__init__(text)
+        self.elements = Elements(nodes, self)
+        self.last_end = 0
+
+    def parse(self) -> tuple[Grammar, list[str]]:
+        self.skip_space()
+        while self.peek():
+            self.rule()
+        return self.elements.grammar("root"), self.elements.warnings
+
+    def skip_space(self) -> None:
+        """Blanks, newlines and comments."""
+        self.last_end = self.at
+        found = BLANK.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+
+    def begins_rule(self) -> bool:
+        """Whether a name stands here that is defined here."""
+        if self.peek() not in NAME_START or not self.peek():
+            return False
+        end = self.at
+        while self.text[end : end + 1] in NAME and end < len(self.text):
+            end += 1
+        if found := ATTRIBUTES.match(self.text, end):
+            raise self.error("attributes of rules are not supported", f"leave {found[0][:-3].strip()} out", end)
+        return DEFINES.match(self.text, end) is not None
+
+    def rule(self) -> None:
+        begin = self.at
+        if not self.begins_rule():
+            closing = self.peek() == ")"
+            raise self.error(
+                "this parenthesis closes no group" if closing else f"a rule is to begin here, not {self.here()}",
+                "take it out, or open one" if closing else 'for example: root ::= "yes" | "no"',
+            )
+        if begin and not set(NEWLINES) & set(self.text[self.last_end : begin]) and self.elements.rules:
+            raise self.error("a rule begins a line", "put a newline before its name")
+        name = self.take_while(NAME)
+        if name in self.elements.rules:
+            raise self.error(f'rule "{name}" is defined twice', "join the alternatives with |", begin)
+        if name in ("true", "false"):
+            raise self.error(f'"{name}" is no name', "choose another one", begin)
+        self.skip_space()
+        self.at += 3
+        self.skip_space()
+        self.elements.define(name, self.alternatives(name, 0), begin)
+
+    def alternatives(self, rule: str, depth: int) -> Expression:
+        options = [self.row(rule, depth)]
+        while self.peek() == "|":
+            self.at += 1
+            self.skip_space()
+            options.append(self.row(rule, depth))
+        if self.text[self.at : self.at + 2] == "(=":
+            raise self.error("look-ahead assertions are not supported", "take it out: masks are exact without it")
+        return choice(options)
+
+    def row(self, rule: str, depth: int) -> Expression:
+        parts: list[Expression] = []
+        while not parts or not self.row_ends():
+            part = self.element(rule, depth)
+            self.skip_space()
+            if self.peek() and self.peek() in "*+?{":
+                low, high = self.bounds()
+                part = Repeat(part, low, high) if high != 0 else EMPTY
+            parts.append(part)
+        return sequence(parts)
+
+    def row_ends(self) -> bool:
+        return self.peek() in "|)" or self.text[self.at : self.at + 2] == "(=" or self.begins_rule()
+
+    def element(self, rule: str, depth: int) -> Expression:
+        begin = self.at
+        character = self.peek()
+        if character == '"':
+            return self.quoted()
+        if character == "[":
+            return self.character_class()
+        if character == "(" and self.peek(1) != "=":
+            return self.group(rule, depth)
+        if character and character in NAME_START and not self.begins_rule():
+            name = self.take_while(NAME)
+            if name in MACROS:
+                raise self.error(f"{name}(...) is not supported", "write what it means as rules", begin)
+            if name in ("true", "false"):
+                raise self.error(f"{name} is no element", f'write "{name}" for the text', begin)
+            return self.elements.reference(name, begin, rule)
+        if character and character in "*+?{":
+            raise self.error(f"there is nothing to repeat before {character!r}", "put an element before it", begin)
+        what = "a new rule" if character in NAME_START and character else self.here()
+        raise self.error(f"there is {what} where an element should be", 'write "" for nothing', begin)
+
+    def group(self, rule: str, depth: int) -> Expression:
+        begin = self.at
+        self.elements.check_depth(depth, begin)
+        self.at += 1
+        self.skip_space()
+        inner = EMPTY if self.peek() == ")" else self.alternatives(rule, depth + 1)
+        if self.peek() != ")":
+            raise self.error(
+                f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
+            )
+        self.at += 1
+        return inner
+
+    def bounds(self) -> tuple[int, int | None]:
+        """Read a repetition."""
+        begin = self.at
+        sign = self.peek()
+        self.at += 1
+        self.skip_space()
+        if sign in SIGNS:
+            return SIGNS[sign]
+        low = self.number(begin)
+        high: int | None = low
+        if self.peek() == ",":
+            self.at += 1
+            self.skip_space()
+            if self.text[self.at : self.at + 2] == "-1":
+                self.at += 2
+                self.skip_space()
+                high = None
+            else:
+                high = None if self.peek() == "}" else self.number(begin)
+        if self.peek() != "}":
+            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
+        self.at += 1
+        self.skip_space()
+        self.elements.check_bounds(low, high, begin)
+        return low, high
+
+    def number(self, begin: int) -> int:
+        digits = self.take_while(DIGITS)
+        if not digits:
+            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+        self.skip_space()
+        return self.elements.count(digits, begin)
+
+    # --- characters
+
+    def quoted(self) -> Expression:
+        """A text in quotes."""
+        begin = self.at
+        self.at += 1
+        found = []
+        while self.peek() != '"':
+            if not self.peek() or self.peek() in NEWLINES:
+                raise self.error("this text is not closed", 'close it with " on the same line; a newline is \\n', begin)
+            found.append(self.take(PLAIN))
+            if self.peek() == "\\":
+                found.append(chr(self.character(ESCAPES)))
+        self.at += 1
+        return self.elements.text("".join(found))
+
+    def character_class(self) -> Expression:
+        begin = self.at
+        self.at += 1
+        is_negated = self.peek() == "^"
+        self.at += is_negated
+        ranges = []
+        while self.peek() != "]":
+            if not self.peek() or self.peek() in NEWLINES:
+                raise self.error(
+                    "this class is not closed", "close it with ] on the same line; a newline is \\n", begin
+                )
+            at = self.at
+            low = high = self.character(CLASS_ESCAPES)
+            if self.peek() == "-" and self.peek(1) != "]" and self.peek(1) and self.peek(1) not in NEWLINES:
+                self.at += 1
+                high = self.character(CLASS_ESCAPES)
+            if low > high:
+                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
+            ranges.append((low, high))
+        self.at += 1
+        members = CodePointSet.from_ranges(ranges)
+        return self.elements.one_of(members.complement() if is_negated else members, self.text[begin : self.at])
+
+    def character(self, escapes: dict[str, str]) -> int:
+        """Read a character or an escape."""
+        begin = self.at
+        self.at += 1
+        if self.text[begin] != "\\":
+            return ord(self.text[begin])
+        letter = self.peek()
+        self.at += 1
+        if letter in escapes:
+            return ord(escapes[letter])
+        if letter in HEX_ESCAPES:
+            return self.checked(self.take_hex(HEX_ESCAPES[letter], begin), begin)
+        if letter == "x" and self.peek() and self.peek() in HEX_DIGITS:
+            digits = self.take_while(HEX_DIGITS)
+            return self.checked(int(digits[-8:], 16) if not digits[:-8].strip("0") else 2**32, begin)
+        if letter and letter in SETS and escapes is CLASS_ESCAPES:
+            raise self.error(f"the class \\{letter} is not supported here", "write its characters", begin)
+        raise self.error(
+            f"there is no escape \\{letter}" if letter else "an escape is not complete",
+            r"escapes are those of C: \n \t \" \\ \xHH \uXXXX \UXXXXXXXX and others; a backslash is \\",
+            begin,
+        )

@@ -1,0 +1,256 @@
+r"""GBNF, the grammars of llama.cpp, read as llama.cpp reads them.
+
+    root  ::= "[" ws item ("," ws item)* "]"      # a comment
+    item  ::= [0-9]{1,3} | "\"" [^"\\\n]* "\""
+    ws    ::= [ \t\n]*
+
+    name        letters, digits, hyphens (and underscores, as its guide says)
+    "text"      its characters; escapes \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX
+    [a-z]       one character; [^a-z] any other; . any at all. An empty class is the empty text, as it is there
+    x* x+ x? x{m} x{m,} x{m,n}      repetition of the element (a text, class, name or group) before it
+    ( ... )     a group, in which a line may end anywhere; elsewhere only after ::= and |
+    root        the rule to begin with
+
+What is said of characters is said of code points; U+0000 is none, as its texts end there. Where a rule is defined
+twice the last one counts, with a warning. Departures: left recursion is accepted, bounds are kept as they are written
+(llama.cpp refuses 2,000 copies, or takes an upper bound above as none), and a class only has well-formed UTF-8
+(llama.cpp takes bytes such as F5 for the beginning of a character).
+Source: llama.cpp, grammars/README.md and src/llama-grammar.cpp.
+
+In: a text. Out: a `Grammar` whose lexemes are single characters and texts. Cost: about 2 us a character.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.frontends.bnf.elements import Elements
+from llmask.frontends.bnf.scanner import Scanner
+from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+DIGITS = frozenset("0123456789")
+SPACES = " \t"
+NEWLINES = "\r\n"
+SIMPLE_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
+HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
+ANY = TEXT.subtract(CodePointSet.of("\0"))
+PLAIN = re.compile(r'[^"\\]+')
+SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
+    """The grammar of a text, and warnings.
+
+    Raises
+    ------
+    GrammarError : the text is malformed, or uses tokens, which are not supported.
+    LimitExceeded : groups nest too deep.
+    """
+    return _Parser(nodes, text).parse()
+
+
+class _Parser(Scanner):
+    """One text.
+
+    Attributes
+    ----------
+    elements : what has been read.
+    """
+
+    def __init__(self, nodes: RegexNodes, text: str) -> None:
+        super().__init__(text)
+        self.elements = Elements(nodes, self)
+
+    def parse(self) -> tuple[Grammar, list[str]]:
+        self.skip_space(True)
+        while self.peek():
+            self.rule()
+        return self.elements.grammar("root"), self.elements.warnings
+
+    def skip_space(self, newline_ok: bool) -> None:
+        """Blanks, comments, and where they may stand newlines."""
+        while self.peek():
+            if self.peek() == "#":
+                while self.peek() and self.peek() not in NEWLINES:
+                    self.at += 1
+            elif self.peek() in SPACES or (newline_ok and self.peek() in NEWLINES):
+                self.at += 1
+            else:
+                return
+
+    def rule(self) -> None:
+        begin = self.at
+        name = self.take_while(NAME)
+        if not name:
+            if self.peek() == "|":
+                raise self.error(
+                    "an alternative begins a line", "end the line before with |, or put the alternatives into ( )"
+                )
+            raise self.error(
+                f"a rule begins with its name, not with {self.here()}", 'for example: root ::= "yes" | "no"'
+            )
+        self.skip_space(False)
+        if self.text[self.at : self.at + 3] != "::=":
+            raise self.error(f'"::=" has to follow the name "{name}", not {self.here()}', f"write {name} ::= ...")
+        self.at += 3
+        self.skip_space(True)
+        self.elements.define(name, self.alternatives(name, 0), begin)
+        if self.peek() and self.peek() not in NEWLINES:
+            closing = self.peek() == ")"
+            raise self.error(
+                "this parenthesis closes no group" if closing else f"{self.here()} is no element of a rule",
+                "take it out, or open one" if closing else 'end the line, or put text into "quotes"',
+            )
+        self.skip_space(True)
+
+    def alternatives(self, rule: str, depth: int) -> Expression:
+        options = [self.row(rule, depth)]
+        while self.peek() == "|":
+            self.at += 1
+            self.skip_space(True)
+            options.append(self.row(rule, depth))
+        return choice(options)
+
+    def row(self, rule: str, depth: int) -> Expression:
+        parts: list[Expression] = []
+        is_nested = depth > 0
+        repeatable = False  # an empty text or class leaves nothing to repeat
+        while self.peek():
+            begin = self.at
+            character = self.peek()
+            if character == '"':
+                self.at += 1
+                parts.append(self.elements.text(self.characters(begin)))
+            elif character == "[":
+                parts.append(self.character_class())
+            elif character == ".":
+                self.at += 1
+                parts.append(self.elements.one_of(ANY, "."))
+            elif character in NAME:
+                parts.append(self.elements.reference(self.take_while(NAME), begin, rule))
+            elif character == "(":
+                parts.append(self.group(rule, depth))
+            elif character in "*+?{":
+                low, high = self.bounds(is_nested)
+                if not repeatable:
+                    raise self.error("there is nothing to repeat", "put an element before it", begin)
+                parts[-1] = Repeat(parts[-1], low, high) if high != 0 else EMPTY
+                repeatable = high != 0
+                continue
+            elif character == "<" or (character == "!" and self.peek(1) == "<"):
+                raise self.error("tokens are not supported in grammars yet", "write the text of the token in quotes")
+            else:
+                break
+            repeatable = parts[-1] != EMPTY or character == "("
+            self.skip_space(is_nested)
+        return sequence(parts)
+
+    def group(self, rule: str, depth: int) -> Expression:
+        begin = self.at
+        self.elements.check_depth(depth, begin)
+        self.at += 1
+        self.skip_space(True)
+        inner = self.alternatives(rule, depth + 1)
+        if self.peek() != ")":
+            raise self.error(
+                f"this group is not closed: there is {self.here()} where ) should be", "close it with )", begin
+            )
+        self.at += 1
+        return inner
+
+    def bounds(self, newline_ok: bool) -> tuple[int, int | None]:
+        """Read a repetition."""
+        begin = self.at
+        sign = self.peek()
+        self.at += 1
+        self.skip_space(newline_ok)
+        if sign in SIGNS:
+            return SIGNS[sign]
+        low = self.number(begin)
+        high: int | None = low
+        self.skip_space(newline_ok)
+        if self.peek() == ",":
+            self.at += 1
+            self.skip_space(newline_ok)
+            high = self.number(begin) if self.peek() in DIGITS and self.peek() else None
+            self.skip_space(newline_ok)
+        if self.peek() != "}":
+            raise self.error(f"a repetition ends with }}, not with {self.here()}", "write {2}, {2,} or {2,5}", begin)
+        self.at += 1
+        self.skip_space(newline_ok)
+        self.elements.check_bounds(low, high, begin)
+        return low, high
+
+    def number(self, begin: int) -> int:
+        digits = self.take_while(DIGITS)
+        if not digits:
+            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+        return self.elements.count(digits, begin)
+
+    # --- characters
+
+    def characters(self, begin: int) -> str:
+        """What a text in quotes holds."""
+        found = []
+        while self.peek() != '"':
+            if not self.peek():
+                raise self.error("this text is not closed", 'close it with "', begin)
+            found.append(self.take(PLAIN))
+            if self.peek() == "\\":
+                at = self.at
+                code_point = self.checked(self.character(), at)
+                if code_point == 0:
+                    raise self.error("no text holds U+0000", "take it out", at)
+                found.append(chr(code_point))
+        self.at += 1
+        return "".join(found)
+
+    def character_class(self) -> Expression:
+        begin = self.at
+        self.at += 1
+        is_negated = self.peek() == "^"
+        self.at += is_negated
+        first = self.at
+        ranges = []
+        while self.peek() != "]":
+            if not self.peek():
+                raise self.error("this class is not closed", "close it with ]", begin)
+            low = high = self.character()
+            if self.peek() == "-" and self.peek(1) != "]":
+                self.at += 1
+                if not self.peek():
+                    raise self.error("this class is not closed", "close it with ]", begin)
+                high = self.character()
+            if low <= high:
+                ranges.append((low, min(high, 0x10FFFF)))
+        is_empty = self.at == first
+        self.at += 1
+        if is_empty:
+            return EMPTY
+        members = CodePointSet.from_ranges(ranges)
+        members = ANY.subtract(members) if is_negated else ANY.intersect(members)
+        return self.elements.one_of(members, self.text[begin : self.at])
+
+    def character(self) -> int:
+        """Read a character or an escape."""
+        begin = self.at
+        self.at += 1
+        if self.text[begin] != "\\":
+            return ord(self.text[begin])
+        letter = self.peek()
+        self.at += 1
+        if letter in SIMPLE_ESCAPES:
+            return ord(SIMPLE_ESCAPES[letter])
+        if letter in HEX_ESCAPES:
+            return self.take_hex(HEX_ESCAPES[letter], begin)
+        raise self.error(
+            f"there is no escape \\{letter}" if letter else "an escape is not complete",
+            r"escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\",
+            begin,
+        )

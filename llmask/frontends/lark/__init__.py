@@ -1,0 +1,52 @@
+r"""Grammars in Lark's notation, with llguidance's additions, to rules.
+
+    text -- tokens, syntax --> statements -- definitions --> names -- terminals, rules --> Grammar -- lowering --> Rules
+
+In: the text of a grammar. Out: `Rules` and warnings. Cost: about 30 us a token of the text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llmask.errors import LimitExceeded
+from llmask.grammar.fusing import exact_rules
+from llmask.grammar.lowering import Lowered, lower
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.limits import Limits
+
+__all__ = ["compile_lark"]
+
+MAX_CHARACTERS = 2**20  # the largest of the field's grammars has 60,000
+
+
+def compile_lark(
+    nodes: RegexNodes,
+    text: str,
+    limits: Limits,
+    start: str = "start",
+    directory: Path | None = None,
+    ties: str | None = None,
+    is_exact: bool = False,
+) -> Lowered:
+    """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
+    from llmask.frontends.lark.rules import read_grammar
+    from llmask.frontends.lark.syntax import statements_of
+    from llmask.frontends.places import Source
+
+    if len(text) > MAX_CHARACTERS:
+        raise LimitExceeded(
+            f"the grammar has {len(text)} characters, more than {MAX_CHARACTERS}", help="split it into several grammars"
+        )
+    try:
+        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
+        lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
+    except RecursionError:
+        raise LimitExceeded(
+            "the grammar nests deeper than what is left of Python's stack",
+            help="give parts of it names, or compile it from fewer nested calls",
+        ) from None
+    return Lowered(lowered.rules, read.warnings + lowered.warnings, read.shown)

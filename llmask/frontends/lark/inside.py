@@ -1,0 +1,44 @@
+"""Schemas and grammars inside a grammar: `%json {...}` and `%lark {...}`.
+
+Each has white space of its own: that of JSON, or what its `%ignore` says; before its first and after its last lexeme
+the grammar around it decides (llmask/grammar/inclusion.py).
+
+In: the part of the tree. Out: an `Inclusion`. Cost: that of compiling it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema import SchemaOptions, compile_schema
+from llmask.frontends.json_schema.inputs import schema_of
+from llmask.grammar.expressions import Expression, Inclusion
+from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.frontends.lark.tree import Json
+    from llmask.limits import Limits
+
+
+def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[str]) -> Expression:
+    """What the documents of a schema are.
+
+    Raises
+    ------
+    GrammarError : the schema is malformed, unsupported or cannot be fulfilled.
+    LimitExceeded : it is too large.
+    """
+    try:
+        made = compile_schema(nodes, schema_of(node.schema, limits.max_schema_bytes), SchemaOptions(limits=limits))
+    except (GrammarError, LimitExceeded) as error:
+        where = node.spot.shown() if error.where is None else f"{error.where} of the schema at {node.spot.shown()}"
+        raise type(error)(error.message, where, error.help or "mend the schema") from None
+    if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
+        node.spot.refuse(
+            "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
+            "take these keywords out, or compile the schema by itself",
+        )
+    warnings += [f"%json at {node.spot.short()}: {warning}" for warning in made.warnings]
+    return Inclusion(made.rules, f"%json {node.schema}")

@@ -1,0 +1,398 @@
+r"""Terminals as lexemes: each is one regular expression, put together from the expressions that it names.
+
+What is made of strings, patterns, ranges and other terminals is put together as a *tree*, because a look-behind in one
+part sees the part before it (`ESCAPED_STRING: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""`). What `&`, `~` and `%regex` make has
+no tree; beside them every part is a node of its own.
+
+A lazy quantifier makes its alternative of the terminal end at the first place where it can: its node is R without every
+string of which a part in front is in R. Lark, whose patterns try one way after the other, says the same where what
+follows the quantifier cannot be matched in two lengths; other patterns are refused. A rule that is `lazy` also ends all
+terminals that are expected beside it.
+
+In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost: that of compiling their patterns.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from llmask.derivatives.code_points import CodePointSet
+from llmask.derivatives.utf8 import utf8_char, utf8_literal
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.lark.definitions import Definitions, Scope
+from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_outside, width
+from llmask.frontends.lark.substrings import structured_node
+from llmask.frontends.lark.tree import (
+    Both,
+    Json,
+    Name,
+    Negated,
+    Nested,
+    Node,
+    Options,
+    Pattern,
+    Range,
+    Repeated,
+    Row,
+    Structured,
+    Text,
+    Token,
+    Usage,
+)
+from llmask.frontends.places import Spot
+from llmask.frontends.regex.alphabet import Spelling
+from llmask.frontends.regex.meaning import tree_node
+from llmask.frontends.regex.python_syntax import PythonParser
+from llmask.frontends.regex.tree import Alternatives, Chars, Sequence, Tree
+from llmask.frontends.regex.tree import Repeated as RepeatedTree
+from llmask.grammar.expressions import EMPTY, Expression, Lexeme
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+MAX_CHAIN = 50  # terminals that refer to each other, one inside the other
+COLUMN = re.compile(r"column ([0-9]+) of the pattern")
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+SPELLING = Spelling(utf8_char, utf8_literal, str.encode)
+NEVER_EMPTY = (Text, Pattern, Range)
+
+
+class Value(NamedTuple):
+    """What a terminal, or a part of one, matches.
+
+    tree       where it has one
+    node       where it has none
+    regexp     how Lark writes it as one pattern
+    is_string  whether it is one string and nothing else
+    """
+
+    tree: Tree | None
+    node: int
+    regexp: str
+    is_string: bool = False
+
+
+class Terminal(NamedTuple):
+    """A terminal that is used: what decides between it and others that end at the same byte."""
+
+    lexeme: Lexeme
+    priority: int
+    is_string: bool
+    width: int
+    length: int
+
+
+class Terminals:
+    """The terminals of one grammar.
+
+    Attributes
+    ----------
+    used : every lexeme that was asked for.
+    """
+
+    def __init__(self, nodes: RegexNodes, definitions: Definitions) -> None:
+        self.nodes = nodes
+        self.definitions = definitions
+        self.used: dict[Lexeme, Terminal] = {}
+        self._values: dict[str, Value] = {}
+        self._named: dict[str, Lexeme] = {}
+        self._in_progress: list[str] = []
+        self._by_text: dict[tuple[str, object, object], str] | None = None
+
+    # --- lexemes
+
+    def check(self, name: Name) -> None:
+        """Refuse a terminal that cannot be read, used or not."""
+        self._value_of(name.name, name)
+
+    def named(self, name: Name, scope: Scope) -> Lexeme:
+        """The lexeme of a terminal with a name."""
+        full, _ = self.definitions.find(name, scope)
+        return self._of_name(full, name)
+
+    def _of_name(self, full: str, name: Name) -> Lexeme:
+        found = self._named.get(full)
+        if found is None:
+            defined = self.definitions.known[full]
+            assert defined.definition is not None
+            value = self._value_of(full, name)
+            found = self._named[full] = self._lexeme(value, defined.spot, full, defined.definition.priority)
+        return found
+
+    def anonymous(self, node: Node, scope: Scope) -> Lexeme:
+        """The lexeme of a string or pattern that stands in a rule: that of the terminal which says the same, if any."""
+        full = self._terminal_of(node)
+        if full is not None:
+            return self._of_name(full, Name(node.spot, full))
+        return self._lexeme(self.value(node, scope), node.spot, None, 0)
+
+    def lazy(self, node: Node, scope: Scope) -> Expression:
+        """A terminal that ends where it first can, and so do all beside it; nothing, if it may be empty."""
+        value = self.value(node, scope)
+        whole = self._closed(value, node.spot, is_lazy=True)
+        if self.nodes.is_nullable(whole):
+            return EMPTY
+        return self._keep(Lexeme(self.nodes.lazy(whole), f"/(?:{value.regexp})(lazy)/"), value, 0)
+
+    def _lexeme(self, value: Value, spot: Spot, name: str | None, priority: int) -> Lexeme:
+        text = value.regexp if value.is_string else f"/{value.regexp}/"
+        return self._keep(Lexeme(self._closed(value, spot), text, name), value, priority)
+
+    def _keep(self, lexeme: Lexeme, value: Value, priority: int) -> Lexeme:
+        most = width(value.tree)[1] if value.tree is not None else 0
+        self.used[lexeme] = Terminal(lexeme, priority, value.is_string, most, len(value.regexp))
+        return lexeme
+
+    def _terminal_of(self, node: Node) -> str | None:
+        """A terminal that is defined as exactly this string or pattern."""
+        if self._by_text is None:
+            self._by_text = {}
+            for full, defined in self.definitions.known.items():
+                body = defined.body
+                while isinstance(body, Row) and len(body.parts) == 1:
+                    body = body.parts[0]
+                if isinstance(body, (Text, Pattern)) and Name(body.spot, full).is_terminal:
+                    self._by_text.setdefault(_key(body), full)
+        return self._by_text.get(_key(node)) if isinstance(node, (Text, Pattern)) else None
+
+    # --- values
+
+    def _value_of(self, full: str, name: Name) -> Value:
+        found = self._values.get(full)
+        if found is not None:
+            return found
+        if full in self._in_progress:
+            name.spot.refuse(
+                f'the terminal "{name.name}" refers to itself',
+                "a terminal is a regular expression; write what is recursive as a rule, in small letters",
+            )
+        if len(self._in_progress) >= MAX_CHAIN:
+            raise LimitExceeded(
+                f"more than {MAX_CHAIN} terminals refer to each other in a row",
+                name.spot.shown(),
+                "make some of them one",
+            )
+        defined = self.definitions.known[full]
+        assert defined.body is not None
+        assert defined.definition is not None
+        if defined.definition.parameters:
+            defined.spot.refuse("a terminal cannot be a template", "write a rule, in small letters")
+        if defined.definition.attributes:
+            defined.definition.attributes[0].spot.refuse("attributes stand behind the names of rules", "write a rule")
+        self._in_progress.append(full)
+        found = self._values[full] = self.value(defined.body, defined.scope)
+        self._in_progress.pop()
+        return found
+
+    def value(self, node: Node, scope: Scope) -> Value:
+        """What a part of a terminal matches.
+
+        Raises
+        ------
+        GrammarError : it holds something that is no part of a terminal.
+        LimitExceeded : its terminals nest too deep.
+        """
+        if isinstance(node, Text):
+            return _text(node)
+        if isinstance(node, Pattern):
+            return _pattern(node)
+        if isinstance(node, Range):
+            return _range(node)
+        if isinstance(node, Name):
+            if not node.is_terminal:
+                node.spot.refuse(
+                    f'"{node.name}" is a rule, and a terminal is made of terminals',
+                    "write the terminal as a rule, in small letters",
+                )
+            full, _ = self.definitions.find(node, scope)
+            return self._value_of(full, node)
+        if isinstance(node, Row):
+            return self._row(node, scope)
+        if isinstance(node, Options):
+            return self._options(node, scope)
+        if isinstance(node, Repeated):
+            return self._repeated(node, scope)
+        if isinstance(node, Structured):
+            return Value(None, structured_node(self.nodes, node.value, node.spot), "%regex {...}")
+        if isinstance(node, Both):
+            parts = [self.value(part, scope) for part in node.parts]
+            both = self.nodes.intersect([self._closed(part, node.spot) for part in parts])
+            return Value(None, both, "&".join(f"(?:{part.regexp})" for part in parts))
+        if isinstance(node, Negated):
+            part = self.value(node.part, scope)
+            return Value(None, self.nodes.complement(self._closed(part, node.spot)), f"~(?:{part.regexp})")
+        return _refuse_part(node)
+
+    def _row(self, node: Row, scope: Scope) -> Value:
+        if node.alias is not None:
+            node.alias.refuse("a terminal has no alias", "take it out")
+        values = [self.value(part, scope) for part in node.parts]
+        if len(values) == 1:
+            return values[0]
+        regexp = "".join(value.regexp if not value.is_string else _escaped(value) for value in values)
+        if all(value.tree is not None for value in values):
+            return Value(Sequence(tuple(_tree(value) for value in values)), -1, regexp)
+        return Value(None, self.nodes.concat(self._all_closed(values, node.parts)), regexp)
+
+    def _options(self, node: Options, scope: Scope) -> Value:
+        values = [self.value(option, scope) for option in node.options]
+        regexp = f"(?:{'|'.join(value.regexp if not value.is_string else _escaped(value) for value in values)})"
+        if all(value.tree is not None for value in values):
+            return Value(Alternatives(tuple(Sequence((_tree(value),)) for value in values)), -1, regexp)
+        return Value(None, self.nodes.union(self._all_closed(values, node.options)), regexp)
+
+    def _repeated(self, node: Repeated, scope: Scope) -> Value:
+        value = self.value(node.part, scope)
+        counts = f"{{{node.low},{'' if node.high is None else node.high}}}"
+        sign = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((node.low, node.high), counts)
+        regexp = f"(?:{_escaped(value) if value.is_string else value.regexp}){sign}"
+        if value.tree is not None:
+            return Value(RepeatedTree(value.tree, node.low, node.high), -1, regexp)
+        return Value(None, self.nodes.repeat(value.node, node.low, node.high), regexp)
+
+    def _all_closed(self, values: list[Value], parts: tuple[Node, ...]) -> list[int]:
+        return [self._closed(value, part.spot) for value, part in zip(values, parts, strict=True)]
+
+    # --- nodes
+
+    def _closed(self, value: Value, spot: Spot, is_lazy: bool = False) -> int:
+        """Node of a value, once nothing is put beside it any more; lazy quantifiers have their meaning."""
+        if value.tree is None:
+            return value.node
+        outside = looks_outside(value.tree)
+        if outside is not None:
+            spot.refuse(
+                f"{outside} sees the text around the terminal, which is not known here",
+                "take it out; terminals take as much as they can, and a keyword goes before a name that is as long",
+            )
+        if is_lazy or not has_lazy(value.tree):
+            return self._node(value.tree, spot)
+        nodes = []
+        for case in self._lazy_cases(value.tree, spot):
+            node = self._node(case, spot)
+            if has_lazy(case):
+                self._check_lazy(list(lazy_tails(case)), spot)
+                node = self._first_ends(node)
+            nodes.append(node)
+        return self.nodes.union(nodes)
+
+    @staticmethod
+    def _lazy_cases(tree: Tree, spot: Spot) -> list[Tree]:
+        try:
+            return lazy_cases(tree)
+        except LimitExceeded as error:
+            raise LimitExceeded(error.message, spot.shown(), error.help) from None
+
+    def _check_lazy(self, tails: list[tuple[Tree, ...] | None], spot: Spot) -> None:
+        if None in tails:
+            spot.refuse(
+                "a lazy quantifier inside a repetition has no first end",
+                'write what must not be in it, as in [^"]*, or make the repetition a rule',
+            )
+        last = [tail for tail in tails if tail is not None and not has_lazy(Sequence(tail))]
+        for tail in last:
+            if width(Sequence(tail))[0] == 0:
+                spot.refuse(
+                    "nothing must follow the lazy quantifier, so it would take as little as it can",
+                    "write what ends it, or take the question mark off",
+                )
+            end = Sequence(tail)
+            if looks_outside(end) is None:
+                node = self._node(end, spot)
+                longer = self.nodes.concat([node, self._any_bytes()])
+                if not self.nodes.is_empty(self.nodes.intersect([node, longer])):
+                    spot.refuse(
+                        "what follows the lazy quantifier may end in several places",
+                        "make what comes behind its first end a terminal of its own",
+                    )
+
+    def _node(self, tree: Tree, spot: Spot) -> int:
+        try:
+            return tree_node(self.nodes, SPELLING, tree)
+        except LimitExceeded as error:
+            raise LimitExceeded(error.message, error.where or spot.shown(), error.help) from None
+
+    def _any_bytes(self) -> int:
+        return self.nodes.concat([self.nodes.byte_set(2**256 - 1), self.nodes.ALL])
+
+    def _first_ends(self, node: int) -> int:
+        """Strings of a node of which no shorter part in front is one."""
+        longer = self.nodes.concat([node, self._any_bytes()])
+        return self.nodes.intersect([node, self.nodes.complement(longer)])
+
+
+def _tree(value: Value) -> Tree:
+    assert value.tree is not None
+    return value.tree
+
+
+def _key(node: Text | Pattern) -> tuple[str, object, object]:
+    if isinstance(node, Text):
+        return "string", node.text, node.ignores_case
+    return "pattern", node.pattern, frozenset(node.flags)
+
+
+def _escaped(value: Value) -> str:
+    """A string as part of a pattern."""
+    pattern = re.escape(str(json.loads(value.regexp.rstrip("i"))))
+    return f"(?i:{pattern})" if value.regexp.endswith("i") else pattern
+
+
+def _text(node: Text) -> Value:
+    if node.ignores_case:
+        parser = PythonParser(re.escape(node.text))
+        parser.flags = frozenset("i")
+        tree: Tree = parser.parse()
+    else:
+        tree = Sequence(tuple(Chars(CodePointSet.of(character)) for character in node.text))
+    return Value(tree, -1, json.dumps(node.text, ensure_ascii=False) + "i" * node.ignores_case, True)
+
+
+def _range(node: Range) -> Value:
+    if node.first > node.last:
+        node.spot.refuse("this range ends before it starts", f'write "{node.last}".."{node.first}"')
+    tree = Chars(CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
+    return Value(tree, -1, f"[{re.escape(node.first)}-{re.escape(node.last)}]")
+
+
+def _pattern(node: Pattern) -> Value:
+    unknown = set(node.flags) - set("imslux")
+    if unknown or "l" in node.flags:
+        flag = min(unknown or "l")
+        node.spot.refuse(f'the flag "{flag}" is not known for text', "known are i, m, s, u and x")
+    pattern = ESCAPED.sub(lambda found: "/" if found[1] == "/" else found[0], node.pattern)
+    flags = frozenset(node.flags) - {"u"}
+    parser = PythonParser(pattern)
+    parser.flags = flags
+    try:
+        tree = parser.parse()
+    except (GrammarError, LimitExceeded) as error:
+        found = COLUMN.search(error.where or "")
+        at = node.spot
+        if found:
+            begin = 1 + _original_place(node.pattern, int(found[1]) - 1)
+            at = node.spot.part(begin, begin + 1)
+        raise type(error)(error.message, at.shown(), error.help) from None
+    return Value(tree, -1, f"(?{''.join(sorted(flags))}:{pattern})" if flags else pattern)
+
+
+def _original_place(written: str, place: int) -> int:
+    """Where a character of a pattern stands in its source, in which slashes are escaped."""
+    at = 0
+    for found in ESCAPED.finditer(written):
+        if found.start() - at >= place:
+            break
+        at += found[1] == "/"
+    return min(place + at, len(written))
+
+
+def _refuse_part(node: Node) -> Value:
+    if isinstance(node, Usage):
+        node.spot.refuse("a terminal cannot use a template", "write a rule, in small letters")
+    if isinstance(node, Token):
+        node.spot.refuse("tokens cannot stand in a terminal", "write a rule, in small letters")
+    what = {Json: "%json", Nested: "%lark"}[type(node)]
+    node.spot.refuse(f"{what} cannot stand in a terminal", "write a rule, in small letters")
+    raise AssertionError

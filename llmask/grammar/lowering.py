@@ -1,0 +1,339 @@
+"""From a `Grammar` to `Rules`: each rule becomes an automaton whose edges scan lexemes, call rules, or skip.
+
+A part that is repeated `low` to `high` times is a rule of its own that counts, so {0,100000} takes two states:
+
+    repetition:  begin (final if low <= count) -[count < high]-> part -> begin, the count one higher
+
+There a part must not derive the empty string, or one place in a text would hold every count at once: what is repeated
+is the part without its empty string, and the lower bound 0 if it has one. This is the usual removal of empty
+derivations (J. Hopcroft, J. Ullman, "Introduction to Automata Theory", section 4.4), done only for what is counted.
+
+Rules that derive nothing are left out, with a warning, and so are rules that are never used.
+
+In: a `Grammar` and the nodes of its lexemes. Out: `Rules` and warnings. Cost: about 2 us a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Items
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from llmask.errors import GrammarError, UnsatisfiableSchema
+from llmask.grammar.analysis import (
+    derives_empty,
+    derives_some,
+    nullable_rules,
+    productive_rules,
+    reachable_rules,
+)
+from llmask.grammar.expressions import (
+    EMPTY,
+    Choice,
+    Expression,
+    Grammar,
+    Inclusion,
+    Lexeme,
+    Reference,
+    Repeat,
+    Sequence,
+    choice,
+    leaves,
+    sequence,
+    written,
+)
+from llmask.grammar.inclusion import include
+from llmask.grammar.rules import RuleId, Rules, StateId
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
+
+
+class Lowered(NamedTuple):
+    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were."""
+
+    rules: Rules
+    warnings: list[str]
+    grammar: Grammar | None = None
+
+
+def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
+    """Rules of a grammar.
+
+    Raises
+    ------
+    GrammarError : a rule refers to one that is not defined.
+    UnsatisfiableSchema : the start rule derives nothing; the message says why.
+    """
+    lowering = _Lowering(nodes, grammar)
+    return Lowered(lowering.write(), lowering.warnings, grammar)
+
+
+class _Lowering:
+    """One grammar on its way to `Rules`.
+
+    Attributes
+    ----------
+    expressions : by name, every rule that is written, variants without the empty string included.
+    ids : rules that are declared; those in `waiting` have no edges yet.
+    """
+
+    def __init__(self, nodes: RegexNodes, grammar: Grammar) -> None:
+        self.nodes = nodes
+        self.grammar = grammar
+        self.warnings: list[str] = []
+        self.rules = Rules()
+        self.expressions = dict(grammar.rules)
+        self.ids: dict[str, RuleId] = {}
+        self.waiting: list[str] = []
+        self.counting: dict[Repeat, RuleId] = {}
+        self.inclusions: dict[int, RuleId] = {}
+        self._is_nullable: dict[int, bool] = {}
+        self._is_empty: dict[int, bool] = {}
+        self.nullable: set[str] = set()
+
+    def write(self) -> Rules:
+        """Write everything."""
+        self._check_references()
+        productive = productive_rules(self.grammar.rules, self.is_empty)
+        self._refuse_nothing(productive)
+        self._warn(productive)
+        self.expressions = {
+            name: self._without(expression, productive)
+            for name, expression in self.grammar.rules.items()
+            if name in productive
+        }
+        self.nullable = nullable_rules(self.expressions, self.is_nullable)
+        self.rules.start = self._rule(self.grammar.start)
+        while self.waiting:
+            name = self.waiting.pop()
+            rule = self.ids[name]
+            begin, end = self.rules.start_state(rule), self.rules.state(rule)
+            self.rules.final(end)
+            self._between(rule, self.expressions[name], begin, end)
+        if self.grammar.ignored:
+            self._ignore(self.grammar.ignored)
+        return self.rules
+
+    def _ignore(self, lexemes: Items[Lexeme]) -> None:
+        """Let the lexemes stand anywhere. What the rules expect goes first, or a rule might wait for it for ever."""
+        rules = self.rules
+        for name in self.ids:
+            for leaf in leaves(self.expressions[name]):
+                if isinstance(leaf, Lexeme) and leaf.node in {lexeme.node for lexeme in lexemes}:
+                    raise GrammarError(
+                        f'rule "{name}" uses {written(leaf)}, which is ignored everywhere',
+                        self.grammar.places.get(name),
+                        "take it out of the rule, or ignore something else",
+                    )
+        rules.ignored = self.nodes.union([lexeme.node for lexeme in lexemes])
+        rules.ignored_at_ends = True
+        rules.ignored_repeats = not self.grammar.ignores_once
+        rules.ignored_priority = min(0, *rules.priorities[1::3], 0) - 1
+
+    # --- questions
+
+    def is_nullable(self, lexeme: Lexeme) -> bool:
+        """Whether a lexeme matches the empty string."""
+        found = self._is_nullable.get(lexeme.node)
+        if found is None:
+            found = self._is_nullable[lexeme.node] = self.nodes.is_nullable(lexeme.node)
+        return found
+
+    def is_empty(self, lexeme: Lexeme) -> bool:
+        """Whether a lexeme matches nothing at all."""
+        found = self._is_empty.get(lexeme.node)
+        if found is None:
+            found = self._is_empty[lexeme.node] = self.nodes.is_empty(lexeme.node)
+        return found
+
+    def _check_references(self) -> None:
+        rules = self.grammar.rules
+        if self.grammar.start not in rules:
+            raise GrammarError(f'the start rule "{self.grammar.start}" is not defined', help="define it")
+        for name, expression in rules.items():
+            for leaf in leaves(expression):
+                if isinstance(leaf, Reference) and leaf.name not in rules:
+                    raise GrammarError(
+                        f'rule "{name}" uses "{leaf.name}", which is not defined',
+                        self.grammar.places.get(name),
+                        "define it",
+                    )
+
+    def _refuse_nothing(self, productive: set[str]) -> None:
+        start = self.grammar.start
+        if start in productive:
+            return
+        reachable = reachable_rules(self.grammar)
+        for name in self.grammar.rules:
+            for leaf in leaves(self.grammar.rules[name]) if name in reachable else ():
+                if isinstance(leaf, Lexeme) and self.is_empty(leaf):
+                    raise UnsatisfiableSchema(
+                        f'the grammar derives nothing: rule "{name}" needs {written(leaf)}, which matches no text',
+                        self.grammar.places.get(name),
+                        "mend the pattern, or give an alternative to it",
+                    )
+        name, passed = start, {start}
+        while True:  # every rule that derives nothing uses another one; some rule comes again
+            name = next(
+                leaf.name
+                for leaf in leaves(self.grammar.rules[name])
+                if isinstance(leaf, Reference) and leaf.name not in productive
+            )
+            if name in passed:
+                break
+            passed.add(name)
+        raise UnsatisfiableSchema(
+            f'the grammar derives nothing: rule "{name}" needs itself without end',
+            self.grammar.places.get(name),
+            "give it an alternative that ends",
+        )
+
+    def _warn(self, productive: set[str]) -> None:
+        reachable = reachable_rules(self.grammar)
+        for name in self.grammar.rules:
+            place = self.grammar.places.get(name)
+            where = f" ({place.splitlines()[0]})" if place else ""
+            if name not in productive:
+                self.warnings.append(f'rule "{name}"{where} derives nothing and is left out')
+            elif name not in reachable:
+                self.warnings.append(f'rule "{name}"{where} is never used')
+
+    def _without(self, expression: Expression, productive: set[str]) -> Expression:
+        """An expression that derives something, without the options and optional parts that derive nothing."""
+        if isinstance(expression, Sequence):
+            return sequence(self._without(part, productive) for part in expression.parts)
+        if isinstance(expression, (Lexeme, Reference, Inclusion)):
+            return expression
+        if isinstance(expression, Repeat):
+            if not derives_some(expression.part, productive, self.is_empty):
+                return EMPTY
+            return Repeat(self._without(expression.part, productive), expression.low, expression.high)
+        return choice(
+            self._without(option, productive)
+            for option in expression.options
+            if derives_some(option, productive, self.is_empty)
+        )
+
+    # --- what is counted must not be empty
+
+    def _not_empty(self, expression: Expression) -> Expression | None:
+        """An expression that derives the same but the empty string; None where nothing is left."""
+        if not derives_empty(expression, self.nullable, self.is_nullable):
+            return expression
+        options: list[Expression | None] = []
+        if isinstance(expression, Lexeme):
+            node = self.nodes.intersect([expression.node, self.nodes.complement(self.nodes.EPSILON)])
+            return None if self.nodes.is_empty(node) else replace(expression, node=node)
+        if isinstance(expression, Reference):
+            return self._rule_not_empty(expression.name)
+        if isinstance(expression, Repeat):
+            part = self._not_empty(expression.part)
+            if part is None or expression.high == 0:
+                return None
+            return Repeat(part, 1, expression.high) if expression.high != 1 else part
+        if isinstance(expression, Sequence):
+            for n, part in enumerate(expression.parts):  # the first one that is not empty; those before it are
+                first = self._not_empty(part)
+                options.append(None if first is None else sequence((first, *expression.parts[n + 1 :])))
+        else:
+            assert isinstance(expression, Choice)
+            options += [self._not_empty(option) for option in expression.options]
+        left = [option for option in options if option is not None]
+        return choice(left) if left else None
+
+    def _rule_not_empty(self, name: str) -> Expression:
+        """A nullable rule without its empty string; it may turn out to derive nothing, which loading takes out."""
+        other = WITHOUT_EMPTY.format(name)
+        if other not in self.expressions:
+            self.expressions[other] = EMPTY  # known from here on: the rule may refer to itself
+            found = self._not_empty(self.expressions[name])
+            self.expressions[other] = Reference(other) if found is None else found
+        return Reference(other)
+
+    # --- writing
+
+    def _rule(self, name: str) -> RuleId:
+        if name not in self.ids:
+            self.ids[name] = self.rules.rule(name)
+            self.waiting.append(name)
+        return self.ids[name]
+
+    def _between(self, rule: RuleId, expression: Expression, begin: StateId, end: StateId) -> None:
+        """Write edges that lead from `begin` to `end` over what an expression derives."""
+        rules = self.rules
+        if isinstance(expression, Lexeme):
+            rules.scan(begin, expression.node, end, priority=expression.priority)
+            if self.is_nullable(expression):
+                rules.skip(begin, end)
+        elif isinstance(expression, Reference):
+            rules.call(begin, self._rule(expression.name), end)
+        elif isinstance(expression, Inclusion):
+            rules.call(begin, self._included(expression), end)
+        elif isinstance(expression, Sequence):
+            self._in_a_row(rule, expression.parts, begin, end)
+        elif isinstance(expression, Repeat):
+            self._repeated(rule, expression, begin, end)
+        else:
+            for option in expression.options:
+                self._between(rule, option, begin, end)
+
+    def _included(self, inclusion: Inclusion) -> RuleId:
+        key = id(inclusion.rules)
+        if key not in self.inclusions:
+            self.inclusions[key] = include(self.rules, self.nodes, inclusion.rules)
+        return self.inclusions[key]
+
+    def _in_a_row(self, rule: RuleId, parts: Items[Expression], begin: StateId, end: StateId) -> None:
+        if not parts:
+            self.rules.skip(begin, end)
+        for n, part in enumerate(parts):
+            target = end if n == len(parts) - 1 else self.rules.state(rule)
+            self._between(rule, part, begin, target)
+            begin = target
+
+    def _repeated(self, rule: RuleId, expression: Repeat, begin: StateId, end: StateId) -> None:
+        rules = self.rules
+        low, high = expression.low, expression.high
+        if high == 0:
+            rules.skip(begin, end)
+        elif high == 1:
+            self._between(rule, expression.part, begin, end)
+            if low == 0:
+                rules.skip(begin, end)
+        elif high is None and low <= 1:
+            first, last = rules.state(rule), rules.state(rule)
+            rules.skip(begin, first)
+            self._between(rule, expression.part, first, last)
+            rules.skip(last, first)
+            rules.skip(last, end)
+            if low == 0:
+                rules.skip(begin, end)
+        else:
+            self._counted(expression, begin, end)
+
+    def _counted(self, expression: Repeat, begin: StateId, end: StateId) -> None:
+        rules = self.rules
+        low, high = expression.low, expression.high
+        part: Expression | None = expression.part
+        if derives_empty(expression.part, self.nullable, self.is_nullable):
+            part, low = self._not_empty(expression.part), 0
+        if part is None:
+            rules.skip(begin, end)
+            return
+        if high is None and low <= 1:
+            self._repeated(RuleId(rules.state_rules[begin]), Repeat(part, low, None), begin, end)
+            return
+        found = Repeat(part, low, high)
+        if found not in self.counting:
+            rule = self.counting[found] = rules.rule(f"repetition {len(self.counting)}")
+            first, inside = rules.start_state(rule), rules.state(rule)
+            rules.final(first, rules.guard(low=low))
+            if high is None:
+                rules.skip(first, inside, rules.guard(add=1, cap=low))
+            else:
+                rules.skip(first, inside, rules.guard(high=high - 1, add=1, cap=high))
+            self._between(rule, part, inside, first)
+        rules.call(begin, self.counting[found], end)

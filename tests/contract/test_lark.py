@@ -1,0 +1,138 @@
+"""Grammars in Lark's notation: lark itself says which texts are documents.
+
+Structure is compared on terminals that begin with different letters, where no lexer has a choice, with lark's Earley
+parser: its LALR parser settles ambiguities by refusing texts. Whole grammars are compared with the LALR parser and its
+contextual lexer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.errors import TokenRejected
+from tests.contract.lark_grammars import GRAMMARS
+from tests.reference.definition import read_mask
+
+lark = pytest.importorskip("lark")
+EOS = 256
+TOKENS = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
+
+
+@pytest.fixture(scope="module")
+def compiler() -> llmask.Compiler:
+    return llmask.Compiler(llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=[EOS]))
+
+
+def expression(rng: random.Random, names: list[str], depth: int = 0) -> str:
+    kind = rng.random()
+    if depth > 2 or kind < 0.45:
+        return rng.choice(names)
+    inner = [expression(rng, names, depth + 1) for _ in range(2)]
+    if kind < 0.6:
+        return f"({inner[0]} {inner[1]})"
+    if kind < 0.72:
+        return f"({inner[0]} | {inner[1]})"
+    if kind < 0.78:
+        return f"[{inner[0]}]"
+    if kind < 0.83:
+        return f"two{{{rng.choice(names)}, {rng.choice(names)}}}"
+    return f"({inner[0]})" + rng.choice(["*", "+", "?", "~2", "~1..2"])
+
+
+def body(rng: random.Random, names: list[str]) -> str:
+    rows = (" ".join(expression(rng, names) for _ in range(rng.randint(1, 3))) for _ in range(rng.randint(1, 2)))
+    return " | ".join(rows)
+
+
+def structured_grammar(rng: random.Random) -> str:
+    """Rules over terminals that no text confuses: every letter begins one of them, and ends it."""
+    terminals = {"A": '"a"i', "B": "/b/", "C": '"c".."d"', "D": '"<" ("x" | "y")? ">"'}
+    rules = ["start", "x", "?y", "_z"][: rng.randint(1, 4)]
+    names = [*terminals, '";"', *(rule.strip("?") for rule in rules[1:])]
+    lines = [f"{rule}: {body(rng, names)}" for rule in rules]
+    lines += [f"{name}: {terminal}" for name, terminal in terminals.items()]
+    return "\n".join([*lines, "two{p, q}: p q p", *(['%ignore " "'] if rng.random() < 0.3 else [])]) + "\n"
+
+
+def is_document(grammar: CompiledGrammar, text: str) -> bool:
+    matcher = grammar.matcher()
+    try:
+        matcher.accept_bytes(text.encode())
+    except TokenRejected:
+        return False
+    return matcher.is_accepting()
+
+
+def walked(grammar: CompiledGrammar, rng: random.Random, most: int) -> str:
+    """Some letters, each of which may follow."""
+    matcher = grammar.matcher()
+    text = ""
+    for _ in range(rng.randint(0, most)):
+        allowed = sorted(token for token in read_mask(matcher, 257) if token < 128)
+        if not allowed:
+            break
+        text += chr(rng.choice(allowed))
+        matcher.accept_bytes(text[-1].encode())
+    return text
+
+
+def test_lark_has_the_same_documents(
+    compiler: llmask.Compiler, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    n_texts = n_documents = n_empty = 0
+    for _ in range(scaled(80)):
+        text = structured_grammar(rng)
+        try:
+            judge = lark.Lark(text, parser="earley", lexer="dynamic")
+            grammar = compiler.lark(text)
+        except (llmask.UnsatisfiableSchema, lark.exceptions.GrammarError):  # of lark: two options are the same
+            n_empty += 1
+            continue
+        texts = {walked(grammar, rng, 7) for _ in range(12)}
+        texts |= {"".join(rng.choice("aAbcd<x>; ") for _ in range(rng.randint(0, 6))) for _ in range(12)}
+        for document in sorted(texts):
+            try:
+                judge.parse(document)
+                expected = True
+            except lark.exceptions.LarkError:
+                expected = False
+            assert is_document(grammar, document) == expected, (text, document)
+            n_texts += 1
+            n_documents += expected
+    assert n_documents > n_texts // 20
+    assert n_empty < scaled(80) * 2 // 3
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_grammars_have_the_documents_that_they_should(compiler: llmask.Compiler, name: str) -> None:
+    text, documents, others = GRAMMARS[name]
+    grammar = compiler.lark(text)
+    assert [document for document in documents if not is_document(grammar, document)] == []
+    assert [document for document in others if is_document(grammar, document)] == []
+
+
+@pytest.mark.parametrize("name", ["arithmetic", "json"])
+def test_lark_agrees_on_whole_grammars(compiler: llmask.Compiler, name: str, rng: random.Random) -> None:
+    text, documents, others = GRAMMARS[name]
+    judge = lark.Lark(text, parser="lalr", lexer="contextual")
+    grammar = compiler.lark(text)
+    n_documents = 0
+    for _ in range(300):
+        characters = list(rng.choice(documents + others))
+        for _ in range(rng.randint(0, 2)):
+            at = rng.randint(0, len(characters))
+            characters[at : at + rng.randint(0, 1)] = rng.choice(["", *'0a1.e-"[]{}(), +*'])
+        document = "".join(characters)
+        try:
+            judge.parse(document)
+            expected = True
+        except lark.exceptions.LarkError:
+            expected = False
+        assert is_document(grammar, document) == expected, document
+        n_documents += expected
+    assert n_documents > 50

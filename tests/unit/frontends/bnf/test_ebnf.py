@@ -1,0 +1,57 @@
+r"""EBNF: what texts mean, and whole messages. XGrammar itself is asked in tests/contract/test_xgrammar_grammars.py."""
+
+from __future__ import annotations
+
+import pytest
+
+import llmask
+from llmask.errors import GrammarError, LimitExceeded
+from tests.unit.frontends.bnf import bad_grammars
+
+MEANINGS = [
+    # grammar, sentences, other texts
+    (r'root ::= "\x41\u00e9\U0001F600\n\t\r\\\"\'\?\0\e\a\b\f\v"', ["Aé😀\n\t\r\\\"'?\0\x1b\a\b\f\v"], ["A"]),
+    (r'root ::= "\x00000e9g"', ["ég"], ["\x0e9g"]),
+    (r"root ::= [\^\$\.\*\+\?\(\)\[\]\{\}\|\/\-]+", ["^$.*+?()[]{}|/-"], ["\\", "a"]),
+    ("root ::= [a-c]", ["a", "c"], ["d", "", "ab", "-"]),
+    ("root ::= [--0]", ["-", ".", "/", "0"], ["1", ","]),
+    ("root ::= [a-c-e]", ["b", "-", "e"], ["d"]),
+    ("root ::= [^a]", ["b", "é", "\n", "\0"], ["a", "", "bb"]),
+    ("root ::= [^]", ["b", "é"], [""]),
+    ('root ::= "ab"* ("c" | "")', ["", "ab", "ababc"], ["a", "aba"]),
+    ('root ::= "a"{2} "b"{ 1 , 2 } "c"{2,} "d"{0,-1}', ["aabcc", "aabbcccddd"], ["abcc", "aabbbcc", "aabc"]),
+    ('root ::= ( ) "a"', ["a"], [""]),
+    ('root ::=\n  a.b\n  | -c\na.b ::= "x"\n  "y"\n-c ::= "z"', ["xy", "z"], ["x"]),
+    ('root ::= root "a" | "b"', ["b", "baa"], ["a", "ab"]),
+    ('root ::= "a" # end\n# more\n  b ::= "c"', ["a"], ["c"]),
+]
+
+
+@pytest.mark.parametrize(("text", "sentences", "others"), MEANINGS)
+def test_meaning(compiler: llmask.Compiler, text: str, sentences: list[str], others: list[str]) -> None:
+    grammar = compiler.ebnf(text)
+    for sentence in sentences:
+        matcher = grammar.matcher()
+        matcher.accept_bytes(sentence.encode())
+        assert matcher.is_accepting(), sentence
+    for other in others:
+        matcher = grammar.matcher()
+        try:
+            matcher.accept_bytes(other.encode())
+            assert not matcher.is_accepting(), other
+        except llmask.TokenRejected:
+            pass
+
+
+@pytest.mark.parametrize("name", bad_grammars.EBNF)
+def test_errors_say_what_where_and_how_to_mend(compiler: llmask.Compiler, name: str) -> None:
+    text, message = bad_grammars.EBNF[name]
+    with pytest.raises(GrammarError) as caught:
+        compiler.ebnf(text)
+    assert str(caught.value) == message
+
+
+def test_groups_nest_to_a_limit(compiler: llmask.Compiler) -> None:
+    compiler.ebnf("root ::= " + "(" * 100 + '"a"' + ")" * 100)
+    with pytest.raises(LimitExceeded, match="deeper than 100"):
+        compiler.ebnf("root ::= " + "(" * 101 + '"a"' + ")" * 101)

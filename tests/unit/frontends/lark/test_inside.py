@@ -1,0 +1,60 @@
+"""Schemas and grammars inside a grammar, with white space of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import llmask
+
+Accepts = Callable[..., bool]
+Following = Callable[..., str]
+SCHEMA = (
+    '{"type": "object", "properties": {"k": {"type": "boolean"}}, "required": ["k"], "additionalProperties": false}'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "#a"),
+        ("#;", "#a"),
+        ("a", "{"),  # as in llguidance: nothing is ignored before the schema
+        ("a{", '\t\n\r "'),
+        ("a{ ", '\t\n\r "'),
+        ('a{"k"', "\t\n\r :"),
+        ('a{"k":true ', "\t\n\r }"),
+        ('a{"k":true}', "#b"),
+        ('a{"k":true}b', "#$"),
+    ],
+)
+def test_a_schema_has_its_own_white_space(text: str, expected: str, following: Following) -> None:
+    assert following(f'start: "a" %json {SCHEMA} "b"\n%ignore /#[a-z]*;/\n', text) == expected
+
+
+def test_schemas_that_refer_to_themselves(accepts: Accepts) -> None:
+    grammar = 'start: x ";"\nx: %json {"type": "array", "items": {"$ref": "#"}, "maxItems": 2}\n'
+    assert [accepts(grammar, text) for text in ("[];", "[ [ ], [[]] ];", "[[],[],[]];", " [];", "[] ;")] == [
+        *(True, True, False, False, False),
+    ]  # fmt: skip
+
+
+def test_counts_are_copied(accepts: Accepts) -> None:
+    grammar = 'start: "a" %json {"type": "array", "minItems": 2, "maxItems": 3, "items": {"enum": [1, "x"]}}\n'
+    assert [accepts(grammar, f"a{text}") for text in ("[1]", '[1, "x"]', "[1,1,1]", "[1,1,1,1]")] == [
+        *(False, True, True, False),
+    ]  # fmt: skip
+
+
+def test_a_grammar_has_its_own_names_and_white_space(accepts: Accepts) -> None:
+    grammar = 'start: "<" %lark { start: x x\nx: "x"\n%ignore "_" } ">" x\nx: "y"\n%ignore " "\n'
+    assert [accepts(grammar, text) for text in ("<xx>y", "< xx>y", "<x_x> y", "<x x>y", "<xx_>y", "<xx >y")] == [
+        *(True, False, True, False, False, True),
+    ]  # fmt: skip
+
+
+def test_warnings_of_a_schema_come_with_its_place(compiler: llmask.Compiler) -> None:
+    grammar = compiler.lark('start: "a" %json {"type": "string", "format": "unheard-of"}\n')
+    assert grammar.warnings
+    assert all(warning.startswith("%json at line 1, column 12: ") for warning in grammar.warnings)

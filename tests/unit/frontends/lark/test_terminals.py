@@ -1,0 +1,53 @@
+"""Terminals as lexemes: put together, lazy, both, negated, named alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import llmask
+
+Accepts = Callable[..., bool]
+
+
+@pytest.mark.parametrize(
+    ("terminals", "matched", "refused"),
+    [
+        ('A: "ab"i', ["ab", "AB", "aB"], ["a"]),
+        ('A: "straße"i', ["STRAßE"], ["strasse"]),
+        ("A: /a.b/", ["axb", "aéb"], ["a\nb", "ab"]),
+        ("A: /a.b/s", ["a\nb"], []),
+        ("A: /a # comment\n b/x", ["ab"], ["a b"]),
+        (r"A: /a\/b/", ["a/b"], []),
+        ('A: "a".."c" ~ 2..3', ["ab", "cca"], ["a", "abcd"]),
+        ('A: B{2} | [B] "x"\nB: "b"', ["bb", "x", "bx"], ["b"]),
+        ("A: /[a-z]+/ & ~/if|else/", ["i", "iff", "elsewhere"], ["if", "else"]),
+        ('A: "a" ~"b" "c"', ["ac", "axc"], ["abc"]),
+        (r'A: "\"" /.*?/ /(?<!\\)(\\\\)*?/ "\""', ['""', r'"\""', r'"\\"', r'"a\\\"b"'], ['"', r'"\"', r'"a"b"']),
+        ('A: "/*" /(.|\\n)*?/ "*/"', ["/**/", "/* * /*/", "/*\n*/"], ["/**/*/", "/*/"]),
+        ('A: "//" /[^\\n]*/ | "/*" /(.|\\n)*?/ "*/"', ["//", "// a", "/**/"], ["/* */ */"]),
+        ('A: "x" ("<" /.*?/ ">" | "-" /[a-z]*/)?', ["x", "x<a>", "x-abc"], ["x<a>>"]),
+        (r"A: /a*?b/ | /c/", ["b", "aab", "c"], ["a", "bb"]),
+        ('A: %regex {"substring_words": "foo bar. baz"} "!"', ["!", "foo!", "bar. !", " baz!"], ["ba!"]),
+        ('A: B* "."\nB: "a" | "bc"', [".", "abca."], ["b."]),
+    ],
+)
+def test_what_terminals_match(terminals: str, matched: list[str], refused: list[str], accepts: Accepts) -> None:
+    grammar = f"start: A\n{terminals}\n"
+    assert [text for text in matched if not accepts(grammar, text)] == []
+    assert [text for text in refused if accepts(grammar, text)] == []
+
+
+def test_a_string_in_a_rule_is_the_terminal_that_says_the_same(
+    compiler: llmask.Compiler, following: Callable[..., str]
+) -> None:
+    """`"if"` has the priority of IF, which goes behind the pattern."""
+    grammar = 'start: "if" "(" | NAME ";"\nIF.-1: "if"\nNAME: /[a-z]+/\n'
+    assert following(grammar, "if") == ";abcdefghijklmnopqrstuvwxyz"
+    assert following(grammar.replace(".-1", ""), "if") == "(abcdefghijklmnopqrstuvwxyz"
+
+
+def test_a_terminal_that_may_be_empty_is_optional(accepts: Accepts) -> None:
+    grammar = 'start: A "b"\nA: "a"*\n'
+    assert [accepts(grammar, text) for text in ("b", "aab", "aa")] == [True, True, False]

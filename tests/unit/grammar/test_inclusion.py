@@ -1,0 +1,90 @@
+"""Rules inside other rules: their own white space, the first lexeme without it, guards and sets."""
+
+from __future__ import annotations
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.errors import TokenRejected
+from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
+from llmask.grammar.inclusion import include
+from llmask.grammar.lowering import lower
+from llmask.grammar.rules import Rules
+from llmask.store.store import Store
+from tests.reference.guards import required_members
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
+    return Store(llmask.Tokenizer.from_bytes(tokens, eos=256, special=[256]), llmask.Limits())
+
+
+def text(store: Store, letters: str) -> Lexeme:
+    return Lexeme(store.nodes.literal(letters.encode()), f'"{letters}"')
+
+
+def accepts(grammar: CompiledGrammar, document: bytes) -> bool:
+    matcher = grammar.matcher()
+    try:
+        matcher.accept_bytes(document)
+    except TokenRejected:
+        return False
+    return matcher.is_accepting()
+
+
+def nested(store: Store) -> Rules:
+    """Lists in parentheses, two or three in each, `_` ignored."""
+    item: Expression = choice([text(store, "x"), Reference("start")])
+    rules: dict[str, Expression] = {"start": sequence([text(store, "("), Repeat(item, 2, 3), text(store, ")")])}
+    return lower(store.nodes, Grammar(rules, ignored=(text(store, "_"),))).rules
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (b"<(xx)>", True),
+        (b"<(_x__x_)>", True),
+        (b"<((xx)_(xxx)x)>", True),
+        (b"<_(xx)>", False),
+        (b"<(xx)_>", False),
+        (b"<(x x)>", False),
+        (b"< (xx) >", False),
+        (b"<(xx) >", True),
+        (b" <(xx)> ", True),
+        (b"<(x)>", False),
+        (b"<(xxxx)>", False),
+    ],
+)
+def test_each_part_ignores_its_own(store: Store, document: bytes, expected: bool) -> None:
+    inner = Inclusion(nested(store), "lists")
+    rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
+    grammar = CompiledGrammar(store, lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules)
+    assert accepts(grammar, document) == expected
+
+
+def test_a_part_is_written_once(store: Store) -> None:
+    inner = Inclusion(nested(store), "lists")
+    twice: dict[str, Expression] = {"start": sequence([inner, text(store, ";"), inner])}
+    once: dict[str, Expression] = {"start": inner}
+    sizes = [len(lower(store.nodes, Grammar(rules)).rules.names) for rules in (twice, once)]
+    assert sizes[0] == sizes[1]
+
+
+def test_guards_are_copied(store: Store) -> None:
+    other, rules = Rules(), Rules()
+    start = other.start_state(other.rule("start"))
+    end = other.state(other.start)
+    other.scan(start, store.nodes.literal(b"a"), end, other.guard(high=3, add=1, cap=4))
+    other.scan(start, store.nodes.literal(b"b"), end, other.add_guard(40, 5, [0, 31, 40]))
+    other.final(end, other.check_guard(1, 2, [3]))
+    rules.guard(7, 9)
+    include(rules, store.nodes, other)
+    rows = [tuple(rules.guards[at : at + 5]) for at in range(0, len(rules.guards), 5)]
+    assert (0, 0, 3, 1, 4) in rows
+    adding = next(row for row in rows if row[0] == 1)
+    checking = next(row for row in rows if row[0] == 2)
+    assert (adding[1], adding[2], required_members(rules, adding[3])) == (40, 5, {0, 31, 40})
+    assert (checking[1], checking[2], required_members(rules, checking[3])) == (1, 2, {3})
+    assert rules.n_members == other.n_members

@@ -1,0 +1,190 @@
+"""Grammars as rules: small worlds against the definition, counting, what is left out, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.errors import GrammarError, LlmaskError, TokenRejected, UnsatisfiableSchema
+from llmask.grammar.expressions import (
+    EMPTY,
+    Expression,
+    Grammar,
+    Lexeme,
+    Reference,
+    Repeat,
+    choice,
+    optional,
+    sequence,
+)
+from llmask.grammar.lowering import lower
+from llmask.store.store import Store
+from tests.reference.definition import read_mask
+from tests.reference.expressions import derives
+
+EOS = 256
+R = Reference
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    tokens = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
+    return llmask.Compiler(llmask.Tokenizer.from_bytes(tokens, eos=EOS, special=[EOS])).store()
+
+
+def lexeme(store: Store, text: str) -> Lexeme:
+    return Lexeme(store.nodes.literal(text.encode()), f'"{text}"')
+
+
+def accepts(grammar: CompiledGrammar, text: bytes) -> bool:
+    matcher = grammar.matcher()
+    try:
+        matcher.accept_bytes(text)
+    except TokenRejected:
+        return False
+    return matcher.is_accepting()
+
+
+def drawn(random: random.Random, letters: list[Lexeme], names: list[str], depth: int = 0) -> Expression:
+    """A small expression; lexemes are single letters, so that greedy lexing is exact."""
+    kind = random.random()
+    if depth > 3 or kind < 0.3:
+        return random.choice(letters)
+    if kind < 0.5:
+        return R(random.choice(names))
+    if kind < 0.55:
+        return EMPTY
+    if kind < 0.75:
+        return sequence(drawn(random, letters, names, depth + 1) for _ in range(random.randrange(2, 4)))
+    if kind < 0.88:
+        return choice(drawn(random, letters, names, depth + 1) for _ in range(random.randrange(2, 4)))
+    low = random.choice([0, 0, 1, 2, 3])
+    high = random.choice([None, low, low + 1, low + 2, 100_000])
+    return Repeat(drawn(random, letters, names, depth + 1), low, high)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_small_worlds_agree_with_the_definition(store: Store, seed: int) -> None:
+    """Ambiguous, left, right and mutually recursive, nullable and cyclic grammars over two letters."""
+    draw = random.Random(seed)
+    letters = [lexeme(store, "a"), lexeme(store, "b"), Lexeme(store.nodes.repeat(ord("a") + 3, 0, 1), "/a?/")]
+    names = ["start", "x", "y"][: draw.randrange(1, 4)]
+    grammar = Grammar({name: drawn(draw, letters, names) for name in names})
+    texts = [bytes(text) for n in range(7) for text in product(b"ab", repeat=n)]
+    wanted = {text for text in texts if derives(grammar, store.nodes.matches, text)}
+    try:
+        compiled = CompiledGrammar(store, lower(store.nodes, grammar).rules)
+    except UnsatisfiableSchema:
+        assert not wanted, str(grammar)
+        return
+    assert {text for text in texts if accepts(compiled, text)} == wanted, str(grammar)
+
+
+def allowed_after(grammar: CompiledGrammar, text: bytes) -> set[int]:
+    matcher = grammar.matcher()
+    matcher.accept_bytes(text)
+    return read_mask(matcher, 257)
+
+
+def compiled(store: Store, rules: dict[str, Expression], *ignored: Lexeme) -> CompiledGrammar:
+    return CompiledGrammar(store, lower(store.nodes, Grammar(rules, "start", ignored)).rules)
+
+
+def test_a_long_bounded_repetition_is_two_states(store: Store) -> None:
+    a, b = lexeme(store, "a"), lexeme(store, "b")
+    rules = lower(store.nodes, Grammar({"start": Repeat(choice([a, b]), 3, 100_000)})).rules
+    assert len(rules.state_rules) <= 5
+    grammar = CompiledGrammar(store, rules)
+    assert EOS not in allowed_after(grammar, b"ab")
+    assert EOS in allowed_after(grammar, b"aba")
+    assert allowed_after(grammar, b"a" * 99_999) == {ord("a"), ord("b"), EOS}
+    assert allowed_after(grammar, b"b" * 100_000) == {EOS}
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 100_000), (5, None), (100_000, 100_000), (2, 3)])
+def test_what_is_counted_may_be_empty(store: Store, low: int, high: int | None) -> None:
+    """Each empty run would be a count of its own, 100,000 items in one place."""
+    a, b = lexeme(store, "a"), lexeme(store, "b")
+    grammar = compiled(
+        store,
+        {
+            "start": sequence([Repeat(sequence([optional(a), R("bs")]), low, high), lexeme(store, ";")]),
+            "bs": choice([EMPTY, sequence([b, R("bs")])]),
+        },
+    )
+    assert allowed_after(grammar, b"") == {ord("a"), ord("b"), ord(";")}
+    assert accepts(grammar, b"abbab;")
+    assert accepts(grammar, b"aaa;")
+    assert accepts(grammar, b"aaaa;") == (high != 3)
+
+
+def test_a_nullable_lexeme_is_optional(store: Store) -> None:
+    stars = Lexeme(store.nodes.repeat(ord("*") + 3, 0, None), "/[*]*/")
+    grammar = compiled(store, {"start": sequence([stars, lexeme(store, "a")])})
+    assert [accepts(grammar, text) for text in (b"a", b"**a", b"**", b"")] == [True, True, False, False]
+
+
+def test_equal_repetitions_share_a_rule(store: Store) -> None:
+    twice = Repeat(lexeme(store, "a"), 2, 7)
+    rules = lower(store.nodes, Grammar({"start": sequence([twice, lexeme(store, ","), twice])})).rules
+    assert rules.names == ["start", "repetition 0"]
+
+
+def test_rules_without_use_are_left_out_with_a_warning(store: Store) -> None:
+    a, nothing = lexeme(store, "a"), Lexeme(store.nodes.EMPTY, "/[^\\s\\S]/")
+    rules = {
+        "start": choice([a, R("loop"), sequence([a, R("none")]), sequence([a, Repeat(nothing), a])]),
+        "loop": sequence([a, R("loop")]),
+        "none": nothing,
+        "unused": a,
+    }
+    found = lower(store.nodes, Grammar(rules, places={"loop": "line 2, column 1"}))
+    assert found.warnings == [
+        'rule "loop" (line 2, column 1) derives nothing and is left out',
+        'rule "none" derives nothing and is left out',
+        'rule "unused" is never used',
+    ]
+    assert found.rules.names == ["start"]
+    grammar = CompiledGrammar(store, found.rules)
+    assert [accepts(grammar, b"a" * n) for n in range(4)] == [False, True, True, False]
+
+
+def test_what_is_ignored_gives_way_to_every_lexeme_of_a_rule(store: Store) -> None:
+    """The lexeme of priority 0 as well, beside one of priority 1."""
+    blank = lexeme(store, " ")
+    spaces = Lexeme(store.nodes.repeat(blank.node, 1, None), "/ +/")
+    other = Lexeme(lexeme(store, "a").node, '"a"', None, 1)
+    found = lower(store.nodes, Grammar({"start": sequence([other, blank, other])}, ignored=(spaces,))).rules
+    assert found.ignored_priority == -1
+    grammar = CompiledGrammar(store, found)
+    assert allowed_after(grammar, b"a ") == {ord(" "), ord("a")}
+    assert allowed_after(grammar, b"a  ") == {ord(" ")}  # two blanks are ignored, and one is still to come
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"other": EMPTY}, 'the start rule "start" is not defined\n  define it'),
+    ({"start": R("x")}, 'rule "start" uses "x", which is not defined\n  at line 1, column 1\n  define it'),
+    (
+        {"start": R("x"), "x": sequence([EMPTY, R("start")])},
+        'the grammar derives nothing: rule "start" needs itself without end\n  at line 1, column 1\n'
+        "  give it an alternative that ends",
+    ),
+    (
+        {"start": R("x"), "x": Lexeme(0, "/[^\\s\\S]/", "X")},
+        'the grammar derives nothing: rule "x" needs X, which matches no text\n'
+        "  mend the pattern, or give an alternative to it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rules", "message"), REFUSED)
+def test_grammars_that_derive_nothing_say_why(store: Store, rules: dict[str, Expression], message: str) -> None:
+    with pytest.raises(LlmaskError) as caught:
+        lower(store.nodes, Grammar(rules, places={"start": "line 1, column 1"}))
+    assert str(caught.value) == message
+    assert isinstance(caught.value, GrammarError)

@@ -1,0 +1,116 @@
+"""Where longest match would change what a grammar derives: known cases, and the promise that nothing is left out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.frontends.bnf.gbnf import parse_gbnf
+from llmask.frontends.regex import compile_pattern
+from llmask.grammar import overlaps as module
+from llmask.grammar.expressions import Expression, Grammar, Lexeme, Reference, Repeat, choice, sequence
+from llmask.grammar.lowering import lower
+from llmask.grammar.overlaps import overlaps
+from llmask.store.store import Store
+from tests.reference.bnf import Texts, gbnf, random_rules
+from tests.reference.definition import all_strings
+
+
+@pytest.fixture(scope="module")
+def store(byte_tokenizer: Any) -> Store:
+    return Store(byte_tokenizer, llmask.Limits())
+
+
+def found(store: Store, rules: dict[str, Callable[[Callable[[str], Expression]], Expression]]) -> set[tuple[str, str]]:
+    """Overlaps of rules whose lexemes are patterns."""
+    written: dict[int, str] = {}
+
+    def lexeme(pattern: str) -> Lexeme:
+        node = compile_pattern(store.nodes, pattern)
+        written[node] = pattern
+        return Lexeme(node, pattern)
+
+    grammar = Grammar({name: write(lexeme) for name, write in rules.items()})
+    pairs = overlaps(store.nodes, lower(store.nodes, grammar).rules)
+    assert pairs is not None
+    return {(written[one], written[other]) for one, other in pairs}
+
+
+def test_a_name_goes_on_with_what_may_follow_a_keyword(store: Store) -> None:
+    both = {"start": lambda x: choice([sequence([x("[a-z]+"), x("=")]), sequence([x("if"), x("[a-z]+")])])}
+    assert found(store, both) == {("if", "[a-z]+")}
+    apart = {"start": lambda x: choice([sequence([x("[a-z]+"), x("=")]), sequence([x("if"), x("[(]")])])}
+    assert found(store, apart) == set()
+
+
+def test_a_lexeme_may_go_on_with_its_own_follower(store: Store) -> None:
+    assert found(store, {"start": lambda x: sequence([x("a+"), x("ab")])}) == {("a+", "a+")}
+    assert found(store, {"start": lambda x: sequence([x("a+"), x("b")])}) == set()
+    assert found(store, {"start": lambda x: Repeat(x("a{1,2}"))}) == {("a{1,2}", "a{1,2}")}
+
+
+def test_what_follows_is_found_behind_rules_and_empty_parts(store: Store) -> None:
+    rules = {
+        "start": lambda x: sequence([Reference("word"), Reference("gap"), x("c")]),
+        "word": lambda x: choice([x("a"), x("ab")]),
+        "gap": lambda x: choice([sequence([]), x("b")]),
+    }
+    assert found(store, rules) == {("a", "ab")}
+
+
+def test_lexemes_that_are_never_expected_together_do_not_count(store: Store) -> None:
+    """Behind `<` anything but `>` may stand, which would go on with everything, if it were expected elsewhere."""
+    rules = {"start": lambda x: Repeat(choice([sequence([x("<"), x("[^>]+"), x(">")]), x("[a-z]"), x(" ")]))}
+    assert found(store, rules) == set()
+
+
+def test_lexemes_that_end_together_lead_on_together(store: Store) -> None:
+    rules = {"start": lambda x: choice([sequence([x("a"), x("b"), x("c")]), sequence([x("[ax]"), x("bc+"), x("d")])])}
+    assert found(store, rules) == {("b", "bc+")}
+    rules = {"start": lambda x: choice([sequence([x("a"), x("b"), x("c")]), sequence([x("[x]"), x("bc+"), x("d")])])}
+    assert found(store, rules) == set()
+
+
+def test_too_many_places_tell_more_pairs_and_never_fewer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = {"start": lambda x: Repeat(choice([sequence([x("<"), x("[^>]+"), x(">")]), x("[a-z]"), x(" ")]))}
+    monkeypatch.setattr(module, "MOST_STEPS", 0)
+    assert found(store, rules) >= {("[a-z]", "[^>]+")}
+    grammar = Grammar({"start": rules["start"](lambda pattern: Lexeme(compile_pattern(store.nodes, pattern), pattern))})
+    lowered = lower(store.nodes, grammar).rules
+    assert overlaps(store.nodes, lowered) is not None
+    monkeypatch.setattr(module, "MOST_PAIRS", 0)
+    assert overlaps(store.nodes, lowered) is None
+    monkeypatch.setattr(module, "MOST_EDGES", 0)
+    assert overlaps(store.nodes, lowered) is None
+
+
+def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Callable[[int], int]) -> None:
+    """Texts of several letters are lexemes here, with nothing fused or split."""
+    store = Store(llmask.Tokenizer.from_bytes([b"</s>", b"a", b"b"], eos=0), llmask.Limits())
+    n_exact = n_wrong = 0
+    while n_exact < scaled(60):
+        rules = random_rules(rng)
+        known = Texts(rules, 6).language()
+        if known is None:
+            continue
+        lowered = lower(store.nodes, parse_gbnf(store.nodes, gbnf(rules))[0]).rules
+        told = overlaps(store.nodes, lowered)
+        assert told is not None
+        grammar = CompiledGrammar(store, lowered)
+        same = True
+        for string in all_strings(b"ab", 6):
+            matcher = grammar.matcher()
+            try:
+                matcher.accept_bytes(string)
+                same &= string in known.live and matcher.is_accepting() == (string in known.sentences)
+            except llmask.TokenRejected:
+                same &= string not in known.live
+        assert same or told, gbnf(rules)
+        n_exact += not told
+        n_wrong += not same
+    assert n_wrong > 5

@@ -1,0 +1,88 @@
+"""Tail calls become loops: the same sentences and masks, and long lists in few rows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
+from llmask.grammar.tails import Network, join_tails
+from llmask.kernels import grammar_slots, interning
+from llmask.store.store import Store
+from tests.exhaustive.grammars import Builder, hard_worlds, one_rule_worlds, random_world
+from tests.exhaustive.test_grammars import language
+from tests.reference.regex_nodes import RegexNodes
+
+
+def n_calls(rules: Rules) -> int:
+    return sum(rules.edges[at + 1] == CALL for at in range(0, len(rules.edges), EDGE_FIELDS))
+
+
+def same(world: Any) -> bool:
+    """Compare the language of a world with joined tails; whether anything was joined."""
+    joined = world._replace(rules=join_tails(world.rules))
+    assert language(joined, 4) == language(world, 4), world.name
+    return joined.rules is not world.rules
+
+
+def test_named_grammars_derive_the_same() -> None:
+    assert sum(same(world) for world in hard_worlds(RegexNodes(), False)) >= 5
+
+
+def test_grammars_of_one_rule_derive_the_same() -> None:
+    assert sum(same(world) for world in one_rule_worlds(RegexNodes(), 2)) >= 5
+
+
+@pytest.mark.parametrize("with_guards", [False, True])
+def test_random_grammars_derive_the_same(rng: random.Random, scaled: Callable[[int], int], with_guards: bool) -> None:
+    found = [same(random_world(RegexNodes(), rng, with_guards)) for _ in range(scaled(150))]
+    assert with_guards or sum(found) > len(found) / 50
+
+
+def test_rules_that_count_stay_calls() -> None:
+    build = Builder(RegexNodes())
+    rules = build.rules
+    rule = rules.rule("list")
+    start, more, end = rules.start_state(rule), rules.state(rule), rules.state(rule)
+    rules.scan(start, build.word(b"a"), more, rules.guard(high=2, add=1, cap=3))
+    rules.call(more, rule, end)
+    rules.final(end)
+    rules.final(more)
+    assert join_tails(rules) is rules
+
+
+def test_priorities_are_kept() -> None:
+    build = Builder(RegexNodes())
+    rules = build.rules
+    rule = rules.rule("list")
+    start, more, end = rules.start_state(rule), rules.state(rule), rules.state(rule)
+    rules.scan(start, build.word(b"a"), more, priority=3, is_bare=True)
+    rules.call(more, rule, end)
+    rules.final(end)
+    rules.final(more)
+    joined = join_tails(rules)
+    assert n_calls(joined) == 0
+    edges = [edge for edges in Network(joined).edges for edge in edges]
+    assert [(edge.priority, edge.is_bare) for edge in edges if edge.symbol == build.word(b"a")] == [(3, 1)]
+
+
+CIRCLES = {
+    "a rule": {"S": "a I b S | a I b", "I": "| a I b"},
+    "two rules": {"S": "a T | c", "T": "b S | b I", "I": "a I b |"},
+    "behind unit rules": {"S": "T", "T": "a I b U | b", "U": "S", "I": "a I b |"},
+}
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+def test_ten_thousand_elements_take_few_rows(byte_tokenizer: Any, name: str) -> None:
+    store = Store(byte_tokenizer, llmask.Limits())
+    rules = join_tails(Builder(store.nodes).bnf(**CIRCLES[name]).rules)
+    matcher = CompiledGrammar(store, rules).matcher()
+    matcher.accept_bytes(b"ab" * 10_000)
+    n_rows = matcher.grammar.table.array[grammar_slots.KERNELS + interning.COUNT]
+    assert n_rows < 30
