@@ -12,7 +12,6 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
-from .limits import Limits
+from .limits import Limits, checked
 from .store.store import Store
 from .tokenizer import Tokenizer
 
@@ -72,7 +71,7 @@ class Compiler:
                 help="make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes",
             )
         self.tokenizer = tokenizer
-        self.limits = _checked(Limits() if limits is None else limits)
+        self.limits = checked(Limits() if limits is None else limits)
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
         self._cache_bytes = cache_bytes
@@ -388,19 +387,6 @@ class Compiler:
                 while total > self._cache_bytes and self._cache:
                     total -= self._cache.popitem(last=False)[1].bytes_used
         return grammar
-
-
-def _checked(limits: Limits) -> Limits:
-    """Limits whose fields kernels can hold."""
-    if not isinstance(limits, Limits):
-        raise LlmaskError(
-            f"limits are a llmask.Limits, not {type(limits).__name__}", help="llmask.Limits(max_rows=...)"
-        )
-    for field in fields(limits):
-        value = getattr(limits, field.name)
-        if type(value) is not int or not 0 < value < 2**62:
-            raise LlmaskError(f"limits.{field.name} is a positive integer, not {value!r}", help="it is below 2**62")
-    return limits
 
 
 def _one_lexeme(store: Store, node: int) -> Rules:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from .errors import LlmaskError
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,21 @@ class Limits:
     max_grammar_bytes: int = 2**30
     renew_store_bytes: int = 96 * 2**20
     renew_grammar_bytes: int = 32 * 2**20
+
+
+def checked(limits: Limits) -> Limits:
+    """Limits whose fields kernels can hold.
+
+    Raises
+    ------
+    LlmaskError : they are none, or a field is no positive integer below 2**62.
+    """
+    if not isinstance(limits, Limits):
+        raise LlmaskError(
+            f"limits are a llmask.Limits, not {type(limits).__name__}", help="llmask.Limits(max_rows=...)"
+        )
+    for field in fields(limits):
+        value = getattr(limits, field.name)
+        if type(value) is not int or not 0 < value < 2**62:
+            raise LlmaskError(f"limits.{field.name} is a positive integer, not {value!r}", help="it is below 2**62")
+    return limits
