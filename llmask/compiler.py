@@ -48,8 +48,8 @@ class Compiler:
     tokenizer : whose tokens the masks are about.
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes; 0 compiles every time.
-    canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can still
-        be written so; for byte-pair encoding with one pattern.
+    canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can
+        still be written so; for byte-pair encoding with one pattern.
 
     Raises
     ------
