@@ -32,8 +32,8 @@ class Limits:
         differ. With 1,000 strings a mask takes 30 us. Where values have to be left out of a pattern (bounded strings,
         few values) it is as long as all of them: 0.2 ms a mask for 100 values, some ms for 1,000.
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
-    max_emptiness_steps : derivatives taken by the exact tests whether regular expressions are empty, in one step of a
-        sequence or one of compiling.
+    max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty, and new ones that
+        all tests of one step of a sequence, or of compiling, may make.
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
     max_grammar_bytes : memory of the tables of one compiled grammar.
     renew_store_bytes : no error: when the shared tables are larger than this, the next grammar begins new ones, and the

@@ -136,10 +136,11 @@ def _search(store, root):
             entry = oldest if low < 0 else low
         node = scratch(store, entry)
         byte = _next_byte(store, entry, node)
+        n_nodes = store[N_NODES]
         target = EMPTY if byte < 0 else derivative(store, node, byte)
         steps += 1
-        store[SEARCHED] += 1
-        if store[SEARCHED] > store[MAX_EMPTINESS]:
+        store[SEARCHED] += store[N_NODES] - n_nodes
+        if max(steps, store[SEARCHED]) > store[MAX_EMPTINESS]:
             exceed(store, LIMIT_EMPTINESS)
         if store[EXCEEDED] != 0:
             store[SCRATCH_TOP] = bottom

@@ -15,9 +15,9 @@ STATES_PER_CALL = NODES_PER_CALL + 1  # lexer states that one call may add
 MAX_NODES = STATES_PER_CALL + 1  # number of regex nodes at which the current call stops
 MAX_STATES = MAX_NODES + 1  # number of lexer states at which the current call stops
 MAX_WALKED = MAX_STATES + 1  # trie nodes that one mask may visit
-MAX_EMPTINESS = MAX_WALKED + 1  # derivatives that the emptiness tests of one call may take
+MAX_EMPTINESS = MAX_WALKED + 1  # derivatives of one emptiness test, and nodes that those of one call may make
 WALKED = MAX_EMPTINESS + 1  # trie nodes visited since the call began
-SEARCHED = WALKED + 1  # derivatives taken by emptiness tests since the call began
+SEARCHED = WALKED + 1  # nodes made by emptiness tests since the call began
 REPORT = SEARCHED + 1  # a number for the caller: position of the refused byte
 
 # --- scratch, used under the lock only
