@@ -8,13 +8,13 @@ A name is one of ASCII (see `hosts`), or what all of these allow, each a node of
 None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
 for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
-Left out, so that the set is a part of the valid names: A-labels ("xn--"), see
-`hosts`; a mark that composes with the last starter, even where a mark between them blocks it; marks that compose where
-marks of two scripts stand behind one letter; joiners between letters
-that `idna_classes` does not know to join; names of more than four labels, unless all is ASCII; and labels whose
-Punycode might be too long. That length is not regular, but a search over all states of the encoder (RFC 3492, section
-6.3: bias, code points so far, distance left to the greatest one) bounds it: labels of at most LENGTHS code points
-always fit, and so do four of them with their dots.
+Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `hosts`; a mark that composes with the
+last starter, even where a mark between them blocks it, and behind a letter of ASCII one that composes with another;
+marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_classes` does
+not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
+length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
+distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
+with their dots.
 
 In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.6 s, once a process, and 0.1 s a store.
 """
