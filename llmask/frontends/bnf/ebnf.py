@@ -43,7 +43,7 @@ HEX_ESCAPES = {"u": 4, "U": 8}
 SETS = "dDsSwW"
 MACROS = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex")
 BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
-DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*::=")
+DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*(?![^\r\n]))*::=")  # a comment ends in one place: no search for others
 ATTRIBUTES = re.compile(r'\[[ \t]*(?:max_tokens|capture)[^\]"\r\n]*(?:"[^"\r\n]*"[^\]"\r\n]*)*\][ \t]*::=')
 PLAIN = re.compile(r'[^"\\\r\n]+')
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
