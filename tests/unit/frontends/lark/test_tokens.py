@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.tokens import tokens_of
 from llmask.frontends.places import Source
 
@@ -49,3 +49,9 @@ def test_parentheses_nest_to_a_limit() -> None:
     assert kinds("a: " + "(" * 50 + "b" + ")" * 50).count("OPEN") == 50
     with pytest.raises(LimitExceeded, match="nest deeper than 60"):
         kinds("a: " + "(" * 100 + "b" + ")" * 100)
+
+
+def test_blanks_in_a_repetition_are_read_once() -> None:
+    """Blanks before and behind a number that is not there were divided between the two in every way: n^2 steps."""
+    with pytest.raises(GrammarError, match='this "{" is not closed'):
+        kinds("a: b{1," + " " * 200_000)
