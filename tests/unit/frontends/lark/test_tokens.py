@@ -53,5 +53,5 @@ def test_parentheses_nest_to_a_limit() -> None:
 
 def test_blanks_in_a_repetition_are_read_once() -> None:
     """Blanks before and behind a number that is not there were divided between the two in every way: n^2 steps."""
-    with pytest.raises(GrammarError, match='this "{" is not closed'):
+    with pytest.raises(GrammarError, match=r'this "{" is not closed'):
         kinds("a: b{1," + " " * 200_000)
