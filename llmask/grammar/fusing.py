@@ -22,6 +22,7 @@ hundred parts.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.derivatives.utf8 import literal_word
@@ -95,7 +96,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     """
     warnings = lower(nodes, grammar).warnings
     _refuse_lazy(nodes, grammar)
-    fusion = _Fusion(nodes, woven(grammar), fuse)
+    fusion = _Fusion(nodes, woven(nodes, grammar), fuse)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
         found = overlaps(nodes, rules) if fusion.fuse else set()
@@ -276,13 +277,19 @@ class _Fusion:
         return found.start
 
 
-def woven(grammar: Grammar) -> Grammar:
-    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning."""
+def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
+    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning.
+
+    Behind a lexeme that is the empty string nothing is ignored: what may stand once would stand there again.
+    """
     if not grammar.ignored:
         return grammar
 
     def weave(expression: Expression) -> Expression:
-        if isinstance(expression, Lexeme):
+        if isinstance(expression, Lexeme) and nodes.is_nullable(expression.node):
+            node = nodes.intersect([expression.node, nodes.complement(nodes.EPSILON)])
+            return Repeat(sequence([replace(expression, node=node), Reference(IGNORED)]), 0, 1)
+        if isinstance(expression, (Lexeme, Inclusion)):
             return sequence([expression, Reference(IGNORED)])
         if isinstance(expression, Repeat):
             return Repeat(weave(expression.part), expression.low, expression.high)
@@ -291,7 +298,7 @@ def woven(grammar: Grammar) -> Grammar:
         return choice(map(weave, expression.options)) if isinstance(expression, Choice) else expression
 
     rules = {name: weave(expression) for name, expression in grammar.rules.items()}
-    rules[IGNORED] = Repeat(choice(grammar.ignored))
+    rules[IGNORED] = Repeat(choice(grammar.ignored), 0, 1 if grammar.ignores_once else None)
     rules[DOCUMENT] = sequence([Reference(IGNORED), Reference(grammar.start)])
     return Grammar(rules, DOCUMENT)
 

@@ -175,4 +175,17 @@ def test_what_is_ignored_may_stand_behind_every_lexeme_and_at_the_beginning(stor
             else:
                 matcher.accept_bytes(text)
                 assert matcher.is_accepting() == is_sentence, (text, fuse)
-    assert woven(woven(grammar)) == woven(grammar)
+    once = woven(store.nodes, grammar)
+    assert woven(store.nodes, once) == once
+
+
+def test_what_is_ignored_once_is_not_ignored_twice(store: Store) -> None:
+    """Exact grammars took it any number of times, and once more behind a lexeme that is the empty string."""
+    word, blank, nothing = (Lexeme(compile_pattern(store.nodes, pattern), pattern) for pattern in ("a", " ", "b*"))
+    grammar = Grammar({"start": sequence([word, nothing, word])}, ignored=(blank,), ignores_once=True)
+    for fuse in (True, False):
+        compiled = CompiledGrammar(store, exact_rules(store.nodes, grammar, fuse).rules)
+        compiled.matcher().accept_bytes(b" a bb a ")
+        for text in (b"  a", b" a  ", b" abb  "):
+            with pytest.raises(llmask.TokenRejected):
+                compiled.matcher().accept_bytes(text)

@@ -58,3 +58,10 @@ def test_warnings_of_a_schema_come_with_its_place(compiler: llmask.Compiler) -> 
     grammar = compiler.lark('start: "a" %json {"type": "string", "format": "unheard-of"}\n')
     assert grammar.warnings
     assert all(warning.startswith("%json at line 1, column 12: ") for warning in grammar.warnings)
+
+
+@pytest.mark.parametrize("lexer", ["greedy", "exact"])
+def test_what_is_ignored_may_stand_behind_a_schema(lexer: str, compiler: llmask.Compiler, following: Following) -> None:
+    """Exact grammars ignored nothing there."""
+    grammar = compiler.lark('start: %json {"type": "boolean"} ";"\n%ignore " "\n', lexer=lexer)
+    assert following(grammar, "true") == following(grammar, "true ") == " ;"
