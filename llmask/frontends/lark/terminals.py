@@ -14,13 +14,10 @@ In: trees of terminals, names looked up in the definitions. Out: `Lexeme`s. Cost
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
 from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_outside, width
 from llmask.frontends.lark.substrings import structured_node
@@ -41,11 +38,11 @@ from llmask.frontends.lark.tree import (
     Token,
     Usage,
 )
+from llmask.frontends.lark.values import Value, escaped, pattern_value, range_value, text_value
 from llmask.frontends.places import Spot
 from llmask.frontends.regex.alphabet import Spelling
 from llmask.frontends.regex.meaning import tree_node
-from llmask.frontends.regex.python_syntax import PythonParser
-from llmask.frontends.regex.tree import Alternatives, Chars, Sequence, Tree
+from llmask.frontends.regex.tree import Alternatives, Sequence, Tree
 from llmask.frontends.regex.tree import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
 
@@ -53,25 +50,8 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 MAX_CHAIN = 50  # terminals that refer to each other, one inside the other
-COLUMN = re.compile(r"column ([0-9]+) of the pattern")
-ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+MAX_WRITTEN = 2**20  # characters of all terminals, those that they name written out
 SPELLING = Spelling(utf8_char, utf8_literal, str.encode)
-NEVER_EMPTY = (Text, Pattern, Range)
-
-
-class Value(NamedTuple):
-    """What a terminal, or a part of one, matches.
-
-    tree       where it has one
-    node       where it has none
-    regexp     how Lark writes it as one pattern
-    is_string  whether it is one string and nothing else
-    """
-
-    tree: Tree | None
-    node: int
-    regexp: str
-    is_string: bool = False
 
 
 class Terminal(NamedTuple):
@@ -97,6 +77,8 @@ class Terminals:
         self.definitions = definitions
         self.used: dict[Lexeme, Terminal] = {}
         self._values: dict[str, Value] = {}
+        self._lengths: dict[str, int] = {}
+        self._n_written = 0
         self._named: dict[str, Lexeme] = {}
         self._in_progress: list[str] = []
         self._by_text: dict[tuple[str, object, object], str] | None = None
@@ -182,9 +164,21 @@ class Terminals:
         if defined.definition.attributes:
             defined.definition.attributes[0].spot.refuse("attributes stand behind the names of rules", "write a rule")
         self._in_progress.append(full)
+        n_before = self._n_written
         found = self._values[full] = self.value(defined.body, defined.scope)
+        self._lengths[full] = self._n_written - n_before
         self._in_progress.pop()
         return found
+
+    def _count(self, n_written: int, spot: Spot) -> None:
+        """Refuse terminals that double with every name: `A: B B`, `B: C C`, ..."""
+        self._n_written += n_written
+        if self._n_written > MAX_WRITTEN:
+            raise LimitExceeded(
+                f"the terminals have more than {MAX_WRITTEN} characters when those that they name are written out",
+                spot.shown(),
+                "write what is repeated with a count, as in A{100}, or make some terminals rules, in small letters",
+            )
 
     def value(self, node: Node, scope: Scope) -> Value:
         """What a part of a terminal matches.
@@ -192,14 +186,15 @@ class Terminals:
         Raises
         ------
         GrammarError : it holds something that is no part of a terminal.
-        LimitExceeded : its terminals nest too deep.
+        LimitExceeded : its terminals nest too deep, or are too long when they are written out.
         """
+        self._count(1 + node.spot.end - node.spot.begin if isinstance(node, (Text, Pattern)) else 1, node.spot)
         if isinstance(node, Text):
-            return _text(node)
+            return text_value(node)
         if isinstance(node, Pattern):
-            return _pattern(node)
+            return pattern_value(node)
         if isinstance(node, Range):
-            return _range(node)
+            return range_value(node)
         if isinstance(node, Name):
             if not node.is_terminal:
                 node.spot.refuse(
@@ -207,6 +202,7 @@ class Terminals:
                     "write the terminal as a rule, in small letters",
                 )
             full, _ = self.definitions.find(node, scope)
+            self._count(self._lengths.get(full, 0), node.spot)
             return self._value_of(full, node)
         if isinstance(node, Row):
             return self._row(node, scope)
@@ -231,14 +227,14 @@ class Terminals:
         values = [self.value(part, scope) for part in node.parts]
         if len(values) == 1:
             return values[0]
-        regexp = "".join(value.regexp if not value.is_string else _escaped(value) for value in values)
+        regexp = "".join(value.regexp if not value.is_string else escaped(value) for value in values)
         if all(value.tree is not None for value in values):
             return Value(Sequence(tuple(_tree(value) for value in values)), -1, regexp)
         return Value(None, self.nodes.concat(self._all_closed(values, node.parts)), regexp)
 
     def _options(self, node: Options, scope: Scope) -> Value:
         values = [self.value(option, scope) for option in node.options]
-        regexp = f"(?:{'|'.join(value.regexp if not value.is_string else _escaped(value) for value in values)})"
+        regexp = f"(?:{'|'.join(value.regexp if not value.is_string else escaped(value) for value in values)})"
         if all(value.tree is not None for value in values):
             return Value(Alternatives(tuple(Sequence((_tree(value),)) for value in values)), -1, regexp)
         return Value(None, self.nodes.union(self._all_closed(values, node.options)), regexp)
@@ -247,7 +243,7 @@ class Terminals:
         value = self.value(node.part, scope)
         counts = f"{{{node.low},{'' if node.high is None else node.high}}}"
         sign = {(0, 1): "?", (0, None): "*", (1, None): "+"}.get((node.low, node.high), counts)
-        regexp = f"(?:{_escaped(value) if value.is_string else value.regexp}){sign}"
+        regexp = f"(?:{escaped(value) if value.is_string else value.regexp}){sign}"
         if value.tree is not None:
             return Value(RepeatedTree(value.tree, node.low, node.high), -1, regexp)
         return Value(None, self.nodes.repeat(value.node, node.low, node.high), regexp)
@@ -332,60 +328,6 @@ def _key(node: Text | Pattern) -> tuple[str, object, object]:
     if isinstance(node, Text):
         return "string", node.text, node.ignores_case
     return "pattern", node.pattern, frozenset(node.flags)
-
-
-def _escaped(value: Value) -> str:
-    """A string as part of a pattern."""
-    pattern = re.escape(str(json.loads(value.regexp.rstrip("i"))))
-    return f"(?i:{pattern})" if value.regexp.endswith("i") else pattern
-
-
-def _text(node: Text) -> Value:
-    if node.ignores_case:
-        parser = PythonParser(re.escape(node.text))
-        parser.flags = frozenset("i")
-        tree: Tree = parser.parse()
-    else:
-        tree = Sequence(tuple(Chars(CodePointSet.of(character)) for character in node.text))
-    return Value(tree, -1, json.dumps(node.text, ensure_ascii=False) + "i" * node.ignores_case, True)
-
-
-def _range(node: Range) -> Value:
-    if node.first > node.last:
-        node.spot.refuse("this range ends before it starts", f'write "{node.last}".."{node.first}"')
-    tree = Chars(CodePointSet.from_ranges([(ord(node.first), ord(node.last))]))
-    return Value(tree, -1, f"[{re.escape(node.first)}-{re.escape(node.last)}]")
-
-
-def _pattern(node: Pattern) -> Value:
-    unknown = set(node.flags) - set("imslux")
-    if unknown or "l" in node.flags:
-        flag = min(unknown or "l")
-        node.spot.refuse(f'the flag "{flag}" is not known for text', "known are i, m, s, u and x")
-    pattern = ESCAPED.sub(lambda found: "/" if found[1] == "/" else found[0], node.pattern)
-    flags = frozenset(node.flags) - {"u"}
-    parser = PythonParser(pattern)
-    parser.flags = flags
-    try:
-        tree = parser.parse()
-    except (GrammarError, LimitExceeded) as error:
-        found = COLUMN.search(error.where or "")
-        at = node.spot
-        if found:
-            begin = 1 + _original_place(node.pattern, int(found[1]) - 1)
-            at = node.spot.part(begin, begin + 1)
-        raise type(error)(error.message, at.shown(), error.help) from None
-    return Value(tree, -1, f"(?{''.join(sorted(flags))}:{pattern})" if flags else pattern)
-
-
-def _original_place(written: str, place: int) -> int:
-    """Where a character of a pattern stands in its source, in which slashes are escaped."""
-    at = 0
-    for found in ESCAPED.finditer(written):
-        if found.start() - at >= place:
-            break
-        at += found[1] == "/"
-    return min(place + at, len(written))
 
 
 def _refuse_part(node: Node) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import llmask
+from llmask.errors import LimitExceeded
 
 Accepts = Callable[..., bool]
 
@@ -51,3 +52,11 @@ def test_a_string_in_a_rule_is_the_terminal_that_says_the_same(
 def test_a_terminal_that_may_be_empty_is_optional(accepts: Accepts) -> None:
     grammar = 'start: A "b"\nA: "a"*\n'
     assert [accepts(grammar, text) for text in ("b", "aab", "aa")] == [True, True, False]
+
+
+def test_terminals_that_double_with_every_name_meet_a_limit(compiler: llmask.Compiler) -> None:
+    """Forty lines took all memory."""
+    for row in ("A{0} A{0}", 'A{0} | A{0} "x"', "~A{0} ~A{0}"):
+        chain = "".join(f"A{n}: {row.format(n + 1)}\n" for n in range(40))
+        with pytest.raises(LimitExceeded, match="written out"):
+            compiler.lark(f'start: A0\n{chain}A40: "a"\n')
