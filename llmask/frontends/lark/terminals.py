@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from llmask.derivatives.code_points import TEXT
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
@@ -218,7 +219,8 @@ class Terminals:
             return Value(None, both, "&".join(f"(?:{part.regexp})" for part in parts))
         if isinstance(node, Negated):
             part = self.value(node.part, scope)
-            return Value(None, self.nodes.complement(self._closed(part, node.spot)), f"~(?:{part.regexp})")
+            others = self.nodes.intersect([self._texts(), self.nodes.complement(self._closed(part, node.spot))])
+            return Value(None, others, f"~(?:{part.regexp})")
         return _refuse_part(node)
 
     def _row(self, node: Row, scope: Scope) -> Value:
@@ -309,6 +311,10 @@ class Terminals:
             return tree_node(self.nodes, SPELLING, tree)
         except LimitExceeded as error:
             raise LimitExceeded(error.message, error.where or spot.shown(), error.help) from None
+
+    def _texts(self) -> int:
+        """Everything that is text: bytes that are no UTF-8 are not what `~` stands for."""
+        return self.nodes.repeat(utf8_char(self.nodes, TEXT), 0, None)
 
     def _any_bytes(self) -> int:
         return self.nodes.concat([self.nodes.byte_set(2**256 - 1), self.nodes.ALL])

@@ -60,3 +60,15 @@ def test_terminals_that_double_with_every_name_meet_a_limit(compiler: llmask.Com
         chain = "".join(f"A{n}: {row.format(n + 1)}\n" for n in range(40))
         with pytest.raises(LimitExceeded, match="written out"):
             compiler.lark(f'start: A0\n{chain}A40: "a"\n')
+
+
+def test_what_is_negated_is_text(compiler: llmask.Compiler) -> None:
+    """`~"a"` allowed bytes that begin no character."""
+    grammar = compiler.lark('start: A\nA: ~"a"\n')
+    for text, is_sentence in (("é", True), ("aa", True), ("", True), ("日\n😀", True), ("a", False)):
+        matcher = grammar.matcher()
+        matcher.accept_bytes(text.encode())
+        assert matcher.is_accepting() == is_sentence
+    for data in (b"\xff", b"\x80", b"\xc0\x80", b"\xed\xa0\x80", b"b\xf5"):
+        with pytest.raises(llmask.TokenRejected):
+            grammar.matcher().accept_bytes(data)
