@@ -140,7 +140,8 @@ class GrammarWriter:
         self.places: dict[str, str] = {}
         self.warnings: list[str] = []
         self._waiting: list[tuple[str, Defined, dict[str, Expression]]] = []
-        self._n_instances = 0
+        self._instances: dict[tuple[str, tuple[Expression, ...]], str] = {}
+        self._included: dict[Spot, Expression] = {}
 
     def grammar(self, start: str) -> Grammar:
         """Write everything that the grammar's own text defines, and what that uses.
@@ -266,7 +267,9 @@ class GrammarWriter:
         if isinstance(node, Token):
             what = "other grammars cannot be named" if node.text.startswith("@") else "tokens cannot be named yet"
             node.spot.refuse(f"{what}: {node.text}", "write the text that stands there")
-        return self.inside(node)
+        if node.spot not in self._included:
+            self._included[node.spot] = self.inside(node)
+        return self._included[node.spot]
 
     def _name(self, node: Name, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if node.name in arguments:
@@ -293,10 +296,13 @@ class GrammarWriter:
                 f"write {node.name}{f'{{{chr(44).join(parameters)}}}' if parameters else ''}",
             )
         given = [self._expression(argument, scope, arguments) for argument in node.arguments]
-        name = f"{full}{{{', '.join(written(argument) for argument in given)}}}"
-        if name not in self.rules:
-            self._n_instances += 1
-            if self._n_instances > MAX_INSTANCES or len(name) > 100 * MAX_INSTANCES:
+        name = self._instances.get((full, tuple(given)))
+        if name is None:
+            name = f"{full}{{{', '.join(written(argument) for argument in given)}}}"
+            if name in self.rules:  # what is different may be written alike: `%regex {...}`
+                name += f" {len(self._instances)}"
+            self._instances[full, tuple(given)] = name
+            if len(self._instances) > MAX_INSTANCES or len(name) > 100 * MAX_INSTANCES:
                 raise LimitExceeded(
                     f"templates are used with more than {MAX_INSTANCES} lists of arguments",
                     node.spot.shown(),

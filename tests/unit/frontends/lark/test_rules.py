@@ -124,3 +124,17 @@ def test_a_grammar_is_printed_in_a_normal_form(compiler: llmask.Compiler) -> Non
     grammar = compiler.lark(text)
     assert str(grammar) == ('start: (a | "b"i)+ | A{2,3}\na: list{A}\nlist{A}: A ("," A)*\n\nA: /x+/\n%ignore " "')
     assert str(compiler.regex("a")) == repr(compiler.regex("a"))
+
+
+def test_arguments_that_are_written_alike_are_not_the_same(accepts: Accepts) -> None:
+    """The second list of arguments stood for the first one: all of `%regex` is written `%regex {...}`."""
+    grammar = (
+        'start: t{%regex {"substring_chars": "ab"}} ";" t{%regex {"substring_chars": "cd"}} ";" t{u}\n'
+        't{x}: "<" x ">"\nu: %regex {"substring_chars": "ef"}\n'
+    )
+    assert [accepts(grammar, text) for text in ("<ab>;<cd>;<ef>", "<ab>;<ab>;<ef>", "<cd>;<cd>;<ef>")] == [
+        *(True, False, False),
+    ]  # fmt: skip
+    nested = 'start: t{%lark { start: %regex {"substring_chars": "ab"} }} t{%lark { start: %regex '
+    nested += '{"substring_chars": "cd"} }}\nt{x}: "<" x ">"\n'
+    assert [accepts(nested, text) for text in ("<ab><cd>", "<ab><ab>")] == [True, False]
