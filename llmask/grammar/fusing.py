@@ -46,6 +46,7 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.lowering import Lowered, lower
 from llmask.grammar.overlaps import overlaps
+from llmask.grammar.rules import EDGE_FIELDS, PRIORITY_FIELDS, SCAN
 from llmask.grammar.spelled import spelled
 from llmask.grammar.tails import join_tails
 
@@ -103,6 +104,8 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
+            for at in range(1, len(rules.priorities), PRIORITY_FIELDS):  # those of inclusions
+                rules.priorities[at] = 0
             return Lowered(rules, warnings)
         else:
             fusion.split({longer for _, longer in found})
@@ -360,12 +363,19 @@ def _many(options: list[Expression]) -> list[Expression]:
 def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
     for name, rule in grammar.rules.items():
         for leaf in leaves(rule):
-            if isinstance(leaf, Lexeme) and nodes.is_lazy(leaf.node):
+            if any(nodes.is_lazy(lexeme) for lexeme in _lexemes(leaf)):
                 raise GrammarError(
                     f'rule "{name}" is lazy: it ends where it can, and exact lexing also goes on',
                     grammar.places.get(name),
                     'say what it must not hold instead, or use lexer="greedy"',
                 )
+
+
+def _lexemes(leaf: Lexeme | Reference | Inclusion) -> list[int]:
+    if isinstance(leaf, Inclusion):
+        edges = leaf.rules.edges
+        return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
+    return [leaf.node] if isinstance(leaf, Lexeme) else []
 
 
 def _inclusion_error() -> GrammarError:

@@ -65,3 +65,19 @@ def test_what_is_ignored_may_stand_behind_a_schema(lexer: str, compiler: llmask.
     """Exact grammars ignored nothing there."""
     grammar = compiler.lark('start: %json {"type": "boolean"} ";"\n%ignore " "\n', lexer=lexer)
     assert following(grammar, "true") == following(grammar, "true ") == " ;"
+
+
+def test_in_an_exact_grammar_all_derivations_of_a_grammar_inside_count(
+    compiler: llmask.Compiler, accepts: Accepts
+) -> None:
+    """Strings went before patterns there, as in greedy grammars."""
+    text = 'start: "[" %lark { start: "if" "x" | NAME "y"\n NAME: /[a-z]{2}/ } "]"\n'
+    for lexer, expected in (("exact", [True, True, True]), ("greedy", [True, False, True])):
+        grammar = compiler.lark(text, lexer=lexer)
+        assert [accepts(grammar, text) for text in ("[ifx]", "[ify]", "[aby]")] == expected
+
+
+def test_lazy_rules_inside_an_exact_grammar_are_refused(compiler: llmask.Compiler) -> None:
+    """They ended what the grammar around them expects beside them: here `ac`."""
+    with pytest.raises(llmask.GrammarError, match='rule "start" is lazy'):
+        compiler.lark('start: %lark { start[lazy]: /a+/ } "b" | "ac"\n', lexer="exact")
