@@ -6,10 +6,25 @@ for each of some ten places.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from .arguments import as_integer
 
 if TYPE_CHECKING:
     from .tokenizer import Tokenizer
+
+
+MOST_TOKENS = 2**31 - 1  # of a text; kernels compare with it
+
+
+def as_limit(n: Any) -> int:
+    """A number of tokens that a caller gives, not larger than any text has.
+
+    Raises
+    ------
+    LlmaskError : it is no integer.
+    """
+    return min(as_integer(n, "a number of tokens"), MOST_TOKENS)
 
 
 def find_chunk(tokenizer: Tokenizer, text: str, start: int, n: int) -> int:

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .chunks import find_chunk
+from .chunks import as_limit, find_chunk
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
@@ -217,7 +217,7 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : as `encode`.
         """
-        encoder = self.word_encoder
+        n, encoder = as_limit(n), self.word_encoder
         if encoder is None or not isinstance(text, str):
             found = self.count(text)
         else:
@@ -240,7 +240,7 @@ class Tokenizer(TokenSources):
         """
         self.count_till_limit(text, n)
         chunks = []
-        start = 0
+        n, start = as_limit(n), 0
         while start < len(text):
             end = find_chunk(self, text, start, n)
             if end == start:

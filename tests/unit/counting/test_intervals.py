@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from llmask import IntervalCounter, Tokenizer
-from llmask.errors import VocabularyError
+from llmask.errors import LlmaskError, VocabularyError
 
 
 def test_intervals_are_checked(default_tokenizer):
@@ -40,3 +40,10 @@ def test_words_that_are_long_are_counted_at_their_borders(default_tokenizer):
 def test_what_comes_out_of_a_pickle_counts_the_same(default_tokenizer):
     counter = pickle.loads(pickle.dumps(IntervalCounter(default_tokenizer, "What a wonderful world")))
     assert counter.count(5, 16) == default_tokenizer.count("a wonderful")
+
+
+@pytest.mark.parametrize("border", [0.5, "1", None])
+def test_borders_are_integers(border: object) -> None:
+    counter = IntervalCounter(Tokenizer.default(), "a text")
+    with pytest.raises(LlmaskError, match="is an integer"):
+        counter.count(0, border)  # type: ignore[arg-type]
