@@ -41,6 +41,7 @@ from .tables import address_of
 
 Encode = Callable[[list[bytes]], list[list[int]]]
 LONGEST_OPEN_WORD = 4096  # bytes; of a longer word nothing is certain
+MOST_BYTES = 2**21  # of all continuations, the word before each included; beyond, nothing is certain of the word
 FOLLOWERS = (b"a", b"e", b"l", b"1", b" ", b"\n", b'"', b",", b"'", "\u4e00".encode())
 LATE = b" \t\r\n'"  # a character that may go to the next word, or make a contraction: followers decide
 _ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/bpe_incremental.py
@@ -89,6 +90,8 @@ def certain_tokens(
     possible = [rest for rest in candidates if not rest.translate(None, spelled)]
     if not cut_off.isascii():
         possible = [rest for rest in possible if _is_text(cut_off + rest)]
+    if len(possible) * len(word) > MOST_BYTES:
+        return before
     certain: list[int] | None = encode([word])[0] if may_end else None
     for rest, ids in zip(possible, encode([word + rest for rest in possible]), strict=True):
         if certain is not None and ids[: len(certain)] == certain:

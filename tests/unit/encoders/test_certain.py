@@ -70,3 +70,12 @@ def test_nodes_of_the_trie(tokenizer: llmask.Tokenizer) -> None:
     node = find_node(trie, b"the")
     assert tokenizer.token_bytes(int(trie.token[node])) == b"the"
     assert find_node(trie, b"\x00\x01qqqq") == -1
+
+
+def test_long_runs_of_blanks_are_given_back(tokenizer: llmask.Tokenizer) -> None:
+    """Thousands of tokens begin with a blank: 3,000 blanks were encoded in front of each, for minutes."""
+    ids = tokenizer.encode("a" + " " * 3000)
+    kept, prefix = tokenizer.heal(ids)
+    assert kept == tokenizer.encode("a")
+    assert prefix == b" " * 3000
+    assert len(tokenizer.heal(tokenizer.encode("a" * 400))[0]) > 150
