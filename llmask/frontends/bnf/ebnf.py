@@ -23,8 +23,8 @@ import re
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.code_points import CodePointSet
-from llmask.frontends.bnf.elements import Elements
-from llmask.frontends.bnf.scanner import HEX_DIGITS, Scanner
+from llmask.frontends.bnf.elements import Reader
+from llmask.frontends.bnf.scanner import HEX_DIGITS
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
 
 if TYPE_CHECKING:
@@ -60,25 +60,17 @@ def parse_ebnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
     return _Parser(nodes, text).parse()
 
 
-class _Parser(Scanner):
+class _Parser(Reader):
     """One text.
 
     Attributes
     ----------
-    elements : what has been read.
     last_end : where the element or sign before this one ended.
     """
 
     def __init__(self, nodes: RegexNodes, text: str) -> None:
-        super().__init__(text)
-        self.elements = Elements(nodes, self)
+        super().__init__(nodes, text)
         self.last_end = 0
-
-    def parse(self) -> tuple[Grammar, list[str]]:
-        self.skip_space()
-        while self.peek():
-            self.rule()
-        return self.elements.grammar("root"), self.elements.warnings
 
     def skip_space(self) -> None:
         """Blanks, newlines and comments."""

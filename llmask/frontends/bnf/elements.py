@@ -6,17 +6,17 @@ In: a parser's calls. Out: a `Grammar`, where every name is defined. Cost: about
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
-from llmask.frontends.bnf.scanner import similar
+from llmask.frontends.bnf.scanner import Scanner, similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference
 
 if TYPE_CHECKING:
     from llmask.derivatives.code_points import CodePointSet
     from llmask.derivatives.nodes import RegexNodes
-    from llmask.frontends.bnf.scanner import Scanner
 
 MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand that there are
 MAX_COUNT = 10**9  # counters are 32-bit
@@ -98,3 +98,31 @@ class Elements:
             raise self.scanner.error(
                 f"a repetition of at least {low} and at most {high} cannot be", f"write {{{high},{low}}}", at
             )
+
+
+class Reader(Scanner, ABC):
+    """A text that is read rule by rule.
+
+    Attributes
+    ----------
+    elements : what has been read.
+    """
+
+    def __init__(self, nodes: RegexNodes, text: str) -> None:
+        super().__init__(text)
+        self.elements = Elements(nodes, self)
+
+    def parse(self) -> tuple[Grammar, list[str]]:
+        """The grammar, and warnings."""
+        self.skip_space()
+        while self.peek():
+            self.rule()
+        return self.elements.grammar("root"), self.elements.warnings
+
+    @abstractmethod
+    def skip_space(self) -> None:
+        """Read blanks, newlines and comments."""
+
+    @abstractmethod
+    def rule(self) -> None:
+        """Read a rule, and what is blank behind it."""

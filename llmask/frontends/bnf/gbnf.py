@@ -26,8 +26,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
-from llmask.frontends.bnf.elements import Elements
-from llmask.frontends.bnf.scanner import Scanner
+from llmask.frontends.bnf.elements import Reader
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
 
 if TYPE_CHECKING:
@@ -55,25 +54,10 @@ def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
     return _Parser(nodes, text).parse()
 
 
-class _Parser(Scanner):
-    """One text.
+class _Parser(Reader):
+    """One text."""
 
-    Attributes
-    ----------
-    elements : what has been read.
-    """
-
-    def __init__(self, nodes: RegexNodes, text: str) -> None:
-        super().__init__(text)
-        self.elements = Elements(nodes, self)
-
-    def parse(self) -> tuple[Grammar, list[str]]:
-        self.skip_space(True)
-        while self.peek():
-            self.rule()
-        return self.elements.grammar("root"), self.elements.warnings
-
-    def skip_space(self, newline_ok: bool) -> None:
+    def skip_space(self, newline_ok: bool = True) -> None:
         """Blanks, comments, and where they may stand newlines."""
         while self.peek():
             if self.peek() == "#":
