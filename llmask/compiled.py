@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from .grammar.expressions import Grammar
+from .grammar.lowering import Lowered
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
@@ -228,6 +228,7 @@ class CompiledGrammar:
     Attributes
     ----------
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
+    lowered : of grammars that were given as text, what was made of it.
 
     Raises
     ------
@@ -244,7 +245,7 @@ class CompiledGrammar:
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
-        grammar: Grammar | None = None,
+        lowered: Lowered | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -264,7 +265,7 @@ class CompiledGrammar:
         self.n_cut = 0
         self._warnings = list(warnings)
         self._late_warnings = late_warnings
-        self._grammar = grammar
+        self.lowered = lowered
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
         self.generation = Generation(store, self._source)
@@ -296,7 +297,19 @@ class CompiledGrammar:
 
     def __str__(self) -> str:
         """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
-        return repr(self) if self._grammar is None else str(self._grammar)
+        return repr(self) if self.lowered is None or self.lowered.grammar is None else str(self.lowered.grammar)
+
+    @cached_property
+    def limited_rules(self) -> dict[int, int]:
+        """By rule: after how many tokens its terminal is closed."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.max_tokens for rule, said in regions.items() if said.max_tokens is not None}
+
+    @cached_property
+    def temperatures(self) -> dict[int, float]:
+        """By rule: the temperature of its terminal."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.temperature for rule, said in regions.items() if said.temperature is not None}
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -330,6 +343,15 @@ class CompiledGrammar:
 
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        if self.limited_rules:
+            from .closing import ClosingMatcher
+
+            if prefix or self.store.split_states is not None:
+                raise LlmaskError(
+                    "a grammar with max_tokens takes no prefix, and its masks are not canonical",
+                    help="take max_tokens out, or do without the other",
+                )
+            return ClosingMatcher(self)
         if self.store.split_states is not None:
             from .canonical.matcher import CanonicalMatcher
 

@@ -277,7 +277,7 @@ class Compiler:
         def compile_now() -> CompiledGrammar:
             store = self.store()
             lowered = compile_text(store.nodes, text)
-            return CompiledGrammar(store, lowered.rules, lowered.warnings, grammar=lowered.grammar)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
 
         return self._cached((kind, text), compile_now)
 
@@ -339,7 +339,7 @@ class Compiler:
             return CompiledGrammar(
                 *(store, lowered.rules, lowered.warnings),
                 late_warnings=None if is_exact else dead_end_warnings,
-                grammar=lowered.grammar,
+                lowered=lowered,
             )
 
         if root is not None:

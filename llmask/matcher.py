@@ -27,9 +27,10 @@ from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
-from .named import named_tokens
+from .named import named_tokens, temperature_of
 
 if TYPE_CHECKING:
+    from .captures import Capture
     from .compiled import CompiledGrammar, Generation
 
 SHOWN_BYTES = 40  # of the text so far, in messages
@@ -315,6 +316,27 @@ class Matcher:
         Vocabularies without byte-pair encoding force nothing.
         """
         return forced_tokens(self)
+
+    def captures(self) -> dict[str, bytes]:
+        """What the rules with `[capture]` derived; of several runs the last one that has ended, see `llmask.captures`.
+
+        Raises
+        ------
+        LimitExceeded : the text is too long for a grammar that is too ambiguous.
+        """
+        text = self.text()
+        return {found.name: text[found.begin : found.end] for found in self.capture_spans()}
+
+    def capture_spans(self) -> list[Capture]:
+        """All runs of the rules with `[capture]`, in the order of their ends: names, and where in `text` they lie."""
+        from .captures import find_captures
+
+        return find_captures(self)
+
+    @property
+    def temperature(self) -> float | None:
+        """What the grammar says of the temperature for the next token, `[temperature=...]` of a rule, or None."""
+        return temperature_of(self)
 
     # --- messages
 

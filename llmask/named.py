@@ -1,6 +1,6 @@
-"""Tokens that the grammar names by their ids, as far as they may come next.
+"""What a grammar names where a matcher stands: tokens by their ids, and rules whose terminals are in hand.
 
-In: a matcher, a configuration. Out: ids and names. Cost: 2 us.
+In: a matcher. Out: ids and names. Cost: 2 us.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .kernels import engine
-from .kernels.shared_batch import CELL_GRAMMAR
+from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
 if TYPE_CHECKING:
+    from .compiled import Generation
     from .matcher import Matcher
 
 MOST_SHOWN = 6  # of the tokens of one range, in messages
@@ -42,3 +43,24 @@ def named_tokens(matcher: Matcher, configuration: int) -> list[str]:
         else:
             names.append(f"<[{low}-{high}]>")
     return names
+
+
+def temperature_of(matcher: Matcher) -> float | None:
+    """The temperature of the terminals in hand, or of those that may begin; of several the highest."""
+    said = matcher.grammar.temperatures
+    if not said:
+        return None
+    matcher._make_room()
+    found = rules_at(matcher._generation, matcher._cell[CELL_CONFIGURATION], True)
+    return max((said[rule] for rule in found if rule in said), default=None)
+
+
+def rules_at(generation: Generation, configuration: int, with_expected: bool = False) -> list[int]:
+    """The rules whose terminals are in hand; where none is, those whose terminals may begin, if they are wanted."""
+    found = np.zeros(0, np.int32)
+    n = generation.run(engine.OPEN_RULES, configuration, int(with_expected), found)
+    if n:
+        found = np.zeros(n, np.int32)
+        generation.run(engine.OPEN_RULES, configuration, int(with_expected), found)
+    rules: list[int] = found.tolist()
+    return rules

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from llmask.grammar.attributes import Attributes
 from llmask.grammar.rules import Rules
 
 
@@ -187,6 +188,7 @@ class Grammar:
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
     ignores_once : it is not matched twice in a row.
+    attributes : what is said of rules beside what they derive.
     places : where rules are defined, for errors ("line 3, column 1", and lines that show it) and warnings (the first).
     """
 
@@ -195,6 +197,7 @@ class Grammar:
     ignored: tuple[Lexeme, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
     ignores_once: bool = False
+    attributes: Mapping[str, Attributes] = field(default_factory=dict)
 
     def terminals(self) -> dict[str, Lexeme]:
         """The lexemes that have a name, in the order in which the rules use them."""
@@ -204,7 +207,7 @@ class Grammar:
 
     def __str__(self) -> str:
         names = sorted(self.rules, key=lambda name: name != self.start)
-        lines = [f"{name}: {written(self.rules[name])}" for name in names]
+        lines = [f"{name}{self.attributes.get(name, '')}: {written(self.rules[name])}" for name in names]
         terminals = [
             f"{name}{f'.{lexeme.priority}' if lexeme.priority else ''}: {lexeme.text}"
             for name, lexeme in self.terminals().items()

@@ -103,7 +103,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
-            return Lowered(rules, warnings)
+            return Lowered(rules, warnings, is_exact=True)
         else:
             fusion.split({longer for _, longer in found})
 

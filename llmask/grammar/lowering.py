@@ -15,8 +15,10 @@ In: a `Grammar` and the nodes of its lexemes. Out: `Rules` and warnings. Cost: a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence as Items
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
@@ -27,6 +29,7 @@ from llmask.grammar.analysis import (
     productive_rules,
     reachable_rules,
 )
+from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
     Choice,
@@ -54,11 +57,17 @@ WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has nam
 
 
 class Lowered(NamedTuple):
-    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were."""
+    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were.
+
+    regions   attributes of the rules whose terminals are sampled or closed in a way of their own
+    is_exact  the rules are for exact lexing (fusing.py)
+    """
 
     rules: Rules
     warnings: list[str]
     grammar: Grammar | None = None
+    regions: Mapping[int, Attributes] = MappingProxyType({})
+    is_exact: bool = False
 
 
 def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
@@ -70,7 +79,7 @@ def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     UnsatisfiableSchema : the start rule derives nothing; the message says why.
     """
     lowering = _Lowering(nodes, grammar)
-    return Lowered(lowering.write(), lowering.warnings, grammar)
+    return Lowered(lowering.write(), lowering.warnings, grammar, lowering.regions)
 
 
 class _Lowering:
@@ -92,6 +101,7 @@ class _Lowering:
         self.waiting: list[str] = []
         self.counting: dict[Repeat, RuleId] = {}
         self.inclusions: dict[int, RuleId] = {}
+        self.regions: dict[int, Attributes] = {}
         self._is_nullable: dict[int, bool] = {}
         self._is_empty: dict[int, bool] = {}
         self.nullable: set[str] = set()
@@ -114,10 +124,20 @@ class _Lowering:
             rule = self.ids[name]
             begin, end = self.rules.start_state(rule), self.rules.state(rule)
             self.rules.final(end)
+            first = len(self.rules.names)
             self._between(rule, self.expressions[name], begin, end)
+            self._keep_attributes(name, rule, first)
         if self.grammar.ignored:
             self._ignore(self.grammar.ignored)
         return self.rules
+
+    def _keep_attributes(self, name: str, rule: RuleId, first: int) -> None:
+        """Keep what is said of a rule for its terminal, or for all rules from `first` on that were put in there."""
+        said = self.grammar.attributes.get(name)
+        if said is None or (said.temperature is None and said.max_tokens is None):
+            return
+        is_put_in = isinstance(self.expressions[name], Inclusion)
+        self.regions.update((number, said) for number in (range(first, len(self.rules.names)) if is_put_in else [rule]))
 
     def _ignore(self, lexemes: Items[Lexeme]) -> None:
         """Let the lexemes stand anywhere. What the rules expect goes first, or a rule might wait for it for ever."""

@@ -129,7 +129,7 @@ TOKENS = 27  # data: see token_sets.py              -> node that stands for thes
 TRACE = 30  # a: configuration; data: see regions.py    -> configuration or REFUSED
 LEXEMES_OF = 31  # a: set of lexemes; data: their nodes to write -> how many
 ENDING = 32  # a: configuration                     -> set of the lexemes that may end
-OPEN_RULES = 33  # a: configuration; data: rules to write -> how many, see regions.py
+OPEN_RULES = 33  # a: configuration, b: 1 with those expected; data: rules to write -> how many, see regions.py
 CLOSE = 34  # a: configuration                      -> configuration where the lexeme has ended, or REFUSED
 NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
 PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
@@ -267,7 +267,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == ENDING:
         result = ending(store, grammar, a)
     elif operation == OPEN_RULES:
-        result = open_rules(store, grammar, a, data)
+        result = open_rules(store, grammar, a, b, data)
     elif operation == CLOSE:
         result = close_lexeme(store, grammar, a)
     elif operation == READ_LIST:

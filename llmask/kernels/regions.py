@@ -94,10 +94,11 @@ def _has_lexeme(store, state, lexeme):
 
 
 @kernel
-def open_rules(store, grammar, configuration, data):
-    """Write the rules that read a lexeme in a configuration, where some of it was read; returns how many.
+def open_rules(store, grammar, configuration, with_expected, data):
+    """Write the rules that read a lexeme in a configuration; returns how many.
 
-    A rule that reads several is written several times.
+    Where nothing of a lexeme was read there are none, or those that expect one. A rule that reads several is written
+    several times.
     """
     never_inline()
     if configuration == ENDED:
@@ -105,13 +106,14 @@ def open_rules(store, grammar, configuration, data):
     row = row_of(grammar, configuration_field(grammar, configuration, C_PLACE))
     state = configuration_field(grammar, configuration, C_STATE)
     n = 0
-    if is_start(store, state):
+    is_read = not is_start(store, state)
+    if not is_read and with_expected == 0:
         return n
     scans = row_field(grammar, row, R_SCANS)
     for i in range(row_field(grammar, row, R_N_SCANS)):
         pool = block(grammar, ROW_POOL)
         lexeme = get_i32(pool, scans + 4 * i)
-        if token_set_of(store, lexeme) >= 0 or not _has_lexeme(store, state, lexeme):
+        if token_set_of(store, lexeme) >= 0 or (is_read and not _has_lexeme(store, state, lexeme)):
             continue
         if n < data.shape[0]:
             target = get_i32(block(grammar, EDGES), 4 * get_i32(pool, scans + 4 * i + 1) + 2)

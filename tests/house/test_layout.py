@@ -44,7 +44,15 @@ IMPORT_ORDER = (
     ("llmask.mask",),
     (
         *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.named", "llmask.forced", "llmask.matcher"),
-        *("llmask.prefixed", "llmask.canonical", "llmask.workers", "llmask.batch", "llmask.compiler"),
+        *(
+            "llmask.prefixed",
+            "llmask.closing",
+            "llmask.captures",
+            "llmask.canonical",
+            "llmask.workers",
+            "llmask.batch",
+            "llmask.compiler",
+        ),
     ),
     ("llmask",),
     ("llmask.samplers",),

@@ -10,12 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.fusing import exact_rules
 from llmask.grammar.lowering import Lowered, lower
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
+    from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
 
 __all__ = ["compile_lark"]
@@ -43,10 +44,23 @@ def compile_lark(
         )
     try:
         read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
+        if is_exact:
+            _refuse_regions(read.grammar)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",
             help="give parts of it names, or compile it from fewer nested calls",
         ) from None
-    return Lowered(lowered.rules, read.warnings + lowered.warnings, read.shown)
+    return lowered._replace(warnings=read.warnings + lowered.warnings, grammar=read.shown)
+
+
+def _refuse_regions(grammar: Grammar) -> None:
+    """Refuse what is said of terminals: exact lexing has none."""
+    for name, said in grammar.attributes.items():
+        if said.temperature is not None or said.max_tokens is not None:
+            raise GrammarError(
+                f'rule "{name}" has a temperature or max_tokens, and exact lexing knows no terminals',
+                grammar.places.get(name),
+                'take it out, or use lexer="greedy"',
+            )

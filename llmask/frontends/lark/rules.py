@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.lark.attributes import attributes_of, lazy_terminal, said_of, same_text
 from llmask.frontends.lark.definitions import Defined, Definitions, Scope
 from llmask.frontends.lark.inside import json_inside
 from llmask.frontends.lark.settings import read_settings
 from llmask.frontends.lark.terminals import Terminals
 from llmask.frontends.lark.tree import (
-    Attribute,
     Both,
     Json,
     Name,
@@ -44,6 +44,7 @@ from llmask.frontends.lark.tree import (
     is_terminal,
 )
 from llmask.frontends.places import Spot, similar
+from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
     Expression,
@@ -68,11 +69,6 @@ if TYPE_CHECKING:
 
 MAX_INSTANCES = 2000  # templates with their arguments
 Inside = Callable[["Nested | Json"], Expression]  # what a grammar or schema inside the grammar derives
-NOT_ENFORCED = {
-    "capture": "captures are not recorded yet",
-    "temperature": "the sampler has to see to it",
-}
-ATTRIBUTES = ("capture", "lazy", "max_tokens", "stop", "stop_capture", "suffix", "temperature")
 
 
 class ReadGrammar(NamedTuple):
@@ -102,6 +98,11 @@ def read_grammar(
         if isinstance(node, Json):
             return json_inside(nodes, node, limits, warnings)
         read = read_grammar(nodes, node.statements, limits, "start", directory, ties)
+        if any(said != Attributes(ending=said.ending) for said in read.grammar.attributes.values()):
+            node.spot.refuse(
+                "capture, temperature and max_tokens have no meaning in a grammar inside another one",
+                "give them to a rule of the grammar around it, or write its rules there",
+            )
         lowered = lower(nodes, read.grammar)
         warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
         return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
@@ -130,6 +131,7 @@ class GrammarWriter:
     Attributes
     ----------
     rules : expressions of the rules that are written.
+    attributes : what is said of them.
     warnings : what the author should know.
     """
 
@@ -140,6 +142,7 @@ class GrammarWriter:
         self.inside = inside
         self.rules: dict[str, Expression] = {}
         self.places: dict[str, str] = {}
+        self.attributes: dict[str, Attributes] = {}
         self.warnings: list[str] = []
         self._waiting: list[tuple[str, Defined, dict[str, Expression]]] = []
         self._n_instances = 0
@@ -168,9 +171,14 @@ class GrammarWriter:
             elif defined.definition is None:
                 self.definitions.find(Name(defined.spot, name), Scope())
         for name, defined, arguments in self._waiting:  # it grows on the way
-            self.rules[name] = self._body(defined, arguments)
+            self.rules[name] = self._body(name, defined, arguments)
+        if self._stop_of(Name(known[start].spot, start), Scope(), {}) is not None:
+            self._refuse_stop(Name(known[start].spot, start))
         ignored = [self._ignored(body, scope) for _, body, scope in self.definitions.ignored]
-        return Grammar(self.rules, start, tuple(dict.fromkeys(ignored)), self.places)
+        return Grammar(
+            *(self.rules, start, tuple(dict.fromkeys(ignored)), self.places),
+            attributes=self.attributes,
+        )
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
         while isinstance(body, Row) and len(body.parts) == 1:
@@ -201,55 +209,25 @@ class GrammarWriter:
             self._waiting.append((name, defined, arguments or {}))
         return Reference(name)
 
-    def _body(self, defined: Defined, arguments: dict[str, Expression]) -> Expression:
+    def _body(self, name: str, defined: Defined, arguments: dict[str, Expression]) -> Expression:
         assert defined.body is not None
         assert defined.definition is not None
-        attributes = {attribute.name: attribute for attribute in defined.definition.attributes}
-        for name, attribute in attributes.items():
-            self._check_attribute(name, attribute, defined)
-        if "lazy" in attributes or "suffix" in attributes:
-            return self._lazy(defined, attributes)
-        return self._expression(defined.body, defined.scope, arguments)
-
-    def _check_attribute(self, name: str, attribute: Attribute, defined: Defined) -> None:
-        if name not in ATTRIBUTES:
-            attribute.spot.refuse(
-                f'the attribute "{name}" is not known', similar(name, ATTRIBUTES, f"known are {', '.join(ATTRIBUTES)}")
-            )
-        if name == "max_tokens":
-            attribute.spot.refuse(
-                "max_tokens is not supported", "bound the text instead, for example /(.|\\n){0,1000}/"
-            )
-        if name == "stop":
-            attribute.spot.refuse(
-                "stop takes back what was written, which is not supported", "write suffix=..., or lazy"
-            )
-        if name == "stop_capture":
-            attribute.spot.refuse("stop_capture is not supported", "take it out")
-        if name in NOT_ENFORCED:
-            self.warnings.append(
-                f'{name} of rule "{defined.spot.source.text[defined.spot.begin : defined.spot.end]}" '
-                f"({attribute.spot.short()}): {NOT_ENFORCED[name]}"
-            )
-
-    def _lazy(self, defined: Defined, attributes: dict[str, Attribute]) -> Expression:
-        assert defined.body is not None
-        assert defined.definition is not None
-        body = defined.body
-        if "suffix" in attributes:
-            suffix = attributes["suffix"].value
-            if not isinstance(suffix, (Name, Text, Pattern)):
-                attributes["suffix"].spot.refuse(
-                    "suffix is a string, a pattern or a terminal", 'for example suffix="</think>"'
-                )
-            body = Row(body.spot, (body, suffix))
-        return self.terminals.lazy(body, defined.scope)
+        given = attributes_of(defined)
+        ending = None
+        if given.keys() & {"lazy", "suffix", "stop"}:
+            found, ending = lazy_terminal(self.terminals, defined, given)
+        else:
+            found = self._expression(defined.body, defined.scope, arguments)
+        said = said_of(self.nodes, defined.definition.name, found, given, ending)
+        if said != Attributes():
+            self.attributes[name] = said
+        return found
 
     # --- expressions
 
     def _expression(self, node: Node, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if isinstance(node, Row):
-            return sequence(self._expression(part, scope, arguments) for part in node.parts)
+            return sequence(self._row(node, scope, arguments))
         if isinstance(node, Options):
             return choice(self._expression(option, scope, arguments) for option in node.options)
         if isinstance(node, Repeated):
@@ -269,6 +247,35 @@ class GrammarWriter:
             return self._tokens(node)
         return self.inside(node)
 
+    def _row(self, node: Row, scope: Scope, arguments: dict[str, Expression]) -> list[Expression]:
+        """The parts of a row; what stops a rule is read by that rule and left out behind it."""
+        found: list[Expression] = []
+        stop: Node | None = None
+        for n, part in enumerate(node.parts):
+            if stop is not None:
+                stop = None
+                continue
+            stop = self._stop_of(part, scope, arguments)
+            if stop is not None and (n + 1 == len(node.parts) or not same_text(node.parts[n + 1], stop)):
+                self._refuse_stop(part)
+            found.append(self._expression(part, scope, arguments) if stop is None else self._call(part, scope))
+        return found
+
+    def _stop_of(self, node: Node, scope: Scope, arguments: dict[str, Expression]) -> Node | None:
+        """What stops the rule that a node names, if something does."""
+        if not isinstance(node, Name) or node.is_terminal or node.name in arguments:
+            return None
+        defined = self.definitions.known.get(scope.name(node.name))
+        attributes = defined.definition.attributes if defined is not None and defined.definition is not None else ()
+        found = next((attribute.value for attribute in attributes if attribute.name == "stop"), None)
+        return found if isinstance(found, tuple) and found != Text(found[0], "", False) else None
+
+    def _refuse_stop(self, node: Node) -> NoReturn:
+        node.spot.refuse(
+            "what stops this rule is not part of it, and no sampler takes back what it has written",
+            "let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+        )
+
     def _tokens(self, node: Token) -> Expression:
         table = self.nodes.table
         if node.text.startswith("@") or table is None:
@@ -283,6 +290,13 @@ class GrammarWriter:
             return arguments[node.name]
         if node.is_terminal:
             return self.terminals.named(node, scope)
+        if self._stop_of(node, scope, arguments) is not None:
+            self._refuse_stop(node)
+        return self._call(node, scope)
+
+    def _call(self, node: Node, scope: Scope) -> Expression:
+        """The rule that a node names."""
+        assert isinstance(node, Name)
         full, defined = self.definitions.find(node, scope)
         assert defined.definition is not None
         if defined.definition.parameters:

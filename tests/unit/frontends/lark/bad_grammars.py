@@ -703,24 +703,160 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         '  known are capture, lazy, max_tokens, stop, stop_capture, suffix, temperature, or did you mean "lazy"?',
     ),
     (
-        "max_tokens",
+        "max_tokens of several terminals",
         "GrammarError",
-        "start[max_tokens=3]: /a+/\n",
-        "max_tokens is not supported\n"
+        'start[max_tokens=3]: "a" "b"\n',
+        "max_tokens is for rules that are one terminal\n"
         "  at line 1, column 7\n"
-        "    start[max_tokens=3]: /a+/\n"
+        '    start[max_tokens=3]: "a" "b"\n'
         "          ^^^^^^^^^^\n"
-        "  bound the text instead, for example /(.|\\n){0,1000}/",
+        "  give it to the rules that are",
     ),
     (
-        "stop",
+        "max_tokens of a terminal that must go on",
+        "GrammarError",
+        'start[max_tokens=3]: "ab"\n',
+        "max_tokens closes a terminal where it stands, and this one may not end everywhere\n"
+        "  at line 1, column 7\n"
+        '    start[max_tokens=3]: "ab"\n'
+        "          ^^^^^^^^^^\n"
+        "  write a terminal such as /.*/, without suffix or lazy, and what ends it behind the rule",
+    ),
+    (
+        "max_tokens that is none",
+        "GrammarError",
+        "start[max_tokens=0.5]: /a+/\n",
+        "max_tokens is a whole number from 1 on\n"
+        "  at line 1, column 7\n"
+        "    start[max_tokens=0.5]: /a+/\n"
+        "          ^^^^^^^^^^\n"
+        "  for example max_tokens=100",
+    ),
+    (
+        "temperature of several terminals",
+        "GrammarError",
+        'start[temperature=1]: "a" "b"\n',
+        "temperature is for rules that are one terminal\n"
+        "  at line 1, column 7\n"
+        '    start[temperature=1]: "a" "b"\n'
+        "          ^^^^^^^^^^^\n"
+        "  give it to the rules that are",
+    ),
+    (
+        "temperature below 0",
+        "GrammarError",
+        'start[temperature=-1]: "a"\n',
+        "temperature is a number from 0 on\n"
+        "  at line 1, column 7\n"
+        '    start[temperature=-1]: "a"\n'
+        "          ^^^^^^^^^^^\n"
+        "  for example temperature=0.7",
+    ),
+    (
+        "attribute twice",
+        "GrammarError",
+        'start[capture, capture="x"]: "a"\n',
+        "capture stands here twice\n"
+        "  at line 1, column 16\n"
+        '    start[capture, capture="x"]: "a"\n'
+        "                   ^^^^^^^\n"
+        "  take one of them out",
+    ),
+    (
+        "capture without a name",
+        "GrammarError",
+        'start[capture=3]: "a"\n',
+        "capture takes a name in quotes, or nothing\n"
+        "  at line 1, column 7\n"
+        '    start[capture=3]: "a"\n'
+        "          ^^^^^^^\n"
+        '  for example capture="answer"',
+    ),
+    (
+        "lazy with a value",
+        "GrammarError",
+        "start[lazy=1]: /a+/\n",
+        "lazy takes no value\n  at line 1, column 7\n    start[lazy=1]: /a+/\n          ^^^^\n  write [lazy]",
+    ),
+    (
+        "stop and suffix",
+        "GrammarError",
+        'start: a "x"\na[stop="x", suffix="y"]: /a+/\n',
+        "stop and suffix cannot stand together\n"
+        "  at line 2, column 3\n"
+        '    a[stop="x", suffix="y"]: /a+/\n'
+        "      ^^^^\n"
+        "  take one of them out",
+    ),
+    (
+        "stop without text",
+        "GrammarError",
+        'start: a\na[stop=""]: /a+/\n',
+        'stop="" waits for the end of the sequence, after which nothing is read\n'
+        "  at line 2, column 3\n"
+        '    a[stop=""]: /a+/\n'
+        "      ^^^^\n"
+        "  take it out, or give a text",
+    ),
+    (
+        "stop_capture alone",
+        "GrammarError",
+        'start[stop_capture="y"]: /a+/\n',
+        "stop_capture captures what matched stop or suffix, and there is neither\n"
+        "  at line 1, column 7\n"
+        '    start[stop_capture="y"]: /a+/\n'
+        "          ^^^^^^^^^^^^\n"
+        "  add one, or take it out",
+    ),
+    (
+        "stop_capture without a name",
+        "GrammarError",
+        'start[stop_capture, suffix="x"]: /a+/\n',
+        "stop_capture takes a name in quotes\n"
+        "  at line 1, column 7\n"
+        '    start[stop_capture, suffix="x"]: /a+/\n'
+        "          ^^^^^^^^^^^^\n"
+        '  for example stop_capture="end"',
+    ),
+    (
+        "suffix that is none",
+        "GrammarError",
+        "start[suffix=3]: /a+/\n",
+        "suffix is a string, a pattern or a terminal\n"
+        "  at line 1, column 7\n"
+        "    start[suffix=3]: /a+/\n"
+        "          ^^^^^^\n"
+        '  for example suffix="</think>"',
+    ),
+    (
+        "stop that is not taken back",
+        "GrammarError",
+        'start: a "y"\na[stop="x"]: /a+/\n',
+        "what stops this rule is not part of it, and no sampler takes back what it has written\n"
+        "  at line 1, column 8\n"
+        '    start: a "y"\n'
+        "           ^\n"
+        "  let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+    ),
+    (
+        "stop of the start",
         "GrammarError",
         'start[stop="x"]: /a+/\n',
-        "stop takes back what was written, which is not supported\n"
-        "  at line 1, column 7\n"
+        "what stops this rule is not part of it, and no sampler takes back what it has written\n"
+        "  at line 1, column 1\n"
         '    start[stop="x"]: /a+/\n'
-        "          ^^^^\n"
-        "  write suffix=..., or lazy",
+        "    ^^^^^\n"
+        "  let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+    ),
+    (
+        "capture in a grammar inside",
+        "GrammarError",
+        'start: "a" %lark { start[capture]: "b" }\n',
+        "capture, temperature and max_tokens have no meaning in a grammar inside another one\n"
+        "  at line 1, column 12\n"
+        '    start: "a" %lark { start[capture]: "b" }\n'
+        "               ^^^^^\n"
+        "  give them to a rule of the grammar around it, or write its rules there",
     ),
     (
         "lazy rule",
