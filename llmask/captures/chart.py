@@ -81,7 +81,7 @@ class _Chart:
 
     def fill(self) -> int:
         """Parse; returns the last unit that something was reached behind."""
-        start = (self.network.starts[self.grammar.start], 0, 0)
+        start = (self.network.start_of(self.grammar.start), 0, 0)
         self.ahead[0].append((start, (None, 0, None)))
         for at in range(len(self.rows)):
             row = self.rows[at]
@@ -129,7 +129,7 @@ class _Chart:
                     if self._add(row, behind, (item, at, None), at):
                         order.append(behind)
                 elif edge.kind == CALL:
-                    start = (network.starts[edge.what], 0, at)
+                    start = (network.start_of(edge.what), 0, at)
                     self.waiting[at].setdefault(edge.what, []).append((item, edge.target))
                     if self._add(row, start, (None, at, None), at):
                         order.append(start)

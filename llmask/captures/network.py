@@ -1,7 +1,8 @@
 """Rules of a grammar as networks of states, the form that the positional parser walks.
 
-A counted repetition is a network of its own, whose state is the number of copies so far; a copy that is empty is not
-counted, and where copies may be empty there may be any smaller number of them.
+Networks are made when the parser gets to them. A counted repetition is a network of its own, whose state is the number
+of copies so far; a copy that is empty is not counted, and where copies may be empty there may be any smaller number of
+them.
 
 In: a `Grammar`. Out: a `Network`. Cost: about 2 us a part.
 """
@@ -10,8 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.grammar.analysis import derives_empty, nullable_rules
+from llmask.grammar.analysis import derives_empty
 from llmask.grammar.expressions import (
+    Choice,
     Expression,
     Grammar,
     Inclusion,
@@ -21,6 +23,7 @@ from llmask.grammar.expressions import (
     Sequence,
     TokenSet,
 )
+from llmask.grammar.parametric import Provable, instance_of, written_out
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -65,13 +68,24 @@ class Network:
         self.ends: dict[object, int] = {}
         self.counters: dict[object, Counter] = {}
         self._not_empty: dict[int, int] = {}
-        self.nullable = nullable_rules(grammar.rules, self._is_nullable)
+        self.nullable = Provable(grammar.rules, self._is_nullable, False)
+        self._rules = grammar.rules
         self._waiting: list[tuple[object, Expression]] = []
-        for rule, expression in grammar.rules.items():
-            self._begin(rule, expression)
+
+    def start_of(self, name: object) -> int:
+        """The first state of a network, which is made when it is first asked for."""
+        if name not in self.starts:
+            assert isinstance(name, str)
+            rule, value = instance_of(name)
+            found = written_out(self._rules[rule], value)
+            if found is None:  # it derives nothing
+                self.starts[name], self.ends[name] = self._state(name), self._state(name)
+            else:
+                self._begin(name, found)
         while self._waiting:
-            name, expression = self._waiting.pop()
-            self._between(name, expression, self.starts[name], self.ends[name])
+            inner, expression = self._waiting.pop()
+            self._between(inner, expression, self.starts[inner], self.ends[inner])
+        return self.starts[name]
 
     def not_empty(self, node: int) -> int:
         """A lexeme as the lexer knows it where the empty string was taken out."""
@@ -121,6 +135,7 @@ class Network:
         elif isinstance(expression, Repeat):
             self._repeated(name, expression, begin, end)
         else:
+            assert isinstance(expression, Choice), "calls and conditions are written out"
             for option in expression.options:
                 first = self._state(name)
                 self.edges[begin].append(Edge(SKIP, None, first))

@@ -218,6 +218,7 @@ class _Fusion:
                 return None
             node = self.nodes.repeat(part.node, expression.low, expression.high)
             return Part(node, part.n_parts + 1, n_copies=n_copies)
+        assert isinstance(expression, (Sequence, Choice)), "calls and conditions are for the greedy lexer"
         parts = [self._part(part) for part in _below(expression)]
         known = [part for part in parts if part is not None]
         n_parts = sum(part.n_parts for part in known) + 1
@@ -247,6 +248,7 @@ class _Fusion:
             return Repeat(self._fused(expression.part), expression.low, expression.high)
         if isinstance(expression, Sequence):
             return sequence(self._fused_row(expression))
+        assert isinstance(expression, Choice), "calls and conditions are for the greedy lexer"
         together = [option for option in expression.options if self._part(option) is not None]
         if self.fuse and 1 < len(together) < len(expression.options):
             others = [option for option in expression.options if self._part(option) is None]

@@ -57,7 +57,7 @@ def load_rules(store, grammar, data):
     `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, ignored_repeats, ignored_priority, then of
     the new part n_rules, n_states, n_edges, n_finals, n_guards, n_required, n_priorities, and its columns. New edges
     lead from new states only. The counts in the table are written last: after a limit the same part can be loaded
-    again. Priorities come with the first part only.
+    again. Later parts have priorities only where the first one has, or one of what is ignored.
 
     Returns 0, or NOTHING_DERIVED when the start rule derives no string.
     """
@@ -264,8 +264,9 @@ def _group_edges(store, grammar, data, edges, n_edges, n_states, live, usable):
 def _put_priorities(store, grammar, data, n_edges, places, first, n_priorities):
     """Write priorities (twice, and 1 for bare edges) under the edges' new numbers, the scratch items from `places`."""
     never_inline()
-    address = ensure(grammar, PRIORITIES, (n_edges + 1) * 4)
-    for i in range(n_edges):
+    first_edge = grammar[N_EDGES]
+    address = ensure(grammar, PRIORITIES, (first_edge + n_edges + 1) * 4)
+    for i in range(first_edge, first_edge + n_edges):
         put_i32(address, i, 0)
     for i in range(first, first + 3 * n_priorities, 3):
         place = scratch(store, places + data[i])

@@ -46,6 +46,7 @@ def compile_lark(
         read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
         if is_exact:
             _refuse_regions(read.grammar)
+            _refuse_parameters(read.grammar)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
     except RecursionError:
         raise LimitExceeded(
@@ -53,6 +54,16 @@ def compile_lark(
             help="give parts of it names, or compile it from fewer nested calls",
         ) from None
     return lowered._replace(warnings=read.warnings + lowered.warnings, grammar=read.shown)
+
+
+def _refuse_parameters(grammar: Grammar) -> None:
+    """Refuse rules with a parameter: exact lexing has to know all rules before."""
+    for name in sorted(grammar.parametric):
+        raise GrammarError(
+            f'rule "{name}" has a parameter, and exact lexing has to know all rules beforehand',
+            grammar.places.get(name),
+            'use lexer="greedy"',
+        )
 
 
 def _refuse_regions(grammar: Grammar) -> None:

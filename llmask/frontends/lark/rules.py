@@ -26,6 +26,7 @@ from llmask.frontends.lark.settings import read_settings
 from llmask.frontends.lark.terminals import Terminals
 from llmask.frontends.lark.tree import (
     Both,
+    Called,
     Json,
     Name,
     Negated,
@@ -47,6 +48,8 @@ from llmask.frontends.places import Spot, similar
 from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
+    Call,
+    Conditional,
     Expression,
     Grammar,
     Inclusion,
@@ -103,6 +106,11 @@ def read_grammar(
                 "capture, temperature and max_tokens have no meaning in a grammar inside another one",
                 "give them to a rule of the grammar around it, or write its rules there",
             )
+        if read.grammar.parametric:
+            node.spot.refuse(
+                "a grammar inside another one cannot have rules with a parameter",
+                "write its rules into the grammar around it",
+            )
         lowered = lower(nodes, read.grammar)
         warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
         return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
@@ -132,6 +140,7 @@ class GrammarWriter:
     ----------
     rules : expressions of the rules that are written.
     attributes : what is said of them.
+    parametric : those with a parameter.
     warnings : what the author should know.
     """
 
@@ -143,6 +152,8 @@ class GrammarWriter:
         self.rules: dict[str, Expression] = {}
         self.places: dict[str, str] = {}
         self.attributes: dict[str, Attributes] = {}
+        self.parametric: set[str] = set()
+        self._has_parameter = False  # the rule that is being written
         self.warnings: list[str] = []
         self._waiting: list[tuple[str, Defined, dict[str, Expression]]] = []
         self._n_instances = 0
@@ -178,6 +189,7 @@ class GrammarWriter:
         return Grammar(
             *(self.rules, start, tuple(dict.fromkeys(ignored)), self.places),
             attributes=self.attributes,
+            parametric=frozenset(self.parametric),
         )
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
@@ -213,6 +225,11 @@ class GrammarWriter:
         assert defined.body is not None
         assert defined.definition is not None
         given = attributes_of(defined)
+        self._has_parameter = defined.definition.is_parametric
+        if self._has_parameter:
+            self.parametric.add(name)
+            for attribute in given.values():
+                attribute.spot.refuse("attributes are not for rules with a parameter", "give them to a rule around it")
         ending = None
         if given.keys() & {"lazy", "suffix", "stop"}:
             found, ending = lazy_terminal(self.terminals, defined, given)
@@ -227,7 +244,14 @@ class GrammarWriter:
 
     def _expression(self, node: Node, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if isinstance(node, Row):
-            return sequence(self._row(node, scope, arguments))
+            found = sequence(self._row(node, scope, arguments))
+            if node.condition is None:
+                return found
+            if not self._has_parameter:
+                node.spot.refuse("a condition stands in a rule that has no parameter", "define the rule as name::_")
+            return Conditional(node.condition, found)
+        if isinstance(node, Called):
+            return self._called(node, scope)
         if isinstance(node, Options):
             return choice(self._expression(option, scope, arguments) for option in node.options)
         if isinstance(node, Repeated):
@@ -294,11 +318,27 @@ class GrammarWriter:
             self._refuse_stop(node)
         return self._call(node, scope)
 
+    def _called(self, node: Called, scope: Scope) -> Expression:
+        """A rule with a parameter."""
+        full, defined = self.definitions.find(Name(node.spot, node.name), scope)
+        assert defined.definition is not None
+        if not defined.definition.is_parametric:
+            node.spot.refuse(f'"{node.name}" has no parameter', f"write {node.name}, or define it as {node.name}::_")
+        if node.change.function != "value" and not self._has_parameter:
+            node.spot.refuse(
+                f"there is no parameter here from which {node.change.text} could be computed",
+                f"give a number: {node.name}::0",
+            )
+        self._rule(full, defined)
+        return Call(full, node.change)
+
     def _call(self, node: Node, scope: Scope) -> Expression:
         """The rule that a node names."""
         assert isinstance(node, Name)
         full, defined = self.definitions.find(node, scope)
         assert defined.definition is not None
+        if defined.definition.is_parametric:
+            node.spot.refuse(f'"{node.name}" has a parameter', f"give it one: {node.name}::0")
         if defined.definition.parameters:
             node.spot.refuse(
                 f'"{node.name}" is a template',

@@ -472,7 +472,7 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         '    %ignor " "\n'
         "    ^^^^^^\n"
         "  known are %ignore, %import, %declare, %override, %extend, %json, %regex, %lark, "
-        '%llguidance, or did you mean "ignore"?',
+        '%llguidance, %if, or did you mean "ignore"?',
     ),
     (
         "unknown library",
@@ -880,24 +880,126 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         'mean "no_forcing"?',
     ),
     (
-        "parametric",
+        "parameter of a rule without one",
         "GrammarError",
-        "start: a::0\n",
-        '"::" begins a parametric rule, which is not supported\n'
-        "  at line 1, column 9\n"
-        "    start: a::0\n"
-        "            ^^\n"
-        "  write the cases out as rules",
+        'start: b::0\nb: "x"\n',
+        '"b" has no parameter\n  at line 1, column 8\n    start: b::0\n           ^\n  write b, or define it as b::_',
     ),
     (
-        "if",
+        "rule without its parameter",
         "GrammarError",
-        'start: "a" %if ge(_, 3)\n',
-        "%if is for parametric rules, which are not supported\n"
-        "  at line 1, column 12\n"
-        '    start: "a" %if ge(_, 3)\n'
-        "               ^^^\n"
-        "  write the cases out as rules",
+        'start: b\nb::_: "x"\n',
+        '"b" has a parameter\n  at line 1, column 8\n    start: b\n           ^\n  give it one: b::0',
+    ),
+    (
+        "condition without a parameter",
+        "GrammarError",
+        'start: "x" %if true\n',
+        "a condition stands in a rule that has no parameter\n"
+        "  at line 1, column 8\n"
+        '    start: "x" %if true\n'
+        "           ^^^\n"
+        "  define the rule as name::_",
+    ),
+    (
+        "parameter computed of nothing",
+        "GrammarError",
+        'start: a::set_bit(3)\na::_: "x"\n',
+        "there is no parameter here from which set_bit(3) could be computed\n"
+        "  at line 1, column 8\n"
+        "    start: a::set_bit(3)\n"
+        "           ^\n"
+        "  give a number: a::0",
+    ),
+    (
+        "no change",
+        "GrammarError",
+        'start: a::0\na::_: "x" | "y" a::setbit(3)\n',
+        '"setbit" is nothing that a parameter can be\n'
+        "  at line 2, column 20\n"
+        '    a::_: "x" | "y" a::setbit(3)\n'
+        "                       ^^^^^^\n"
+        '  write set_bit(0), or did you mean "set_bit"?',
+    ),
+    (
+        "no condition",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if has_bit(3)\n',
+        '"has_bit" is no condition\n'
+        "  at line 2, column 15\n"
+        '    a::_: "x" %if has_bit(3)\n'
+        "                  ^^^^^^^\n"
+        '  write bit_set(0)',
+    ),
+    (
+        "bit beyond the last",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if bit_set(64)\n',
+        "there is no bit 64\n"
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if bit_set(64)\n'
+        "                          ^^\n"
+        "  bits count from 0 to 63",
+    ),
+    (
+        "bits in disorder",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if is_ones([3:3])\n',
+        "[3:3] are no bits\n"
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if is_ones([3:3])\n'
+        "                          ^^^^^\n"
+        "  write [x:y] with x < y <= 64, or _ for all",
+    ),
+    (
+        "value of too many bits",
+        "GrammarError",
+        'start: a::0x10000000000000000\na::_: "x"\n',
+        '"0x10000000000000000" is no number of 64 bits\n'
+        "  at line 1, column 11\n"
+        "    start: a::0x10000000000000000\n"
+        "              ^^^^^^^^^^^^^^^^^^^\n"
+        "  write one, such as 5 or 0x1f",
+    ),
+    (
+        "parenthesis in a condition",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if bit_set 3)\n',
+        'there is "3" where "(" should be\n'
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if bit_set 3)\n'
+        "                          ^\n"
+        "  write (",
+    ),
+    (
+        "parameter in a definition",
+        "GrammarError",
+        'start: a::0\na::0: "x"\n',
+        '"::0" cannot stand behind a name that is defined\n'
+        "  at line 2, column 2\n"
+        '    a::0: "x"\n'
+        "     ^^^\n"
+        "  a rule with a parameter is defined as name::_",
+    ),
+    (
+        "attributes with a parameter",
+        "GrammarError",
+        'start: a::0\na::_[capture]: "x"\n',
+        "attributes are not for rules with a parameter\n"
+        "  at line 2, column 6\n"
+        '    a::_[capture]: "x"\n'
+        "         ^^^^^^^\n"
+        "  give them to a rule around it",
+    ),
+    (
+        "parameter without end",
+        "UnsatisfiableSchema",
+        'start: a::0\na::_: "x" a::set_bit(0)\n',
+        'the grammar derives nothing: rule "start" never gets to an end\n'
+        "  at line 1, column 1\n"
+        "    start: a::0\n"
+        "    ^^^^^\n"
+        "  look at the conditions: some value has to let every rule end",
     ),
     (
         "ignored and used",
