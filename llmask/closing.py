@@ -49,9 +49,14 @@ class ClosingMatcher(Matcher):
         self._counts = [NOTHING]
 
     def _accept(self, token: int) -> bool:
-        reached = self._after(token)
-        if reached == REFUSED:
+        try:
+            reached = engine.accept(self._cell_address, token)
+        except OverflowError:  # no token has a number of more than 63 bits
             return False
+        if reached < 0:
+            reached = self._built_after(token, reached)
+            if reached == REFUSED:
+                return False
         self._take(token, self._store.tokenizer.token_bytes(token), reached)
         return True
 

@@ -106,6 +106,7 @@ from .store_slots import (
 from .texts import init_texts
 from .token_sets import NAMES_ORDINARY, named_ranges
 from .variants import DERIVES_NOTHING, init_sets, is_productive, late_key
+from .word_lists import make_words
 
 # operations of `build`
 INIT_STORE = 0
@@ -125,7 +126,7 @@ LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
-TOKENS = 27  # data: see token_sets.py              -> node that stands for these tokens
+TOKENS = 35  # data: see token_sets.py              -> node that stands for these tokens
 TRACE = 30  # a: configuration; data: see regions.py    -> configuration or REFUSED
 LEXEMES_OF = 31  # a: set of lexemes; data: their nodes to write -> how many
 ENDING = 32  # a: configuration                     -> set of the lexemes that may end
@@ -134,6 +135,7 @@ CLOSE = 34  # a: configuration                      -> configuration where the l
 NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
 PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
+WORDS = 27  # data: see word_lists.py               -> node
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -210,6 +212,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = take_bytes(store, grammar, a, data)
     elif operation == LITERAL:
         result = add_literal(store, data)
+    elif operation == WORDS:
+        result = make_words(store, data)
     elif operation == CONCAT:
         result = 1
         for i in range(data.shape[0] - 1, -1, -1):
