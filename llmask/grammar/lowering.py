@@ -147,8 +147,13 @@ class Lowering:
         begin, end = self.rules.start_state(rule), self.rules.state(rule)
         self.rules.final(end)
         first = len(self.rules.names)
-        self._between(rule, self.expressions[name], begin, end)
+        expression = self.expressions[name]
+        shared = self.inclusions
+        if name in self.grammar.attributes:
+            self.inclusions = {}  # what is put in is written once more, for this rule alone
+        self._between(rule, expression, begin, end)
         self._keep_attributes(name, rule, first)
+        self.inclusions = shared
 
     def _keep_attributes(self, name: str, rule: RuleId, first: int) -> None:
         """Keep what is said of a rule for its terminal, or for all rules from `first` on that were put in there."""
@@ -334,7 +339,6 @@ class Lowering:
 
     def _called(self, rule: RuleId, name: str, begin: StateId, end: StateId) -> None:
         """Write an edge over what a rule derives, as part of `rule`."""
-        del rule
         self.rules.call(begin, self._rule(name), end)
 
     def _included(self, inclusion: Inclusion) -> RuleId:

@@ -7,8 +7,9 @@ In: the text of a grammar. Out: `Rules` and warnings. Cost: about 30 us a token 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.fusing import exact_rules
@@ -32,8 +33,10 @@ def compile_lark(
     directory: Path | None = None,
     ties: str | None = None,
     is_exact: bool = False,
+    grammars: Mapping[str, Any] | None = None,
 ) -> Lowered:
     """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
+    from llmask.frontends.lark.named_grammars import NamedGrammars
     from llmask.frontends.lark.rules import read_grammar
     from llmask.frontends.lark.syntax import statements_of
     from llmask.frontends.places import Source
@@ -43,7 +46,8 @@ def compile_lark(
             f"the grammar has {len(text)} characters, more than {MAX_CHARACTERS}", help="split it into several grammars"
         )
     try:
-        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
+        named = NamedGrammars({} if grammars is None else grammars)
+        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties, named)
         if is_exact:
             _refuse_regions(read.grammar)
             _refuse_parameters(read.grammar)

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.attributes import attributes_of, lazy_terminal, said_of, same_text
 from llmask.frontends.lark.definitions import Defined, Definitions, Scope
-from llmask.frontends.lark.inside import json_inside
+from llmask.frontends.lark.inside import check_inside, json_inside
+from llmask.frontends.lark.named_grammars import NamedGrammars
 from llmask.frontends.lark.settings import read_settings
 from llmask.frontends.lark.terminals import Terminals
 from llmask.frontends.lark.tree import (
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from llmask.limits import Limits
 
 MAX_INSTANCES = 2000  # templates with their arguments
-Inside = Callable[["Nested | Json"], Expression]  # what a grammar or schema inside the grammar derives
+Inside = Callable[["Nested | Json | Token"], Expression]  # what a grammar or schema inside the grammar derives
 
 
 class ReadGrammar(NamedTuple):
@@ -89,6 +90,7 @@ def read_grammar(
     start: str,
     directory: Path | None,
     ties: str | None,
+    named: NamedGrammars | None = None,
 ) -> ReadGrammar:
     """Read a grammar; see `llmask.Compiler.lark` for the arguments and errors."""
     definitions = Definitions(directory)
@@ -96,24 +98,26 @@ def read_grammar(
     settings = read_settings(definitions.settings)
     ties = ties or ("first" if settings is None else "all")
     warnings: list[str] = []
+    known = NamedGrammars({}) if named is None else named
 
-    def inside(node: Nested | Json) -> Expression:
+    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Path | None, text: str | None) -> Inclusion:
+        read = read_grammar(nodes, inner, limits, "start", directory, ties, known)
+        check_inside(spot, read.grammar)
+        lowered = lower(nodes, read.grammar)
+        label = text or "%lark"
+        warnings.extend(f"{label} at {spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
+        return Inclusion(lowered.rules, text or f"%lark {{\n{read.shown}\n}}")
+
+    def inside(node: Nested | Json | Token) -> Expression:
         if isinstance(node, Json):
             return json_inside(nodes, node, limits, warnings)
-        read = read_grammar(nodes, node.statements, limits, "start", directory, ties)
-        if any(said != Attributes(ending=said.ending) for said in read.grammar.attributes.values()):
-            node.spot.refuse(
-                "capture, temperature and max_tokens have no meaning in a grammar inside another one",
-                "give them to a rule of the grammar around it, or write its rules there",
-            )
-        if read.grammar.parametric:
-            node.spot.refuse(
-                "a grammar inside another one cannot have rules with a parameter",
-                "write its rules into the grammar around it",
-            )
-        lowered = lower(nodes, read.grammar)
-        warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
-        return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
+        if isinstance(node, Nested):
+            return nested(node.spot, node.statements, directory, None)
+        return known.find(
+            node,
+            lambda inner: nested(node.spot, inner, None, node.text),
+            lambda schema: json_inside(nodes, Json(node.spot, schema), limits, warnings),
+        )
 
     writer = GrammarWriter(nodes, definitions, inside)
     grammar = writer.grammar(start)
@@ -302,8 +306,9 @@ class GrammarWriter:
 
     def _tokens(self, node: Token) -> Expression:
         table = self.nodes.table
-        if node.text.startswith("@") or table is None:
-            node.spot.refuse(f"other grammars cannot be named: {node.text}", "write the text that stands there")
+        if node.text.startswith("@"):
+            return self.inside(node)
+        assert table is not None, "grammars are compiled for a vocabulary"
         try:
             return read_tokens(table, node.text)
         except GrammarError as error:

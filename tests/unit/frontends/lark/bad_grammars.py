@@ -636,11 +636,11 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "other grammar",
         "GrammarError",
         "start: @other\n",
-        "other grammars cannot be named: @other\n"
+        "there is no grammar @other\n"
         "  at line 1, column 8\n"
         "    start: @other\n"
         "           ^^^^^^\n"
-        "  write the text that stands there",
+        "  give it: lark(text, grammars={...})",
     ),
     (
         "broken JSON",
@@ -929,7 +929,7 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "  at line 2, column 15\n"
         '    a::_: "x" %if has_bit(3)\n'
         "                  ^^^^^^^\n"
-        '  write bit_set(0)',
+        "  write bit_set(0)",
     ),
     (
         "bit beyond the last",
