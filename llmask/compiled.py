@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from .grammar.expressions import Grammar
+from .grammar.lowering import Lowered, MakeLate
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
@@ -26,6 +26,7 @@ from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
 from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
+from .kernels.variants import LATE
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .tokenizer import Tokenizer
 
 
+MOST_MADE = 5000  # rules that one step may have written
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -43,20 +45,22 @@ class RuleSource:
     Parameters
     ----------
     rules : the grammar; kept only where rules may be added.
-    make_variant : who adds them.
+    make_variant, make_late : who adds them.
     """
 
-    def __init__(self, rules: Rules, make_variant: MakeVariant | None) -> None:
+    def __init__(self, rules: Rules, make_variant: MakeVariant | None, make_late: MakeLate | None = None) -> None:
         self.make_variant = make_variant
+        self.make_late = make_late
+        self.is_growing = make_variant is not None or make_late is not None
         ignored = -1 if rules.ignored is None else rules.ignored
         self._head = (
             *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
             *(int(rules.ignored_repeats), rules.ignored_priority),
         )
         assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
-        self._rules = rules if make_variant is not None else None
+        self._rules = rules if self.is_growing else None
         self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if make_variant is not None else self._part(rules, (0,) * 7)
+        self._whole = None if self.is_growing else self._part(rules, (0,) * 7)
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
@@ -64,6 +68,10 @@ class RuleSource:
             assert self._whole is not None
             return self._whole
         return self._part(self._rules, (0,) * 7)
+
+    def nothing(self) -> npt.NDArray[np.int32]:
+        """No rules at all."""
+        return np.array([*self._head, *(0 for _ in _FIELDS)], np.int32)
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
@@ -81,6 +89,10 @@ class RuleSource:
         parts = _columns(rules)
         if any(sizes):
             parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
+            first_edge = sizes[2] // EDGE_FIELDS
+            priorities = parts[-1]  # a copy
+            for at in range(0, len(priorities), PRIORITY_FIELDS):
+                priorities[at] -= first_edge
         data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
         for part in parts:
             data.extend(part)
@@ -136,7 +148,7 @@ class Generation:
         assert self.start != REFUSED
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
-        self._factor = 2 if source.make_variant is None else 4
+        self._factor = 4 if source.is_growing else 2
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
@@ -146,24 +158,42 @@ class Generation:
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
         result = self._store.run(operation, a, b, data=data, grammar=self.table)
+        n_made = 0
         while result == engine.VARIANT_NEEDED:
+            n_made += 1
+            if n_made > MOST_MADE:
+                raise LimitExceeded(
+                    f"one step needs more than {MOST_MADE} rules that are written on demand",
+                    help="is a rule with a parameter left-recursive? Let it use itself at the end",
+                )
             with self._store.lock:
                 self._make_variant()
+                if operation == engine.LOAD_RULES:
+                    data = self._source.nothing()  # the rules are loaded, what misses is the first row
                 result = self._store.run(operation, a, b, data=data, grammar=self.table)
         return result
 
     def _make_variant(self) -> None:
         """Have the variant made that the last operation of these tables asked for, and load it."""
-        make_variant = self._source.make_variant
-        assert make_variant is not None
         rule = int(self.table.array[grammar_slots.REQUESTED_RULE])
         texts = int(self.table.array[grammar_slots.REQUESTED_TEXTS])
-        made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
+        make_variant, make_late = self._source.make_variant, self._source.make_late
+        made: int | None
+        if texts == LATE:
+            assert make_late is not None
+            made = make_late(rule)
+        else:
+            assert make_variant is not None
+            made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
         sizes = self._source.sizes()
         if sizes != self._loaded:
             self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
             self._loaded = sizes
-        self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
+        if texts == LATE:
+            assert made is not None
+            self._store.run(engine.PUT_LATE, rule, made, grammar=self.table)
+        else:
+            self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
 
     def _texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/text_sets.py."""
@@ -228,6 +258,7 @@ class CompiledGrammar:
     Attributes
     ----------
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
+    lowered : of grammars that were given as text, what was made of it.
 
     Raises
     ------
@@ -244,7 +275,7 @@ class CompiledGrammar:
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
-        grammar: Grammar | None = None,
+        lowered: Lowered | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -264,9 +295,9 @@ class CompiledGrammar:
         self.n_cut = 0
         self._warnings = list(warnings)
         self._late_warnings = late_warnings
-        self._grammar = grammar
+        self.lowered = lowered
         self._make_ledger = ledger
-        self._source = RuleSource(rules, make_variant)
+        self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
         self.generation = Generation(store, self._source)
 
     def generation_after(self, old: Generation) -> Generation:
@@ -296,7 +327,19 @@ class CompiledGrammar:
 
     def __str__(self) -> str:
         """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
-        return repr(self) if self._grammar is None else str(self._grammar)
+        return repr(self) if self.lowered is None or self.lowered.grammar is None else str(self.lowered.grammar)
+
+    @cached_property
+    def limited_rules(self) -> dict[int, int]:
+        """By rule: after how many tokens its terminal is closed."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.max_tokens for rule, said in regions.items() if said.max_tokens is not None}
+
+    @cached_property
+    def temperatures(self) -> dict[int, float]:
+        """By rule: the temperature of its terminal."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.temperature for rule, said in regions.items() if said.temperature is not None}
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -330,6 +373,15 @@ class CompiledGrammar:
 
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        if self.limited_rules:
+            from .closing import ClosingMatcher
+
+            if prefix or self.store.split_states is not None:
+                raise LlmaskError(
+                    "a grammar with max_tokens takes no prefix, and its masks are not canonical",
+                    help="take max_tokens out, or do without the other",
+                )
+            return ClosingMatcher(self)
         if self.store.split_states is not None:
             from .canonical.matcher import CanonicalMatcher
 

@@ -247,7 +247,7 @@ class Compiler:
 
         Raises
         ------
-        GrammarError : the grammar is malformed (with line and column), uses tokens (`<[42]>`), or derives nothing.
+        GrammarError : the grammar is malformed (with line and column), names a token that is none, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
 
         Examples
@@ -277,7 +277,7 @@ class Compiler:
         def compile_now() -> CompiledGrammar:
             store = self.store()
             lowered = compile_text(store.nodes, text)
-            return CompiledGrammar(store, lowered.rules, lowered.warnings, grammar=lowered.grammar)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
 
         return self._cached((kind, text), compile_now)
 
@@ -289,6 +289,7 @@ class Compiler:
         lexer: str = "greedy",
         ties: str | None = None,
         directory: str | os.PathLike[str] | None = None,
+        grammars: Mapping[str, Any] | None = None,
     ) -> CompiledGrammar:
         """Compile a grammar in Lark's notation, with llguidance's additions.
 
@@ -308,6 +309,7 @@ class Compiler:
         ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
             "all" in grammars with a line `%llguidance {...}`, "first" in others.
         directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
+        grammars : what `@name` stands for: by name, another grammar as text, or a JSON schema.
 
         Raises
         ------
@@ -327,7 +329,6 @@ class Compiler:
             raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
         if lexer not in ("greedy", "exact"):
             raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
-        is_exact = lexer == "exact"
         if ties not in (None, "first", "all"):
             raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
         self._check_length("grammar", text)
@@ -335,15 +336,12 @@ class Compiler:
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, is_exact)
-            return CompiledGrammar(
-                *(store, lowered.rules, lowered.warnings),
-                late_warnings=None if is_exact else dead_end_warnings,
-                grammar=lowered.grammar,
-            )
+            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
+            late = None if lexer == "exact" else dead_end_warnings
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, late_warnings=late, lowered=lowered)
 
-        if root is not None:
-            return compile_now()  # the files may have changed
+        if root is not None or grammars is not None:
+            return compile_now()  # what they hold may have changed
         return self._cached(("lark", text, start, lexer, ties), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:

@@ -8,6 +8,7 @@ In: token and configuration pairs. Cost: 8 bytes a token; push 0.1 us; fork abou
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 
 CHUNK = 1024
 BYTES_TOKEN = -1  # stands for bytes that were given to `Matcher.accept_bytes`
@@ -60,6 +61,11 @@ class History:
             tokens.extend(chunk)
         tokens.extend(self._tail_tokens)
         return tokens
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Tokens, each with the configuration behind it, oldest first."""
+        for tokens, configurations in (*self._chunks, (self._tail_tokens, self._tail_configurations)):
+            yield from zip(tokens, configurations, strict=True)
 
     def fork(self) -> History:
         """An independent copy that shares the full chunks."""

@@ -60,6 +60,8 @@ def _spell(tokenizer: Any, token: int) -> str:
     if token in tokenizer.eos_ids:
         return "(end of sequence)"
     data: bytes = tokenizer.token_bytes(token)
+    if not data:
+        return f"({tokenizer.token_name(token)})"
     try:
         return json.dumps(data.decode(), ensure_ascii=False)
     except UnicodeDecodeError:

@@ -23,12 +23,13 @@ _PICTURES = {byte: 0x2400 + byte for byte in range(32)}  # control characters as
 
 
 def draw_steps(tokenizer: Tokenizer, steps: Sequence[Step]) -> str:
-    """Draw the tokens of a document, the end of sequence as `<end>`."""
+    """Draw the tokens of a document, special tokens by their names, the end of sequence as `<end>`."""
     is_plain = bool(os.environ.get("NO_COLOR"))
     pieces = []
     for number, step in enumerate(steps):
         data = tokenizer.token_bytes(step.token)
-        text = data.decode(errors="backslashreplace").translate(_PICTURES) if data else "<end>"
+        name = "<end>" if step.token in tokenizer.eos_ids else tokenizer.token_name(step.token)
+        text = data.decode(errors="backslashreplace").translate(_PICTURES) if data else name
         if is_plain:
             pieces.append(f"[{text}]{step.n_allowed}")
         else:

@@ -9,9 +9,10 @@ In: a `Grammar`. Out: names of rules. Cost: linear in the grammar; each lexeme o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from llmask.grammar.expressions import (
+    Call,
     Choice,
     Expression,
     Grammar,
@@ -20,6 +21,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     leaves,
 )
 
@@ -36,18 +38,19 @@ def productive_rules(rules: Mapping[str, Expression], lexeme_is_empty: Callable[
     return _least(rules, holds, found)
 
 
-def derives_some(expression: Expression, productive: set[str], lexeme_is_empty: Callable[[Lexeme], bool]) -> bool:
+def derives_some(expression: Expression, productive: Container[str], lexeme_is_empty: Callable[[Lexeme], bool]) -> bool:
     """Whether an expression derives a string, if the rules in `productive` do and no others."""
     if isinstance(expression, Lexeme):
         return not lexeme_is_empty(expression)
     if isinstance(expression, Reference):
         return expression.name in productive
-    if isinstance(expression, Inclusion):
-        return True  # its frontend has seen to it
+    if isinstance(expression, (TokenSet, Inclusion)):
+        return True  # their frontend has seen to it
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_some(expression.part, productive, lexeme_is_empty)
     if isinstance(expression, Sequence):
         return all(derives_some(part, productive, lexeme_is_empty) for part in expression.parts)
+    assert isinstance(expression, Choice), "calls and conditions are written out"
     return any(derives_some(option, productive, lexeme_is_empty) for option in expression.options)
 
 
@@ -61,13 +64,15 @@ def nullable_rules(rules: Mapping[str, Expression], lexeme_is_nullable: Callable
     return _least(rules, holds, found)
 
 
-def derives_empty(expression: Expression, nullable: set[str], lexeme_is_nullable: Callable[[Lexeme], bool]) -> bool:
+def derives_empty(
+    expression: Expression, nullable: Container[str], lexeme_is_nullable: Callable[[Lexeme], bool]
+) -> bool:
     """Whether an expression derives the empty string, if the rules in `nullable` do and no others."""
     if isinstance(expression, Lexeme):
         return lexeme_is_nullable(expression)
     if isinstance(expression, Reference):
         return expression.name in nullable
-    if isinstance(expression, Inclusion):
+    if isinstance(expression, (TokenSet, Inclusion)):
         return False
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_empty(expression.part, nullable, lexeme_is_nullable)
@@ -83,7 +88,7 @@ def reachable_rules(grammar: Grammar) -> set[str]:
     waiting = [grammar.start]
     while waiting:
         for leaf in leaves(grammar.rules[waiting.pop()]):
-            if isinstance(leaf, Reference) and leaf.name not in found:
+            if isinstance(leaf, (Reference, Call)) and leaf.name not in found:
                 found.add(leaf.name)
                 waiting.append(leaf.name)
     return found

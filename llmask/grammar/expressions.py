@@ -1,11 +1,14 @@
 r"""The form of a grammar that every text frontend writes: named rules over lexemes, as values that never change.
 
     Lexeme      bytes that the lexer recognises as one terminal: a regex node, how it is written, its name, its priority
+    TokenSet    one token of a set, by its id: a terminal beside the lexer, which never sees it
     Reference   a rule, by name
     Sequence    one part after the other
     Choice      one of the options
     Repeat      a part `low` to `high` times (None: without end)
     Inclusion   what other rules derive, as of a JSON schema, with white space of their own
+    Call        a rule for a value of its parameter, and
+    Conditional a part where a condition on the parameter holds; both are written out for one value (parametric.py)
     EMPTY       the empty string: a sequence without parts
 
 Left, right and mutual recursion, nullable rules and cycles are all right. `lowering.py` turns a grammar into `Rules`,
@@ -29,6 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from llmask.grammar.attributes import Attributes
+from llmask.grammar.parameters import Change, Condition
 from llmask.grammar.rules import Rules
 
 
@@ -48,6 +53,25 @@ class Lexeme:
     text: str
     name: str | None = None
     priority: int = 0
+
+
+@dataclass(frozen=True)
+class TokenSet:
+    """One token, by its id; most such tokens are special ones, which have no text.
+
+    A token that has text is taken by its id here, and as what stands for it in the grammar: where its text could be
+    read at the same place, too, it is not read.
+
+    Parameters
+    ----------
+    ranges : first and last id of each range, in their order, apart from each other; see `token_ranges.py`.
+    text : how it is written: `<|eot_id|>`, `<[10,20-30]>`.
+    is_excluded : any other token of the vocabulary is meant, ends of sequence left aside.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    text: str
+    is_excluded: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +122,23 @@ class Inclusion:
     text: str
 
 
-Expression = Lexeme | Reference | Sequence | Choice | Repeat | Inclusion
+@dataclass(frozen=True)
+class Call:
+    """What a rule derives for the value that a change makes of the parameter."""
+
+    name: str
+    change: Change
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """`part` where a condition holds of the parameter, else nothing at all."""
+
+    condition: Condition
+    part: Expression
+
+
+Expression = Lexeme | TokenSet | Reference | Sequence | Choice | Repeat | Inclusion | Call | Conditional
 EMPTY = Sequence(())
 
 
@@ -130,15 +170,15 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
         return expression.parts
     if isinstance(expression, Choice):
         return expression.options
-    return (expression.part,) if isinstance(expression, Repeat) else ()
+    return (expression.part,) if isinstance(expression, (Repeat, Conditional)) else ()
 
 
-def leaves(expression: Expression) -> Iterator[Lexeme | Reference | Inclusion]:
-    """Every lexeme, reference and inclusion in an expression, from left to right."""
+def leaves(expression: Expression) -> Iterator[Lexeme | TokenSet | Reference | Inclusion | Call]:
+    """Every lexeme, token set, reference, inclusion and call in an expression, from left to right."""
     waiting = [expression]
     while waiting:
         found = waiting.pop()
-        if isinstance(found, (Lexeme, Reference, Inclusion)):
+        if isinstance(found, (Lexeme, TokenSet, Reference, Inclusion, Call)):
             yield found
         else:
             waiting += reversed(parts_of(found))
@@ -154,6 +194,8 @@ def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expressi
         return Choice(tuple(mapped(option, lexemes) for option in expression.options))
     if isinstance(expression, Repeat):
         return Repeat(mapped(expression.part, lexemes), expression.low, expression.high)
+    if isinstance(expression, Conditional):
+        return Conditional(expression.condition, mapped(expression.part, lexemes))
     return expression
 
 
@@ -167,6 +209,8 @@ class Grammar:
     start : the rule that derives whole documents.
     ignored : may stand between any two lexemes, before the first and after the last, any number of times.
     ignores_once : it is not matched twice in a row.
+    attributes : what is said of rules beside what they derive.
+    parametric : rules that have a parameter.
     places : where rules are defined, for errors ("line 3, column 1", and lines that show it) and warnings (the first).
     """
 
@@ -175,6 +219,8 @@ class Grammar:
     ignored: tuple[Lexeme, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
     ignores_once: bool = False
+    attributes: Mapping[str, Attributes] = field(default_factory=dict)
+    parametric: frozenset[str] = frozenset()
 
     def terminals(self) -> dict[str, Lexeme]:
         """The lexemes that have a name, in the order in which the rules use them."""
@@ -184,7 +230,10 @@ class Grammar:
 
     def __str__(self) -> str:
         names = sorted(self.rules, key=lambda name: name != self.start)
-        lines = [f"{name}: {written(self.rules[name])}" for name in names]
+        lines = [
+            f"{name}{'::_' * (name in self.parametric)}{self.attributes.get(name, '')}: {written(self.rules[name])}"
+            for name in names
+        ]
         terminals = [
             f"{name}{f'.{lexeme.priority}' if lexeme.priority else ''}: {lexeme.text}"
             for name, lexeme in self.terminals().items()
@@ -203,17 +252,24 @@ def written(expression: Expression, allowed: int = ANYTHING) -> str:
         return expression.name or expression.text
     if isinstance(expression, Reference):
         return expression.name
-    if isinstance(expression, Inclusion):
+    if isinstance(expression, Call):
+        return f"{expression.name}::{expression.change.text}"
+    if isinstance(expression, (TokenSet, Inclusion)):
         return expression.text
     if isinstance(expression, Repeat):
         low, high = expression.low, expression.high
         bounds = str(low) if low == high else f"{low},{'' if high is None else high}"
         text = written(expression.part, ONE_PART) + (SIGNS.get((low, high)) or f"{{{bounds}}}")
         is_allowed = allowed != ONE_PART
+    elif isinstance(expression, Conditional):
+        text = f"{written(expression.part, NO_CHOICE)} %if {expression.condition.text}"
+        is_allowed = allowed == ANYTHING
     elif isinstance(expression, Sequence):
         text = " ".join(written(part, NO_CHOICE) for part in expression.parts)
         is_allowed = allowed != ONE_PART if text else allowed == ANYTHING
     else:
-        text = " | ".join(written(option, NO_CHOICE) for option in expression.options)
+        text = " | ".join(
+            written(option, ANYTHING if isinstance(option, Conditional) else NO_CHOICE) for option in expression.options
+        )
         is_allowed = allowed == ANYTHING
     return text if is_allowed else f"({text})"

@@ -39,6 +39,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     choice,
     leaves,
     parts_of,
@@ -106,7 +107,7 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
         elif not found:
             for at in range(1, len(rules.priorities), PRIORITY_FIELDS):  # those of inclusions
                 rules.priorities[at] = 0
-            return Lowered(rules, warnings)
+            return Lowered(rules, warnings, is_exact=True)
         else:
             fusion.split({longer for _, longer in found})
 
@@ -210,7 +211,7 @@ class _Fusion:
 
     def _made(self, expression: Expression) -> Part | None:
         assert not isinstance(expression, (Lexeme, Reference))
-        if isinstance(expression, Inclusion):
+        if isinstance(expression, (TokenSet, Inclusion)):
             return None
         if isinstance(expression, Repeat):
             part = self._part(expression.part)
@@ -221,6 +222,7 @@ class _Fusion:
                 return None
             node = self.nodes.repeat(part.node, expression.low, expression.high)
             return Part(node, part.n_parts + 1, n_copies=n_copies)
+        assert isinstance(expression, (Sequence, Choice)), "calls and conditions are for the greedy lexer"
         parts = [self._part(part) for part in _below(expression)]
         known = [part for part in parts if part is not None]
         n_parts = sum(part.n_parts for part in known) + 1
@@ -244,12 +246,13 @@ class _Fusion:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
             return self._spelled_out(expression.node)
-        if isinstance(expression, (Reference, Inclusion)):
+        if isinstance(expression, (TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             return Repeat(self._fused(expression.part), expression.low, expression.high)
         if isinstance(expression, Sequence):
             return sequence(self._fused_row(expression))
+        assert isinstance(expression, Choice), "calls and conditions are for the greedy lexer"
         together = [option for option in expression.options if self._part(option) is not None]
         if self.fuse and 1 < len(together) < len(expression.options):
             others = [option for option in expression.options if self._part(option) is None]
@@ -292,7 +295,7 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
         if isinstance(expression, Lexeme) and nodes.is_nullable(expression.node):
             node = nodes.intersect([expression.node, nodes.complement(nodes.EPSILON)])
             return Repeat(sequence([replace(expression, node=node), Reference(IGNORED)]), 0, 1)
-        if isinstance(expression, (Lexeme, Inclusion)):
+        if isinstance(expression, (Lexeme, Inclusion, TokenSet)):
             return sequence([expression, Reference(IGNORED)])
         if isinstance(expression, Repeat):
             return Repeat(weave(expression.part), expression.low, expression.high)
@@ -371,7 +374,7 @@ def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
                 )
 
 
-def _lexemes(leaf: Lexeme | Reference | Inclusion) -> list[int]:
+def _lexemes(leaf: Expression) -> list[int]:
     if isinstance(leaf, Inclusion):
         edges = leaf.rules.edges
         return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]

@@ -15,8 +15,10 @@ In: a `Grammar` and the nodes of its lexemes. Out: `Rules` and warnings. Cost: a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Mapping
 from collections.abc import Sequence as Items
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
@@ -27,8 +29,10 @@ from llmask.grammar.analysis import (
     productive_rules,
     reachable_rules,
 )
+from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
+    Call,
     Choice,
     Expression,
     Grammar,
@@ -37,6 +41,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     choice,
     leaves,
     sequence,
@@ -44,19 +49,29 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.inclusion import include
 from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.token_ranges import token_node
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
+MakeLate = Callable[[int], int]
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
 
 
 class Lowered(NamedTuple):
-    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were."""
+    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were.
+
+    regions   attributes of the rules whose terminals are sampled or closed in a way of their own
+    is_exact  the rules are for exact lexing (fusing.py)
+    make_late writes the states that late skips lead to, where there are some
+    """
 
     rules: Rules
     warnings: list[str]
     grammar: Grammar | None = None
+    regions: Mapping[int, Attributes] = MappingProxyType({})
+    is_exact: bool = False
+    make_late: MakeLate | None = None
 
 
 def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
@@ -67,17 +82,22 @@ def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     GrammarError : a rule refers to one that is not defined.
     UnsatisfiableSchema : the start rule derives nothing; the message says why.
     """
-    lowering = _Lowering(nodes, grammar)
-    return Lowered(lowering.write(), lowering.warnings, grammar)
+    if grammar.parametric:
+        from llmask.grammar.late import lower_late
+
+        return lower_late(nodes, grammar)
+    lowering = Lowering(nodes, grammar)
+    return Lowered(lowering.write(), lowering.warnings, grammar, lowering.regions)
 
 
-class _Lowering:
+class Lowering:
     """One grammar on its way to `Rules`.
 
     Attributes
     ----------
     expressions : by name, every rule that is written, variants without the empty string included.
     ids : rules that are declared; those in `waiting` have no edges yet.
+    productive, nullable : rules that derive something, and the empty string.
     """
 
     def __init__(self, nodes: RegexNodes, grammar: Grammar) -> None:
@@ -90,48 +110,77 @@ class _Lowering:
         self.waiting: list[str] = []
         self.counting: dict[Repeat, RuleId] = {}
         self.inclusions: dict[int, RuleId] = {}
+        self.regions: dict[int, Attributes] = {}
         self._is_nullable: dict[int, bool] = {}
         self._is_empty: dict[int, bool] = {}
-        self.nullable: set[str] = set()
+        self.nullable: Container[str] = ()
+        self.productive: Container[str] = ()
 
     def write(self) -> Rules:
         """Write everything."""
         self._check_references()
-        productive = productive_rules(self.grammar.rules, self.is_empty)
-        self._refuse_nothing(productive)
-        self._warn(productive)
-        self.expressions = {
-            name: self._without(expression, productive)
-            for name, expression in self.grammar.rules.items()
-            if name in productive
-        }
-        self.nullable = nullable_rules(self.expressions, self.is_nullable)
+        self._look_into_rules()
         self.rules.start = self._rule(self.grammar.start)
-        while self.waiting:
-            name = self.waiting.pop()
-            rule = self.ids[name]
-            begin, end = self.rules.start_state(rule), self.rules.state(rule)
-            self.rules.final(end)
-            self._between(rule, self.expressions[name], begin, end)
+        self._write_waiting()
         if self.grammar.ignored:
             self._ignore(self.grammar.ignored)
         return self.rules
 
+    def _look_into_rules(self) -> None:
+        """Find out which rules derive something, and the empty string."""
+        self.productive = productive_rules(self.grammar.rules, self.is_empty)
+        self._refuse_nothing(self.productive)
+        self._warn(self.productive, self.grammar.rules)
+        self.expressions = {
+            name: self._without(expression, self.productive)
+            for name, expression in self.grammar.rules.items()
+            if name in self.productive
+        }
+        self.nullable = nullable_rules(self.expressions, self.is_nullable)
+
+    def _write_waiting(self) -> None:
+        while self.waiting:
+            self._write_rule(self.waiting.pop())
+
+    def _write_rule(self, name: str) -> None:
+        rule = self.ids[name]
+        begin, end = self.rules.start_state(rule), self.rules.state(rule)
+        self.rules.final(end)
+        first = len(self.rules.names)
+        expression = self.expressions[name]
+        shared = self.inclusions
+        if name in self.grammar.attributes:
+            self.inclusions = {}  # what is put in is written once more, for this rule alone
+        self._between(rule, expression, begin, end)
+        self._keep_attributes(name, rule, first)
+        self.inclusions = shared
+
+    def _keep_attributes(self, name: str, rule: RuleId, first: int) -> None:
+        """Keep what is said of a rule for its terminal, or for all rules from `first` on that were put in there."""
+        said = self.grammar.attributes.get(name)
+        if said is None or (said.temperature is None and said.max_tokens is None):
+            return
+        is_put_in = isinstance(self.expressions[name], Inclusion)
+        self.regions.update((number, said) for number in (range(first, len(self.rules.names)) if is_put_in else [rule]))
+
     def _ignore(self, lexemes: Items[Lexeme]) -> None:
         """Let the lexemes stand anywhere. What the rules expect goes first, or a rule might wait for it for ever."""
         rules = self.rules
-        for name in self.ids:
-            for leaf in leaves(self.expressions[name]):
-                if isinstance(leaf, Lexeme) and leaf.node in {lexeme.node for lexeme in lexemes}:
-                    raise GrammarError(
-                        f'rule "{name}" uses {written(leaf)}, which is ignored everywhere',
-                        self.grammar.places.get(name),
-                        "take it out of the rule, or ignore something else",
-                    )
+        for name in self.ids.keys() & self.expressions.keys():
+            self._refuse_ignored(name, self.expressions[name], lexemes)
         rules.ignored = self.nodes.union([lexeme.node for lexeme in lexemes])
         rules.ignored_at_ends = True
         rules.ignored_repeats = not self.grammar.ignores_once
         rules.ignored_priority = min(0, *rules.priorities[1::3], 0) - 1
+
+    def _refuse_ignored(self, name: str, expression: Expression, lexemes: Items[Lexeme]) -> None:
+        for leaf in leaves(expression):
+            if isinstance(leaf, Lexeme) and leaf.node in {lexeme.node for lexeme in lexemes}:
+                raise GrammarError(
+                    f'rule "{name}" uses {written(leaf)}, which is ignored everywhere',
+                    self.grammar.places.get(name),
+                    "take it out of the rule, or ignore something else",
+                )
 
     # --- questions
 
@@ -155,14 +204,14 @@ class _Lowering:
             raise GrammarError(f'the start rule "{self.grammar.start}" is not defined', help="define it")
         for name, expression in rules.items():
             for leaf in leaves(expression):
-                if isinstance(leaf, Reference) and leaf.name not in rules:
+                if isinstance(leaf, (Reference, Call)) and leaf.name not in rules:
                     raise GrammarError(
                         f'rule "{name}" uses "{leaf.name}", which is not defined',
                         self.grammar.places.get(name),
                         "define it",
                     )
 
-    def _refuse_nothing(self, productive: set[str]) -> None:
+    def _refuse_nothing(self, productive: Container[str]) -> None:
         start = self.grammar.start
         if start in productive:
             return
@@ -191,9 +240,9 @@ class _Lowering:
             "give it an alternative that ends",
         )
 
-    def _warn(self, productive: set[str]) -> None:
+    def _warn(self, productive: Container[str], names: Iterable[str]) -> None:
         reachable = reachable_rules(self.grammar)
-        for name in self.grammar.rules:
+        for name in names:
             place = self.grammar.places.get(name)
             where = f" ({place.splitlines()[0]})" if place else ""
             if name not in productive:
@@ -201,16 +250,17 @@ class _Lowering:
             elif name not in reachable:
                 self.warnings.append(f'rule "{name}"{where} is never used')
 
-    def _without(self, expression: Expression, productive: set[str]) -> Expression:
+    def _without(self, expression: Expression, productive: Container[str]) -> Expression:
         """An expression that derives something, without the options and optional parts that derive nothing."""
         if isinstance(expression, Sequence):
             return sequence(self._without(part, productive) for part in expression.parts)
-        if isinstance(expression, (Lexeme, Reference, Inclusion)):
+        if isinstance(expression, (Lexeme, TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             if not derives_some(expression.part, productive, self.is_empty):
                 return EMPTY
             return Repeat(self._without(expression.part, productive), expression.low, expression.high)
+        assert isinstance(expression, Choice)
         return choice(
             self._without(option, productive)
             for option in expression.options
@@ -244,12 +294,16 @@ class _Lowering:
         left = [option for option in options if option is not None]
         return choice(left) if left else None
 
+    def _expression(self, name: str) -> Expression:
+        """What a rule derives."""
+        return self.expressions[name]
+
     def _rule_not_empty(self, name: str) -> Expression:
         """A nullable rule without its empty string; it may turn out to derive nothing, which loading takes out."""
         other = WITHOUT_EMPTY.format(name)
         if other not in self.expressions:
             self.expressions[other] = EMPTY  # known from here on: the rule may refer to itself
-            found = self._not_empty(self.expressions[name])
+            found = self._not_empty(self._expression(name))
             self.expressions[other] = Reference(other) if found is None else found
         return Reference(other)
 
@@ -268,8 +322,10 @@ class _Lowering:
             rules.scan(begin, expression.node, end, priority=expression.priority)
             if self.is_nullable(expression):
                 rules.skip(begin, end)
+        elif isinstance(expression, TokenSet):
+            rules.scan(begin, token_node(self.nodes, expression), end)
         elif isinstance(expression, Reference):
-            rules.call(begin, self._rule(expression.name), end)
+            self._called(rule, expression.name, begin, end)
         elif isinstance(expression, Inclusion):
             rules.call(begin, self._included(expression), end)
         elif isinstance(expression, Sequence):
@@ -277,8 +333,13 @@ class _Lowering:
         elif isinstance(expression, Repeat):
             self._repeated(rule, expression, begin, end)
         else:
+            assert isinstance(expression, Choice), "calls and conditions are written out"
             for option in expression.options:
                 self._between(rule, option, begin, end)
+
+    def _called(self, rule: RuleId, name: str, begin: StateId, end: StateId) -> None:
+        """Write an edge over what a rule derives, as part of `rule`."""
+        self.rules.call(begin, self._rule(name), end)
 
     def _included(self, inclusion: Inclusion) -> RuleId:
         key = id(inclusion.rules)

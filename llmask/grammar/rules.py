@@ -68,6 +68,7 @@ CALL_PLAIN = 4  # the same, of a plain rule
 CALL_MANY = 5  # the same, of a plain rule that derives infinitely many objects
 CALL_OPEN = 6  # the same, of an open rule
 CALL_AGAIN = 7  # a value of a rule that is in the set
+SKIP_LATE = 8  # to a state that is written when a run first gets there
 CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN)
 NO_GUARD = GuardId(0)
 COUNT = 0  # kinds of guards
@@ -187,6 +188,14 @@ class Rules:
     def skip(self, state: StateId, next_state: StateId, guard: GuardId = NO_GUARD) -> None:
         """Edge that takes nothing."""
         self.edges.extend((state, SKIP, 0, next_state, guard))
+
+    def skip_late(self, state: StateId, number: int) -> None:
+        """Edge that takes nothing and leads to a state of the same rule that is written when a run first gets here.
+
+        Who gives the number vouches that something is derived from there; where the rule may end without more, `state`
+        has to be final, too. Guards and counts are not for such rules.
+        """
+        self.edges.extend((state, SKIP_LATE, number, state, NO_GUARD))
 
     def final(self, state: StateId, guard: GuardId = NO_GUARD) -> None:
         """The rule may end in `state`."""

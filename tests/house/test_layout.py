@@ -43,8 +43,16 @@ IMPORT_ORDER = (
     ("llmask.store",),
     ("llmask.mask",),
     (
-        *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.forced", "llmask.matcher"),
-        *("llmask.prefixed", "llmask.canonical", "llmask.workers", "llmask.batch", "llmask.compiler"),
+        *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.named", "llmask.forced", "llmask.matcher"),
+        *(
+            "llmask.prefixed",
+            "llmask.closing",
+            "llmask.captures",
+            "llmask.canonical",
+            "llmask.workers",
+            "llmask.batch",
+            "llmask.compiler",
+        ),
     ),
     ("llmask",),
     ("llmask.samplers",),

@@ -56,4 +56,4 @@ def _compile(
             "the grammar nests deeper than what is left of Python's stack",
             help="make some groups rules, or compile it from fewer nested calls",
         ) from None
-    return Lowered(lowered.rules, warnings + lowered.warnings, grammar)
+    return lowered._replace(warnings=warnings + lowered.warnings, grammar=grammar)

@@ -7,15 +7,17 @@ In: the text of a grammar. Out: `Rules` and warnings. Cost: about 30 us a token 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.fusing import exact_rules
 from llmask.grammar.lowering import Lowered, lower
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
+    from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
 
 __all__ = ["compile_lark"]
@@ -31,8 +33,10 @@ def compile_lark(
     directory: Path | None = None,
     ties: str | None = None,
     is_exact: bool = False,
+    grammars: Mapping[str, Any] | None = None,
 ) -> Lowered:
     """Rules of a grammar in Lark's notation; see `llmask.Compiler.lark` for the arguments and errors."""
+    from llmask.frontends.lark.named_grammars import NamedGrammars
     from llmask.frontends.lark.rules import read_grammar
     from llmask.frontends.lark.syntax import statements_of
     from llmask.frontends.places import Source
@@ -42,11 +46,36 @@ def compile_lark(
             f"the grammar has {len(text)} characters, more than {MAX_CHARACTERS}", help="split it into several grammars"
         )
     try:
-        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties)
+        named = NamedGrammars({} if grammars is None else grammars)
+        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties, named)
+        if is_exact:
+            _refuse_regions(read.grammar)
+            _refuse_parameters(read.grammar)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",
             help="give parts of it names, or compile it from fewer nested calls",
         ) from None
-    return Lowered(lowered.rules, read.warnings + lowered.warnings, read.shown)
+    return lowered._replace(warnings=read.warnings + lowered.warnings, grammar=read.shown)
+
+
+def _refuse_parameters(grammar: Grammar) -> None:
+    """Refuse rules with a parameter: exact lexing has to know all rules before."""
+    for name in sorted(grammar.parametric):
+        raise GrammarError(
+            f'rule "{name}" has a parameter, and exact lexing has to know all rules beforehand',
+            grammar.places.get(name),
+            'use lexer="greedy"',
+        )
+
+
+def _refuse_regions(grammar: Grammar) -> None:
+    """Refuse what is said of terminals: exact lexing has none."""
+    for name, said in grammar.attributes.items():
+        if said.temperature is not None or said.max_tokens is not None:
+            raise GrammarError(
+                f'rule "{name}" has a temperature or max_tokens, and exact lexing knows no terminals',
+                grammar.places.get(name),
+                'take it out, or use lexer="greedy"',
+            )

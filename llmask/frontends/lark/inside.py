@@ -13,16 +13,32 @@ from typing import TYPE_CHECKING
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.inputs import schema_of
-from llmask.grammar.expressions import Expression, Inclusion
+from llmask.grammar.attributes import Attributes
+from llmask.grammar.expressions import Grammar, Inclusion
 from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.lark.tree import Json
+    from llmask.frontends.places import Spot
     from llmask.limits import Limits
 
 
-def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[str]) -> Expression:
+def check_inside(spot: Spot, grammar: Grammar) -> None:
+    """Refuse what has no meaning in a grammar that is put into another one."""
+    if any(said != Attributes(ending=said.ending) for said in grammar.attributes.values()):
+        spot.refuse(
+            "capture, temperature and max_tokens have no meaning in a grammar inside another one",
+            "give them to a rule of the grammar around it, or write its rules there",
+        )
+    if grammar.parametric:
+        spot.refuse(
+            "a grammar inside another one cannot have rules with a parameter",
+            "write its rules into the grammar around it",
+        )
+
+
+def json_inside(nodes: RegexNodes, node: Json, limits: Limits, warnings: list[str]) -> Inclusion:
     """What the documents of a schema are.
 
     Raises

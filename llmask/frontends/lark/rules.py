@@ -16,16 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.lark.attributes import attributes_of, lazy_terminal, said_of, same_text
 from llmask.frontends.lark.definitions import Defined, Definitions, Scope
-from llmask.frontends.lark.inside import json_inside
+from llmask.frontends.lark.inside import check_inside, json_inside
+from llmask.frontends.lark.named_grammars import NamedGrammars
 from llmask.frontends.lark.settings import read_settings
 from llmask.frontends.lark.terminals import Terminals
 from llmask.frontends.lark.tree import (
-    Attribute,
     Both,
+    Called,
     Json,
     Name,
     Negated,
@@ -44,8 +46,11 @@ from llmask.frontends.lark.tree import (
     is_terminal,
 )
 from llmask.frontends.places import Spot, similar
+from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
+    Call,
+    Conditional,
     Expression,
     Grammar,
     Inclusion,
@@ -58,6 +63,7 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.lowering import lower
+from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,12 +72,7 @@ if TYPE_CHECKING:
     from llmask.limits import Limits
 
 MAX_INSTANCES = 2000  # templates with their arguments
-Inside = Callable[["Nested | Json"], Expression]  # what a grammar or schema inside the grammar derives
-NOT_ENFORCED = {
-    "capture": "captures are not recorded yet",
-    "temperature": "the sampler has to see to it",
-}
-ATTRIBUTES = ("capture", "lazy", "max_tokens", "stop", "stop_capture", "suffix", "temperature")
+Inside = Callable[["Nested | Json | Token"], Expression]  # what a grammar or schema inside the grammar derives
 
 
 class ReadGrammar(NamedTuple):
@@ -89,6 +90,7 @@ def read_grammar(
     start: str,
     directory: Path | None,
     ties: str | None,
+    named: NamedGrammars | None = None,
 ) -> ReadGrammar:
     """Read a grammar; see `llmask.Compiler.lark` for the arguments and errors."""
     definitions = Definitions(directory)
@@ -96,14 +98,26 @@ def read_grammar(
     settings = read_settings(definitions.settings)
     ties = ties or ("first" if settings is None else "all")
     warnings: list[str] = []
+    known = NamedGrammars({}) if named is None else named
 
-    def inside(node: Nested | Json) -> Expression:
+    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Path | None, text: str | None) -> Inclusion:
+        read = read_grammar(nodes, inner, limits, "start", directory, ties, known)
+        check_inside(spot, read.grammar)
+        lowered = lower(nodes, read.grammar)
+        label = text or "%lark"
+        warnings.extend(f"{label} at {spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
+        return Inclusion(lowered.rules, text or f"%lark {{\n{read.shown}\n}}")
+
+    def inside(node: Nested | Json | Token) -> Expression:
         if isinstance(node, Json):
             return json_inside(nodes, node, limits, warnings)
-        read = read_grammar(nodes, node.statements, limits, "start", directory, ties)
-        lowered = lower(nodes, read.grammar)
-        warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
-        return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
+        if isinstance(node, Nested):
+            return nested(node.spot, node.statements, directory, None)
+        return known.find(
+            node,
+            lambda inner: nested(node.spot, inner, None, node.text),
+            lambda schema: json_inside(nodes, Json(node.spot, schema), limits, warnings),
+        )
 
     writer = GrammarWriter(nodes, definitions, inside)
     grammar = writer.grammar(start)
@@ -129,15 +143,21 @@ class GrammarWriter:
     Attributes
     ----------
     rules : expressions of the rules that are written.
+    attributes : what is said of them.
+    parametric : those with a parameter.
     warnings : what the author should know.
     """
 
     def __init__(self, nodes: RegexNodes, definitions: Definitions, inside: Inside) -> None:
+        self.nodes = nodes
         self.definitions = definitions
         self.terminals = Terminals(nodes, definitions)
         self.inside = inside
         self.rules: dict[str, Expression] = {}
         self.places: dict[str, str] = {}
+        self.attributes: dict[str, Attributes] = {}
+        self.parametric: set[str] = set()
+        self._has_parameter = False  # the rule that is being written
         self.warnings: list[str] = []
         self._waiting: list[tuple[str, Defined, dict[str, Expression]]] = []
         self._instances: dict[tuple[str, tuple[Expression, ...]], str] = {}
@@ -167,9 +187,15 @@ class GrammarWriter:
             elif defined.definition is None:
                 self.definitions.find(Name(defined.spot, name), Scope())
         for name, defined, arguments in self._waiting:  # it grows on the way
-            self.rules[name] = self._body(defined, arguments)
+            self.rules[name] = self._body(name, defined, arguments)
+        if self._stop_of(Name(known[start].spot, start), Scope(), {}) is not None:
+            self._refuse_stop(Name(known[start].spot, start))
         ignored = [self._ignored(body, scope) for _, body, scope in self.definitions.ignored]
-        return Grammar(self.rules, start, tuple(dict.fromkeys(ignored)), self.places)
+        return Grammar(
+            *(self.rules, start, tuple(dict.fromkeys(ignored)), self.places),
+            attributes=self.attributes,
+            parametric=frozenset(self.parametric),
+        )
 
     def _ignored(self, body: Node, scope: Scope) -> Lexeme:
         while isinstance(body, Row) and len(body.parts) == 1:
@@ -200,55 +226,37 @@ class GrammarWriter:
             self._waiting.append((name, defined, arguments or {}))
         return Reference(name)
 
-    def _body(self, defined: Defined, arguments: dict[str, Expression]) -> Expression:
+    def _body(self, name: str, defined: Defined, arguments: dict[str, Expression]) -> Expression:
         assert defined.body is not None
         assert defined.definition is not None
-        attributes = {attribute.name: attribute for attribute in defined.definition.attributes}
-        for name, attribute in attributes.items():
-            self._check_attribute(name, attribute, defined)
-        if "lazy" in attributes or "suffix" in attributes:
-            return self._lazy(defined, attributes)
-        return self._expression(defined.body, defined.scope, arguments)
-
-    def _check_attribute(self, name: str, attribute: Attribute, defined: Defined) -> None:
-        if name not in ATTRIBUTES:
-            attribute.spot.refuse(
-                f'the attribute "{name}" is not known', similar(name, ATTRIBUTES, f"known are {', '.join(ATTRIBUTES)}")
-            )
-        if name == "max_tokens":
-            attribute.spot.refuse(
-                "max_tokens is not supported", "bound the text instead, for example /(.|\\n){0,1000}/"
-            )
-        if name == "stop":
-            attribute.spot.refuse(
-                "stop takes back what was written, which is not supported", "write suffix=..., or lazy"
-            )
-        if name == "stop_capture":
-            attribute.spot.refuse("stop_capture is not supported", "take it out")
-        if name in NOT_ENFORCED:
-            self.warnings.append(
-                f'{name} of rule "{defined.spot.source.text[defined.spot.begin : defined.spot.end]}" '
-                f"({attribute.spot.short()}): {NOT_ENFORCED[name]}"
-            )
-
-    def _lazy(self, defined: Defined, attributes: dict[str, Attribute]) -> Expression:
-        assert defined.body is not None
-        assert defined.definition is not None
-        body = defined.body
-        if "suffix" in attributes:
-            suffix = attributes["suffix"].value
-            if not isinstance(suffix, (Name, Text, Pattern)):
-                attributes["suffix"].spot.refuse(
-                    "suffix is a string, a pattern or a terminal", 'for example suffix="</think>"'
-                )
-            body = Row(body.spot, (body, suffix))
-        return self.terminals.lazy(body, defined.scope)
+        given = attributes_of(defined)
+        self._has_parameter = defined.definition.is_parametric
+        if self._has_parameter:
+            self.parametric.add(name)
+            for attribute in given.values():
+                attribute.spot.refuse("attributes are not for rules with a parameter", "give them to a rule around it")
+        ending = None
+        if given.keys() & {"lazy", "suffix", "stop"}:
+            found, ending = lazy_terminal(self.terminals, defined, given)
+        else:
+            found = self._expression(defined.body, defined.scope, arguments)
+        said = said_of(self.nodes, defined.definition.name, found, given, ending)
+        if said != Attributes():
+            self.attributes[name] = said
+        return found
 
     # --- expressions
 
     def _expression(self, node: Node, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if isinstance(node, Row):
-            return sequence(self._expression(part, scope, arguments) for part in node.parts)
+            found = sequence(self._row(node, scope, arguments))
+            if node.condition is None:
+                return found
+            if not self._has_parameter:
+                node.spot.refuse("a condition stands in a rule that has no parameter", "define the rule as name::_")
+            return Conditional(node.condition, found)
+        if isinstance(node, Called):
+            return self._called(node, scope)
         if isinstance(node, Options):
             return choice(self._expression(option, scope, arguments) for option in node.options)
         if isinstance(node, Repeated):
@@ -265,19 +273,80 @@ class GrammarWriter:
             sign = "&" if isinstance(node, Both) else "~"
             node.spot.refuse(f'"{sign}" is for terminals', "give what it is about a name in capitals, and use that")
         if isinstance(node, Token):
-            what = "other grammars cannot be named" if node.text.startswith("@") else "tokens cannot be named yet"
-            node.spot.refuse(f"{what}: {node.text}", "write the text that stands there")
+            return self._tokens(node)
         if node.spot not in self._included:
             self._included[node.spot] = self.inside(node)
         return self._included[node.spot]
+
+    def _row(self, node: Row, scope: Scope, arguments: dict[str, Expression]) -> list[Expression]:
+        """The parts of a row; what stops a rule is read by that rule and left out behind it."""
+        found: list[Expression] = []
+        stop: Node | None = None
+        for n, part in enumerate(node.parts):
+            if stop is not None:
+                stop = None
+                continue
+            stop = self._stop_of(part, scope, arguments)
+            if stop is not None and (n + 1 == len(node.parts) or not same_text(node.parts[n + 1], stop)):
+                self._refuse_stop(part)
+            found.append(self._expression(part, scope, arguments) if stop is None else self._call(part, scope))
+        return found
+
+    def _stop_of(self, node: Node, scope: Scope, arguments: dict[str, Expression]) -> Node | None:
+        """What stops the rule that a node names, if something does."""
+        if not isinstance(node, Name) or node.is_terminal or node.name in arguments:
+            return None
+        defined = self.definitions.known.get(scope.name(node.name))
+        attributes = defined.definition.attributes if defined is not None and defined.definition is not None else ()
+        found = next((attribute.value for attribute in attributes if attribute.name == "stop"), None)
+        return found if isinstance(found, tuple) and found != Text(found[0], "", False) else None
+
+    def _refuse_stop(self, node: Node) -> NoReturn:
+        node.spot.refuse(
+            "what stops this rule is not part of it, and no sampler takes back what it has written",
+            "let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+        )
+
+    def _tokens(self, node: Token) -> Expression:
+        table = self.nodes.table
+        if node.text.startswith("@"):
+            return self.inside(node)
+        assert table is not None, "grammars are compiled for a vocabulary"
+        try:
+            return read_tokens(table, node.text)
+        except GrammarError as error:
+            node.spot.refuse(error.message, error.help or "name another one")
 
     def _name(self, node: Name, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if node.name in arguments:
             return arguments[node.name]
         if node.is_terminal:
             return self.terminals.named(node, scope)
+        if self._stop_of(node, scope, arguments) is not None:
+            self._refuse_stop(node)
+        return self._call(node, scope)
+
+    def _called(self, node: Called, scope: Scope) -> Expression:
+        """A rule with a parameter."""
+        full, defined = self.definitions.find(Name(node.spot, node.name), scope)
+        assert defined.definition is not None
+        if not defined.definition.is_parametric:
+            node.spot.refuse(f'"{node.name}" has no parameter', f"write {node.name}, or define it as {node.name}::_")
+        if node.change.function != "value" and not self._has_parameter:
+            node.spot.refuse(
+                f"there is no parameter here from which {node.change.text} could be computed",
+                f"give a number: {node.name}::0",
+            )
+        self._rule(full, defined)
+        return Call(full, node.change)
+
+    def _call(self, node: Node, scope: Scope) -> Expression:
+        """The rule that a node names."""
+        assert isinstance(node, Name)
         full, defined = self.definitions.find(node, scope)
         assert defined.definition is not None
+        if defined.definition.is_parametric:
+            node.spot.refuse(f'"{node.name}" has a parameter', f"give it one: {node.name}::0")
         if defined.definition.parameters:
             node.spot.refuse(
                 f'"{node.name}" is a template',

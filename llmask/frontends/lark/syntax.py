@@ -20,6 +20,7 @@ from llmask.frontends.lark.tokens import Token, tokens_of
 from llmask.frontends.lark.tree import (
     Attribute,
     Both,
+    Called,
     Declare,
     Definition,
     Ignore,
@@ -46,7 +47,7 @@ from llmask.frontends.places import Source, Spot
 GRAMMAR = r"""
     start: (_statement NEWLINE)*
     _statement: definition | override | extend | ignore | import | declare | LLGUIDANCE
-    definition: name [parameters] [DOT NUMBER] [attributes] COLON options
+    definition: name [PARAMETER] [parameters] [DOT NUMBER] [attributes] COLON options
     parameters: OPEN_BRACE name (COMMA name)* CLOSE_BRACE
     attributes: OPEN_MAYBE [attribute (COMMA attribute)*] CLOSE_MAYBE
     attribute: RULE [EQUALS (NUMBER | value)]
@@ -56,17 +57,18 @@ GRAMMAR = r"""
     import: IMPORT [DOT] name (DOT name)* [ARROW name | OPEN name (COMMA name)* CLOSE]
     declare: DECLARE name+
     options: row (OR row)*
-    row: expressions (AND expressions)* [ARROW RULE]
+    row: expressions (AND expressions)* [IF] [ARROW RULE]
     expressions: expression*
     expression: atom [OPERATOR | COUNTS]
     atom: NOT atom | OPEN options CLOSE | OPEN_MAYBE options CLOSE_MAYBE | value
-    value: name | STRING | REGEXP | STRING DOTS STRING | usage | JSON | REGEX | LARK start CLOSE_BRACE
+    value: name | called | STRING | REGEXP | STRING DOTS STRING | usage | JSON | REGEX | LARK start CLOSE_BRACE
          | SPECIAL | GRAMMAR
     usage: name OPEN_BRACE value (COMMA value)* CLOSE_BRACE
+    called: name PARAMETER
     name: RULE | TERMINAL
     %declare NEWLINE LLGUIDANCE DOT NUMBER COLON OPEN_BRACE CLOSE_BRACE COMMA OPEN_MAYBE CLOSE_MAYBE EQUALS
     %declare OVERRIDE EXTEND IGNORE IMPORT DECLARE ARROW OPEN CLOSE OR AND OPERATOR COUNTS NOT STRING REGEXP DOTS
-    %declare JSON REGEX LARK SPECIAL GRAMMAR RULE TERMINAL
+    %declare JSON REGEX LARK SPECIAL GRAMMAR RULE TERMINAL PARAMETER IF
 """
 WRITTEN = {
     "NEWLINE": "the end of the line",
@@ -183,8 +185,13 @@ class _Reader:
     # --- statements
 
     def _definition(self, tree: Any, how: str = "") -> Definition:
-        name, parameters, _, number, attributes, _, options = tree.children
+        name, parameter, parameters, _, number, attributes, _, options = tree.children
         found = self._name(name)
+        if parameter is not None and (parameter.value.value.function != "_" or found.is_terminal):
+            parameter.value.spot.refuse(
+                f'"{parameter.value.text}" cannot stand behind a name that is defined',
+                "a rule with a parameter is defined as name::_",
+            )
         priority = 0
         if number is not None:
             priority = self._integer(number.value.text, number.value.spot)
@@ -194,6 +201,7 @@ class _Reader:
             () if attributes is None else self._attributes(attributes),
             self._options(options),
             how,
+            parameter is not None,
         )
 
     @staticmethod
@@ -273,12 +281,13 @@ class _Reader:
         rows = [self._expressions(part) for part in _trees(tree)]
         tokens = [child.value for child in tree.children if child is not None and not hasattr(child, "data")]
         alias = next((token.spot for token in tokens if token.kind == "RULE"), None)
+        condition = next((token.value for token in tokens if token.kind == "IF"), None)
         if len(rows) > 1:
             for row, sign in zip(rows, [tokens[0], *tokens], strict=False):
                 if not row.parts:
                     sign.spot.refuse('beside "&" stands what both sides match', "add what is missing, or take it out")
-            return Row(rows[0].spot, (Both(tokens[0].spot, tuple(rows)),), alias)
-        return rows[0]._replace(alias=alias)
+            return Row(rows[0].spot, (Both(tokens[0].spot, tuple(rows)),), alias, condition)
+        return rows[0]._replace(alias=alias, condition=condition)
 
     def _expressions(self, tree: Any) -> Row:
         parts = tuple(self._expression(child) for child in tree.children)
@@ -331,6 +340,9 @@ class _Reader:
     def _value(self, tree: Any) -> Node:
         first, *rest = tree.children
         if hasattr(first, "data"):
+            if first.data == "called":
+                found = self._name(first.children[0])
+                return Called(found.spot, found.name, first.children[1].value.value)
             return self._name(first) if first.data == "name" else self._usage(first)
         token: Token = first.value
         spot = token.spot

@@ -114,14 +114,14 @@ class Terminals:
     def lazy(self, node: Node, scope: Scope) -> Expression:
         """A terminal that ends where it first can, and so do all beside it; nothing, if it may be empty."""
         value = self.value(node, scope)
-        whole = self._closed(value, node.spot, is_lazy=True)
+        whole = self.closed(value, node.spot, is_lazy=True)
         if self.nodes.is_nullable(whole):
             return EMPTY
         return self._keep(Lexeme(self.nodes.lazy(whole), f"/(?:{value.regexp})(lazy)/"), value, 0)
 
     def _lexeme(self, value: Value, spot: Spot, name: str | None, priority: int) -> Lexeme:
         text = value.regexp if value.is_string else f"/{value.regexp}/"
-        return self._keep(Lexeme(self._closed(value, spot), text, name), value, priority)
+        return self._keep(Lexeme(self.closed(value, spot), text, name), value, priority)
 
     def _keep(self, lexeme: Lexeme, value: Value, priority: int) -> Lexeme:
         most = width(value.tree)[1] if value.tree is not None else 0
@@ -215,11 +215,11 @@ class Terminals:
             return Value(None, structured_node(self.nodes, node.value, node.spot), "%regex {...}")
         if isinstance(node, Both):
             parts = [self.value(part, scope) for part in node.parts]
-            both = self.nodes.intersect([self._closed(part, node.spot) for part in parts])
+            both = self.nodes.intersect([self.closed(part, node.spot) for part in parts])
             return Value(None, both, "&".join(f"(?:{part.regexp})" for part in parts))
         if isinstance(node, Negated):
             part = self.value(node.part, scope)
-            others = self.nodes.intersect([self._texts(), self.nodes.complement(self._closed(part, node.spot))])
+            others = self.nodes.intersect([self._texts(), self.nodes.complement(self.closed(part, node.spot))])
             return Value(None, others, f"~(?:{part.regexp})")
         return _refuse_part(node)
 
@@ -251,11 +251,11 @@ class Terminals:
         return Value(None, self.nodes.repeat(value.node, node.low, node.high), regexp)
 
     def _all_closed(self, values: list[Value], parts: tuple[Node, ...]) -> list[int]:
-        return [self._closed(value, part.spot) for value, part in zip(values, parts, strict=True)]
+        return [self.closed(value, part.spot) for value, part in zip(values, parts, strict=True)]
 
     # --- nodes
 
-    def _closed(self, value: Value, spot: Spot, is_lazy: bool = False) -> int:
+    def closed(self, value: Value, spot: Spot, is_lazy: bool = False) -> int:
         """Node of a value, once nothing is put beside it any more; lazy quantifiers have their meaning."""
         if value.tree is None:
             return value.node

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.lark.parameters import read_change, read_condition
 from llmask.frontends.places import Source, Spot, similar
 
 MAX_NESTING = 60  # of parentheses: what follows takes some ten of Python's frames a level, of the thousand there are
@@ -58,11 +59,13 @@ SIGNS = {
     "&": "AND",
     "=": "EQUALS",
 }
-DIRECTIVES = ("ignore", "import", "declare", "override", "extend", "json", "regex", "lark", "llguidance")
+DIRECTIVES = ("ignore", "import", "declare", "override", "extend", "json", "regex", "lark", "llguidance", "if")
 WITH_JSON = ("json", "regex", "llguidance")
 BEFORE_NAMES = ("NEWLINE", "OVERRIDE", "EXTEND")
 CLOSING = {"(": ")", "[": "]", "{": "}", "%lark {": "}"}
-STATEMENT = re.compile(r"[?!]*_?[A-Za-z][\w-]*(?:\{[^{}\n]*\})?(?:\.\d+)?(?:\[[^\]\n]*\])?[ \t]*:|%(?!json|regex|lark)")
+STATEMENT = re.compile(
+    r"[?!]*_?[A-Za-z][\w-]*(?:\{[^{}\n]*\})?(?:\.\d+)?(?:\[[^\]\n]*\])?(?:::_)?[ \t]*:|%(?!json|regex|lark|if)"
+)
 
 
 class Token(NamedTuple):
@@ -157,7 +160,8 @@ def _next(source: Source, at: int) -> tuple[Token, int]:
     elif kind == "TWO_COLONS" and text.startswith("=", found.end()):
         spot.refuse("::= is GBNF's sign", "a rule is written name: ...; for GBNF there is Compiler.gbnf")
     elif kind == "TWO_COLONS":
-        spot.refuse('"::" begins a parametric rule, which is not supported', "write the cases out as rules")
+        change, end = read_change(source, found.end())
+        return Token("PARAMETER", text[at:end], Spot(source, at, end), change), end
     elif kind == "DIRECTIVE":
         return _directive(word, spot)
     return Token(kind, word, spot), found.end()
@@ -181,7 +185,8 @@ def _directive(word: str, spot: Spot) -> tuple[Token, int]:
     name = word[1:]
     text = spot.source.text
     if name == "if":
-        spot.refuse("%if is for parametric rules, which are not supported", "write the cases out as rules")
+        condition, end = read_condition(spot.source, spot.end)
+        return Token("IF", text[spot.begin : end], Spot(spot.source, spot.begin, end), condition), end
     if name not in DIRECTIVES:
         spot.refuse(f"{word} is no directive", similar(name, DIRECTIVES, "known are %" + ", %".join(DIRECTIVES)))
     if name == "lark":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, Union
 
 from llmask.frontends.places import Spot
+from llmask.grammar.parameters import Change, Condition
 
 
 class Name(NamedTuple):
@@ -59,12 +60,21 @@ class Usage(NamedTuple):
     arguments: tuple[Node, ...]
 
 
+class Called(NamedTuple):
+    """A rule with a parameter, `name::set_bit(2)`."""
+
+    spot: Spot
+    name: str
+    change: Change
+
+
 class Row(NamedTuple):
-    """Parts in a row; `alias` is where a name for the tree stands, which changes no text."""
+    """Parts in a row, where a condition holds; `alias` is a name for the tree, which changes no text."""
 
     spot: Spot
     parts: tuple[Node, ...]
     alias: Spot | None = None
+    condition: Condition | None = None
 
 
 class Options(NamedTuple):
@@ -134,7 +144,7 @@ class Attribute(NamedTuple):
 
 
 Node = Union[  # noqa: UP007 (runtime on 3.10)
-    Name, Text, Pattern, Range, Usage, Row, Options, Repeated, Both, Negated, Json, Structured, Nested, Token
+    Name, Text, Pattern, Range, Usage, Row, Options, Repeated, Both, Negated, Json, Structured, Nested, Token, Called
 ]
 
 
@@ -144,6 +154,7 @@ class Definition(NamedTuple):
     how       "", "override" or "extend"
     spot      its name
     parameters  of a template
+    is_parametric  it has a parameter: `name::_`
     """
 
     spot: Spot
@@ -153,6 +164,7 @@ class Definition(NamedTuple):
     attributes: tuple[Attribute, ...]
     body: Node
     how: str = ""
+    is_parametric: bool = False
 
 
 class Ignore(NamedTuple):

@@ -472,7 +472,7 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         '    %ignor " "\n'
         "    ^^^^^^\n"
         "  known are %ignore, %import, %declare, %override, %extend, %json, %regex, %lark, "
-        '%llguidance, or did you mean "ignore"?',
+        '%llguidance, %if, or did you mean "ignore"?',
     ),
     (
         "unknown library",
@@ -616,11 +616,11 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "token",
         "GrammarError",
         'start: <|eot|> "a"\n',
-        "tokens cannot be named yet: <|eot|>\n"
+        "the vocabulary has no token <|eot|>\n"
         "  at line 1, column 8\n"
         '    start: <|eot|> "a"\n'
         "           ^^^^^^^\n"
-        "  write the text that stands there",
+        "  did you mean <eos>?",
     ),
     (
         "token in a terminal",
@@ -636,11 +636,11 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "other grammar",
         "GrammarError",
         "start: @other\n",
-        "other grammars cannot be named: @other\n"
+        "there is no grammar @other\n"
         "  at line 1, column 8\n"
         "    start: @other\n"
         "           ^^^^^^\n"
-        "  write the text that stands there",
+        "  give it: lark(text, grammars={...})",
     ),
     (
         "broken JSON",
@@ -703,24 +703,160 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         '  known are capture, lazy, max_tokens, stop, stop_capture, suffix, temperature, or did you mean "lazy"?',
     ),
     (
-        "max_tokens",
+        "max_tokens of several terminals",
         "GrammarError",
-        "start[max_tokens=3]: /a+/\n",
-        "max_tokens is not supported\n"
+        'start[max_tokens=3]: "a" "b"\n',
+        "max_tokens is for rules that are one terminal\n"
         "  at line 1, column 7\n"
-        "    start[max_tokens=3]: /a+/\n"
+        '    start[max_tokens=3]: "a" "b"\n'
         "          ^^^^^^^^^^\n"
-        "  bound the text instead, for example /(.|\\n){0,1000}/",
+        "  give it to the rules that are",
     ),
     (
-        "stop",
+        "max_tokens of a terminal that must go on",
+        "GrammarError",
+        'start[max_tokens=3]: "ab"\n',
+        "max_tokens closes a terminal where it stands, and this one may not end everywhere\n"
+        "  at line 1, column 7\n"
+        '    start[max_tokens=3]: "ab"\n'
+        "          ^^^^^^^^^^\n"
+        "  write a terminal such as /.*/, without suffix or lazy, and what ends it behind the rule",
+    ),
+    (
+        "max_tokens that is none",
+        "GrammarError",
+        "start[max_tokens=0.5]: /a+/\n",
+        "max_tokens is a whole number from 1 on\n"
+        "  at line 1, column 7\n"
+        "    start[max_tokens=0.5]: /a+/\n"
+        "          ^^^^^^^^^^\n"
+        "  for example max_tokens=100",
+    ),
+    (
+        "temperature of several terminals",
+        "GrammarError",
+        'start[temperature=1]: "a" "b"\n',
+        "temperature is for rules that are one terminal\n"
+        "  at line 1, column 7\n"
+        '    start[temperature=1]: "a" "b"\n'
+        "          ^^^^^^^^^^^\n"
+        "  give it to the rules that are",
+    ),
+    (
+        "temperature below 0",
+        "GrammarError",
+        'start[temperature=-1]: "a"\n',
+        "temperature is a number from 0 on\n"
+        "  at line 1, column 7\n"
+        '    start[temperature=-1]: "a"\n'
+        "          ^^^^^^^^^^^\n"
+        "  for example temperature=0.7",
+    ),
+    (
+        "attribute twice",
+        "GrammarError",
+        'start[capture, capture="x"]: "a"\n',
+        "capture stands here twice\n"
+        "  at line 1, column 16\n"
+        '    start[capture, capture="x"]: "a"\n'
+        "                   ^^^^^^^\n"
+        "  take one of them out",
+    ),
+    (
+        "capture without a name",
+        "GrammarError",
+        'start[capture=3]: "a"\n',
+        "capture takes a name in quotes, or nothing\n"
+        "  at line 1, column 7\n"
+        '    start[capture=3]: "a"\n'
+        "          ^^^^^^^\n"
+        '  for example capture="answer"',
+    ),
+    (
+        "lazy with a value",
+        "GrammarError",
+        "start[lazy=1]: /a+/\n",
+        "lazy takes no value\n  at line 1, column 7\n    start[lazy=1]: /a+/\n          ^^^^\n  write [lazy]",
+    ),
+    (
+        "stop and suffix",
+        "GrammarError",
+        'start: a "x"\na[stop="x", suffix="y"]: /a+/\n',
+        "stop and suffix cannot stand together\n"
+        "  at line 2, column 3\n"
+        '    a[stop="x", suffix="y"]: /a+/\n'
+        "      ^^^^\n"
+        "  take one of them out",
+    ),
+    (
+        "stop without text",
+        "GrammarError",
+        'start: a\na[stop=""]: /a+/\n',
+        'stop="" waits for the end of the sequence, after which nothing is read\n'
+        "  at line 2, column 3\n"
+        '    a[stop=""]: /a+/\n'
+        "      ^^^^\n"
+        "  take it out, or give a text",
+    ),
+    (
+        "stop_capture alone",
+        "GrammarError",
+        'start[stop_capture="y"]: /a+/\n',
+        "stop_capture captures what matched stop or suffix, and there is neither\n"
+        "  at line 1, column 7\n"
+        '    start[stop_capture="y"]: /a+/\n'
+        "          ^^^^^^^^^^^^\n"
+        "  add one, or take it out",
+    ),
+    (
+        "stop_capture without a name",
+        "GrammarError",
+        'start[stop_capture, suffix="x"]: /a+/\n',
+        "stop_capture takes a name in quotes\n"
+        "  at line 1, column 7\n"
+        '    start[stop_capture, suffix="x"]: /a+/\n'
+        "          ^^^^^^^^^^^^\n"
+        '  for example stop_capture="end"',
+    ),
+    (
+        "suffix that is none",
+        "GrammarError",
+        "start[suffix=3]: /a+/\n",
+        "suffix is a string, a pattern or a terminal\n"
+        "  at line 1, column 7\n"
+        "    start[suffix=3]: /a+/\n"
+        "          ^^^^^^\n"
+        '  for example suffix="</think>"',
+    ),
+    (
+        "stop that is not taken back",
+        "GrammarError",
+        'start: a "y"\na[stop="x"]: /a+/\n',
+        "what stops this rule is not part of it, and no sampler takes back what it has written\n"
+        "  at line 1, column 8\n"
+        '    start: a "y"\n'
+        "           ^\n"
+        "  let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+    ),
+    (
+        "stop of the start",
         "GrammarError",
         'start[stop="x"]: /a+/\n',
-        "stop takes back what was written, which is not supported\n"
-        "  at line 1, column 7\n"
+        "what stops this rule is not part of it, and no sampler takes back what it has written\n"
+        "  at line 1, column 1\n"
         '    start[stop="x"]: /a+/\n'
-        "          ^^^^\n"
-        "  write suffix=..., or lazy",
+        "    ^^^^^\n"
+        "  let the same text follow wherever the rule is used, or write suffix=... instead of stop=...",
+    ),
+    (
+        "capture in a grammar inside",
+        "GrammarError",
+        'start: "a" %lark { start[capture]: "b" }\n',
+        "capture, temperature and max_tokens have no meaning in a grammar inside another one\n"
+        "  at line 1, column 12\n"
+        '    start: "a" %lark { start[capture]: "b" }\n'
+        "               ^^^^^\n"
+        "  give them to a rule of the grammar around it, or write its rules there",
     ),
     (
         "lazy rule",
@@ -744,24 +880,126 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         'mean "no_forcing"?',
     ),
     (
-        "parametric",
+        "parameter of a rule without one",
         "GrammarError",
-        "start: a::0\n",
-        '"::" begins a parametric rule, which is not supported\n'
-        "  at line 1, column 9\n"
-        "    start: a::0\n"
-        "            ^^\n"
-        "  write the cases out as rules",
+        'start: b::0\nb: "x"\n',
+        '"b" has no parameter\n  at line 1, column 8\n    start: b::0\n           ^\n  write b, or define it as b::_',
     ),
     (
-        "if",
+        "rule without its parameter",
         "GrammarError",
-        'start: "a" %if ge(_, 3)\n',
-        "%if is for parametric rules, which are not supported\n"
-        "  at line 1, column 12\n"
-        '    start: "a" %if ge(_, 3)\n'
-        "               ^^^\n"
-        "  write the cases out as rules",
+        'start: b\nb::_: "x"\n',
+        '"b" has a parameter\n  at line 1, column 8\n    start: b\n           ^\n  give it one: b::0',
+    ),
+    (
+        "condition without a parameter",
+        "GrammarError",
+        'start: "x" %if true\n',
+        "a condition stands in a rule that has no parameter\n"
+        "  at line 1, column 8\n"
+        '    start: "x" %if true\n'
+        "           ^^^\n"
+        "  define the rule as name::_",
+    ),
+    (
+        "parameter computed of nothing",
+        "GrammarError",
+        'start: a::set_bit(3)\na::_: "x"\n',
+        "there is no parameter here from which set_bit(3) could be computed\n"
+        "  at line 1, column 8\n"
+        "    start: a::set_bit(3)\n"
+        "           ^\n"
+        "  give a number: a::0",
+    ),
+    (
+        "no change",
+        "GrammarError",
+        'start: a::0\na::_: "x" | "y" a::setbit(3)\n',
+        '"setbit" is nothing that a parameter can be\n'
+        "  at line 2, column 20\n"
+        '    a::_: "x" | "y" a::setbit(3)\n'
+        "                       ^^^^^^\n"
+        '  write set_bit(0), or did you mean "set_bit"?',
+    ),
+    (
+        "no condition",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if has_bit(3)\n',
+        '"has_bit" is no condition\n'
+        "  at line 2, column 15\n"
+        '    a::_: "x" %if has_bit(3)\n'
+        "                  ^^^^^^^\n"
+        "  write bit_set(0)",
+    ),
+    (
+        "bit beyond the last",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if bit_set(64)\n',
+        "there is no bit 64\n"
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if bit_set(64)\n'
+        "                          ^^\n"
+        "  bits count from 0 to 63",
+    ),
+    (
+        "bits in disorder",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if is_ones([3:3])\n',
+        "[3:3] are no bits\n"
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if is_ones([3:3])\n'
+        "                          ^^^^^\n"
+        "  write [x:y] with x < y <= 64, or _ for all",
+    ),
+    (
+        "value of too many bits",
+        "GrammarError",
+        'start: a::0x10000000000000000\na::_: "x"\n',
+        '"0x10000000000000000" is no number of 64 bits\n'
+        "  at line 1, column 11\n"
+        "    start: a::0x10000000000000000\n"
+        "              ^^^^^^^^^^^^^^^^^^^\n"
+        "  write one, such as 5 or 0x1f",
+    ),
+    (
+        "parenthesis in a condition",
+        "GrammarError",
+        'start: a::0\na::_: "x" %if bit_set 3)\n',
+        'there is "3" where "(" should be\n'
+        "  at line 2, column 23\n"
+        '    a::_: "x" %if bit_set 3)\n'
+        "                          ^\n"
+        "  write (",
+    ),
+    (
+        "parameter in a definition",
+        "GrammarError",
+        'start: a::0\na::0: "x"\n',
+        '"::0" cannot stand behind a name that is defined\n'
+        "  at line 2, column 2\n"
+        '    a::0: "x"\n'
+        "     ^^^\n"
+        "  a rule with a parameter is defined as name::_",
+    ),
+    (
+        "attributes with a parameter",
+        "GrammarError",
+        'start: a::0\na::_[capture]: "x"\n',
+        "attributes are not for rules with a parameter\n"
+        "  at line 2, column 6\n"
+        '    a::_[capture]: "x"\n'
+        "         ^^^^^^^\n"
+        "  give them to a rule around it",
+    ),
+    (
+        "parameter without end",
+        "UnsatisfiableSchema",
+        'start: a::0\na::_: "x" a::set_bit(0)\n',
+        'the grammar derives nothing: rule "start" never gets to an end\n'
+        "  at line 1, column 1\n"
+        "    start: a::0\n"
+        "    ^^^^^\n"
+        "  look at the conditions: some value has to let every rule end",
     ),
     (
         "ignored and used",
