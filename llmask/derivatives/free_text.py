@@ -83,7 +83,8 @@ def free_text(nodes: RegexNodes, triggers: Sequence[bytes], excluded: Sequence[b
 
 
 def _made(nodes: RegexNodes, triggers: Sequence[bytes], excluded: Sequence[bytes]) -> FreeText:
-    assert all(triggers) and all(excluded) and len(set(triggers)) == len(triggers), "frontends refuse these"
+    assert all((*triggers, *excluded)), "frontends refuse these"
+    assert len(set(triggers)) == len(triggers), "whoever calls puts together what shares a trigger"
     words = _Words(triggers, excluded)
     n_entries = (len(triggers) + 1) * len(words.complete) * words.n_classes
     if n_entries > MOST_ENTRIES:
