@@ -29,7 +29,9 @@ from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
 from .grammar.rules import Rules
 from .limits import Limits, checked
+from .mask.apply import allocate_bitmask
 from .store.store import Store
+from .tag_compiler import TagCompiler
 from .tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler:
+class Compiler(TagCompiler):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters
@@ -86,8 +88,6 @@ class Compiler:
         store = Store(self.tokenizer, self.limits)
         grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
         matcher = grammar.matcher()
-        from .mask.apply import allocate_bitmask
-
         bitmask = allocate_bitmask(1, self.tokenizer.vocab_size)
         try:
             for byte in _WARM_DOCUMENT:

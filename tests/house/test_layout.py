@@ -37,7 +37,7 @@ IMPORT_ORDER = (
     ("llmask.frontends",),
     *JSON_SCHEMA,
     ("llmask.frontends.json_schema",),
-    ("llmask.frontends.lark",),
+    ("llmask.frontends.lark", "llmask.frontends.structural_tags"),
     ("llmask.lexer",),
     ("llmask.parser",),
     ("llmask.store",),
@@ -45,6 +45,7 @@ IMPORT_ORDER = (
     (
         *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.forced", "llmask.matcher"),
         *("llmask.prefixed", "llmask.canonical", "llmask.workers", "llmask.batch", "llmask.compiler"),
+        *("llmask.tag_compiler",),
     ),
     ("llmask",),
     ("llmask.samplers",),
