@@ -247,7 +247,7 @@ class Compiler(TagCompiler):
 
         Raises
         ------
-        GrammarError : the grammar is malformed (with line and column), uses tokens (`<[42]>`), or derives nothing.
+        GrammarError : the grammar is malformed (with line and column), names a token that is none, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
 
         Examples

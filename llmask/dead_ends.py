@@ -3,7 +3,8 @@
 A lexeme takes every byte that it can, so `A: /a+/  B: /ab/  start: A B` accepts `a`, `aa`, ... and no document: the
 `a` of B is always taken by A. Configurations are followed from the first one, shortest texts first, by every byte. One
 from which no end is reached, though all that follows it was seen, is a dead end; its text is shown. What was not seen
-within the limit is taken to have an end, so whatever is reported is true, and deep dead ends are not found.
+within the limit is taken to have an end, so whatever is reported is true, and deep dead ends are not found. Nor are
+those behind tokens that the grammar names by their ids.
 
 In: a grammar. Out: a warning or none. Cost: 3 us a byte that may follow, up to MAX_CONFIGURATIONS times 256 of them.
 """
@@ -60,7 +61,9 @@ def dead_end(generation: Generation) -> bytes | None:
                 texts[after] = texts[here] + bytes([byte])
                 order.append(after)
             into.setdefault(after, []).append(here)
-    ends = {here for here in order if engine.is_accepting(generation.table.address, here)} | set(unseen)
+    address = generation.table.address
+    ends = {here for here in order if engine.is_accepting(address, here) or engine.names_tokens(address, here)}
+    ends.update(unseen)
     waiting = list(ends)
     while waiting:
         for before in into.get(waiting.pop(), ()):

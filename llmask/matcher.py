@@ -27,6 +27,7 @@ from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .named import named_tokens
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation
@@ -286,7 +287,7 @@ class Matcher:
         return self._history.tokens()
 
     def text(self) -> bytes:
-        """The bytes accepted so far."""
+        """The bytes accepted so far; special tokens add none."""
         pieces = dict(self._pieces)
         tokenizer = self._store.tokenizer
         return b"".join(
@@ -297,12 +298,15 @@ class Matcher:
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.
 
-        At most `llmask.forced.MAX_FORCED_BYTES`; empty where the document may end.
+        At most `llmask.forced.MAX_FORCED_BYTES`; empty where the document may end, or a token may come next that the
+        grammar names by its id.
         """
         return find_forced(self)[0]
 
     def forced_tokens(self) -> list[int]:
-        """The tokens that must come next: those of `forced_bytes`, as the tokenizer writes them.
+        """The tokens that must come next: those of `forced_bytes`, as the tokenizer writes them, and named tokens.
+
+        A token that the grammar names by its id is forced where nothing else may come next.
 
         Stops before a token that what may follow could change, by merges or by how words are split. The tokens so far
         are taken as they are: where encoding the text would not have given them, nothing is forced. The text before
@@ -343,6 +347,7 @@ class Matcher:
         names = [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
         if engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
             names.append("the end")
+        names += named_tokens(self, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 
     def _rejection(self, token: Any) -> TokenRejected:
@@ -352,7 +357,7 @@ class Matcher:
         elif token in tokenizer.eos_ids:
             what = f"token {token} (end of sequence) cannot come next"
         elif not tokenizer.token_bytes(token):
-            what = f"token {token} (special, it has no text) cannot come next"
+            what = f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
         else:
             what = f"token {token} {shown(tokenizer.token_bytes(token))} cannot come next"
         return TokenRejected(

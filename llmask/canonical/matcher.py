@@ -89,8 +89,8 @@ class CanonicalMatcher(Matcher):
 
     def _follower(self, found: Filter, token: int) -> tuple[int, int, int] | None:
         """Split state, last token and chain after a token; None: it is not canonical."""
-        if token in self._store.tokenizer.eos_ids:
-            return self._splits[-1] if found.may_end else None
+        if not self._store.tokenizer.token_bytes(token):  # text on both sides of a special token is split by itself
+            return (self._review.states.start, NO_TOKEN, NO_CHAIN) if found.may_end else None
         at = bisect_left(found.removed, token)
         if at < len(found.removed) and found.removed[at] == token:
             return None

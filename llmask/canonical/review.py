@@ -30,6 +30,7 @@ from ..kernels.canonical_parts import (
     D_KIND,
     D_N_CROSSING,
     D_N_INSIDE,
+    D_NAMES,
     D_STATE,
     D_STATE_KIND,
 )
@@ -94,12 +95,14 @@ class Removed(NamedTuple):
     is_cut   whether a search was given up
     few      all tokens of the mask where they are few, else none
     accepts  whether the document may end
+    is_named whether nothing may follow but tokens that the grammar names
     """
 
     tokens: Tokens
     is_cut: bool
     few: Tokens
     accepts: bool
+    is_named: bool = False
 
 
 class StateReview:
@@ -231,7 +234,7 @@ class Review:
         states = self.states
         table = states.table(split)
         words, pairs = states.following(split, before)
-        removed, is_cut, few, accepts = self._find_removed(configuration, split)
+        removed, is_cut, few, accepts, is_named = self._find_removed(configuration, split)
         may_end, is_plain = bool(states.may_end[split]), False
         if configuration == ENDED:
             words, pairs, may_end = np.full_like(words, -1), NOTHING, True
@@ -251,7 +254,10 @@ class Review:
         for token in states.chain_ends(chain):
             if token not in removed and not self._goes_on(configuration, split, before, token):
                 removed = np.sort(np.append(removed, np.int32(token)))
-        if len(few) and not (accepts and may_end):
+        if is_named and not may_end:
+            is_cut = is_plain = may_end = True
+            words, pairs, removed = np.full_like(words, -1), NOTHING, NOTHING
+        elif len(few) and not (accepts and may_end):
             left = few[words[few >> 5] >> (few & 31) & 1 != 0]
             if not np.setdiff1d(left, np.concatenate([pairs, removed])).size:
                 is_cut = is_plain = True
@@ -297,9 +303,11 @@ class Review:
             bits = own & ~_view(int(parts[D_INSIDE]), self._n_words) if inside else own
             unsure.append(np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).astype(np.int32))
         found, is_cut = self._review_tokens(configuration, split, np.concatenate(unsure), False)
-        few = NOTHING if inside or parts[D_KIND] != MASK_LIST else np.concatenate(unsure)
+        are_few = not inside and parts[D_KIND] == MASK_LIST
+        few = np.concatenate(unsure) if are_few else NOTHING
+        is_named = bool(parts[D_NAMES]) and are_few and not len(few)
         made = self._removed[configuration, split] = Removed(
-            np.sort(np.concatenate([dead, found])), is_cut, few, bool(parts[D_ACCEPTS])
+            np.sort(np.concatenate([dead, found])), is_cut, few, bool(parts[D_ACCEPTS]), is_named
         )
         return made
 

@@ -225,10 +225,10 @@ class SplitStates(Neighbours):
         return numbers
 
     def _bits(self, tokens: npt.NDArray[np.int32], states: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
-        """Bits of the tokens that lead to a state, and of ends of sequence; padded to whole words of 64 bits."""
+        """Bits of the tokens that lead to a state, and of special ones; padded to whole words of 64 bits."""
         bits = np.zeros((self.tokenizer.vocab_size + 63) // 64 * 64, bool)
         bits[tokens] = states != REFUSED_SPLIT
-        bits[self.tokenizer.eos_ids] = True
+        bits[self.tokenizer.special_ids] = True
         return np.packbits(bits, bitorder="little").view(np.int32)
 
     def _unpack(self, packed: int, fallback: int) -> Key:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ from ..errors import GrammarError
 from ..kernels import engine, grammar_slots
 from ..kernels.node_table import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
+
+if TYPE_CHECKING:
+    from ..token_table import TokenTable
 
 UNBOUNDED = 2**31 - 1
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
@@ -45,6 +48,7 @@ class RegexNodes:
     ----------
     run : runs one operation of `kernels.engine.build` under the store's lock and raises `LimitExceeded`.
     count : how many nodes there are.
+    table : the tokens of the vocabulary; None where no grammar names any.
 
     Attributes
     ----------
@@ -56,9 +60,10 @@ class RegexNodes:
     EPSILON = 1  # matches the empty string
     ALL = 2  # matches every byte string
 
-    def __init__(self, run: Run, count: Callable[[], int]) -> None:
+    def __init__(self, run: Run, count: Callable[[], int], table: TokenTable | None = None) -> None:
         self._run = run
         self._count = count
+        self.table = table
         self.memo: dict[Hashable, Any] = {}
         self.variant_key: Any = None
         self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
@@ -169,6 +174,23 @@ class RegexNodes:
         if node is None:
             node = self._dfas[key] = self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
         return node
+
+    def tokens(self, ranges: Sequence[tuple[int, int]], has_text: bool) -> int:
+        """A terminal of tokens by their ids, which is no part of any expression: for `Rules.scan` alone.
+
+        Parameters
+        ----------
+        ranges : first and last id of each range, in their order, apart from each other; at least one.
+        has_text : whether some of the tokens have bytes.
+        """
+        data = np.array([int(has_text), *(token for pair in ranges for token in pair)], np.int32)
+        found = self._run(engine.TOKENS, data=data)
+        self.memo[__name__, "tokens", found] = True
+        return found
+
+    def names_tokens(self, node: int) -> bool:
+        """Whether `tokens` made it."""
+        return (__name__, "tokens", node) in self.memo
 
     def is_nullable(self, node: int) -> bool:
         """Whether `node` matches the empty string."""

@@ -20,6 +20,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     leaves,
 )
 
@@ -42,8 +43,8 @@ def derives_some(expression: Expression, productive: set[str], lexeme_is_empty: 
         return not lexeme_is_empty(expression)
     if isinstance(expression, Reference):
         return expression.name in productive
-    if isinstance(expression, Inclusion):
-        return True  # its frontend has seen to it
+    if isinstance(expression, (TokenSet, Inclusion)):
+        return True  # their frontend has seen to it
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_some(expression.part, productive, lexeme_is_empty)
     if isinstance(expression, Sequence):
@@ -67,7 +68,7 @@ def derives_empty(expression: Expression, nullable: set[str], lexeme_is_nullable
         return lexeme_is_nullable(expression)
     if isinstance(expression, Reference):
         return expression.name in nullable
-    if isinstance(expression, Inclusion):
+    if isinstance(expression, (TokenSet, Inclusion)):
         return False
     if isinstance(expression, Repeat):
         return expression.low == 0 or derives_empty(expression.part, nullable, lexeme_is_nullable)

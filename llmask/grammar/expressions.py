@@ -1,6 +1,7 @@
 r"""The form of a grammar that every text frontend writes: named rules over lexemes, as values that never change.
 
     Lexeme      bytes that the lexer recognises as one terminal: a regex node, how it is written, its name, its priority
+    TokenSet    one token of a set, by its id: a terminal beside the lexer, which never sees it
     Reference   a rule, by name
     Sequence    one part after the other
     Choice      one of the options
@@ -51,6 +52,25 @@ class Lexeme:
 
 
 @dataclass(frozen=True)
+class TokenSet:
+    """One token, by its id; most such tokens are special ones, which have no text.
+
+    A token that has text is taken by its id here, and as what stands for it in the grammar: where its text could be
+    read at the same place, too, it is not read.
+
+    Parameters
+    ----------
+    ranges : first and last id of each range, in their order, apart from each other; see `token_ranges.py`.
+    text : how it is written: `<|eot_id|>`, `<[10,20-30]>`.
+    is_excluded : any other token of the vocabulary is meant, ends of sequence left aside.
+    """
+
+    ranges: tuple[tuple[int, int], ...]
+    text: str
+    is_excluded: bool = False
+
+
+@dataclass(frozen=True)
 class Reference:
     """What the rule of this name derives."""
 
@@ -98,7 +118,7 @@ class Inclusion:
     text: str
 
 
-Expression = Lexeme | Reference | Sequence | Choice | Repeat | Inclusion
+Expression = Lexeme | TokenSet | Reference | Sequence | Choice | Repeat | Inclusion
 EMPTY = Sequence(())
 
 
@@ -133,12 +153,12 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
     return (expression.part,) if isinstance(expression, Repeat) else ()
 
 
-def leaves(expression: Expression) -> Iterator[Lexeme | Reference | Inclusion]:
-    """Every lexeme, reference and inclusion in an expression, from left to right."""
+def leaves(expression: Expression) -> Iterator[Lexeme | TokenSet | Reference | Inclusion]:
+    """Every lexeme, token set, reference and inclusion in an expression, from left to right."""
     waiting = [expression]
     while waiting:
         found = waiting.pop()
-        if isinstance(found, (Lexeme, Reference, Inclusion)):
+        if isinstance(found, (Lexeme, TokenSet, Reference, Inclusion)):
             yield found
         else:
             waiting += reversed(parts_of(found))
@@ -216,7 +236,7 @@ def written(expression: Expression, allowed: int = ANYTHING) -> str:
         return expression.name or expression.text
     if isinstance(expression, Reference):
         return expression.name
-    if isinstance(expression, Inclusion):
+    if isinstance(expression, (TokenSet, Inclusion)):
         return expression.text
     if isinstance(expression, Repeat):
         low, high = expression.low, expression.high

@@ -38,6 +38,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     choice,
     leaves,
     parts_of,
@@ -206,7 +207,7 @@ class _Fusion:
 
     def _made(self, expression: Expression) -> Part | None:
         assert not isinstance(expression, (Lexeme, Reference))
-        if isinstance(expression, Inclusion):
+        if isinstance(expression, (TokenSet, Inclusion)):
             return None
         if isinstance(expression, Repeat):
             part = self._part(expression.part)
@@ -240,7 +241,7 @@ class _Fusion:
             return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
         if isinstance(expression, Lexeme):
             return self._spelled_out(expression.node)
-        if isinstance(expression, (Reference, Inclusion)):
+        if isinstance(expression, (TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             return Repeat(self._fused(expression.part), expression.low, expression.high)
@@ -282,7 +283,7 @@ def woven(grammar: Grammar) -> Grammar:
         return grammar
 
     def weave(expression: Expression) -> Expression:
-        if isinstance(expression, Lexeme):
+        if isinstance(expression, (Lexeme, TokenSet)):
             return sequence([expression, Reference(IGNORED)])
         if isinstance(expression, Repeat):
             return Repeat(weave(expression.part), expression.low, expression.high)

@@ -109,7 +109,14 @@ class _Inclusion:
         self, edge: tuple[int, int, int], begin: StateId, end: StateId, guard: GuardId, nothing_read: bool
     ) -> None:
         kind, symbol, number = edge
-        if kind == SCAN:
+        if kind == SCAN and self.nodes.names_tokens(symbol):
+            before = begin
+            if not nothing_read and self.other.ignored is not None:
+                before = self.rules.state(RuleId(self.rules.state_rules[begin]))
+                self.rules.scan(begin, self.blanks, before, is_bare=True)
+                self.rules.skip(begin, before)
+            self.rules.scan(before, symbol, end, guard, is_bare=True)
+        elif kind == SCAN:
             lexeme = symbol if nothing_read else self._spaced(symbol)
             self.rules.scan(begin, lexeme, end, guard, self.priorities.get(number, 0), is_bare=True)
         elif kind == CALL:

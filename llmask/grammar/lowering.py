@@ -37,6 +37,7 @@ from llmask.grammar.expressions import (
     Reference,
     Repeat,
     Sequence,
+    TokenSet,
     choice,
     leaves,
     sequence,
@@ -44,6 +45,7 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.inclusion import include
 from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.token_ranges import token_node
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -205,7 +207,7 @@ class _Lowering:
         """An expression that derives something, without the options and optional parts that derive nothing."""
         if isinstance(expression, Sequence):
             return sequence(self._without(part, productive) for part in expression.parts)
-        if isinstance(expression, (Lexeme, Reference, Inclusion)):
+        if isinstance(expression, (Lexeme, TokenSet, Reference, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
             if not derives_some(expression.part, productive, self.is_empty):
@@ -268,6 +270,8 @@ class _Lowering:
             rules.scan(begin, expression.node, end, priority=expression.priority)
             if self.is_nullable(expression):
                 rules.skip(begin, end)
+        elif isinstance(expression, TokenSet):
+            rules.scan(begin, token_node(self.nodes, expression), end)
         elif isinstance(expression, Reference):
             rules.call(begin, self._rule(expression.name), end)
         elif isinstance(expression, Inclusion):

@@ -10,6 +10,7 @@ from .grammar_slots import CROSSINGS, OWN_MASKS
 from .interning import POOL
 from .jit import door
 from .lexer_states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
+from .masks import HAS_NAMED, KIND_BITS
 from .memory import as_table, block, get_i64
 from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS
 from .store_slots import MASKS, TOKEN_LISTS
@@ -23,7 +24,8 @@ D_STATE = 4  # the lexer state that carries the mask of what stays inside the le
 D_STATE_KIND = 5
 D_INSIDE = 6  # address of int32[n] or of the mask
 D_N_INSIDE = 7
-D_FIELDS = 8
+D_NAMES = 8  # 1: tokens are named, see token_sets.py
+D_FIELDS = 9
 
 
 @door("void(int64, int64, int64, int64[::1])", group="canonical")
@@ -33,7 +35,9 @@ def describe(store_address, grammar_address, configuration, out):
     state = DEAD
     if configuration != ENDED:
         state = configuration_field(grammar, configuration, C_STATE)
-    out[D_KIND] = configuration_field(grammar, configuration, C_MASK_KIND)
+    kind = configuration_field(grammar, configuration, C_MASK_KIND)
+    out[D_KIND] = kind & KIND_BITS
+    out[D_NAMES] = 1 if kind & HAS_NAMED != 0 else 0
     out[D_ACCEPTS] = configuration_field(grammar, configuration, C_ACCEPTS)
     out[D_N_CROSSING] = configuration_field(grammar, configuration, C_N)
     out[D_CROSSING] = block(grammar, CROSSINGS + POOL) + configuration_field(grammar, configuration, C_FIRST) * 4

@@ -25,6 +25,7 @@ from .bpe_pairs import are_compatible
 from .canonical_fill import REFUSED_SPLIT
 from .configurations import (
     C_ACCEPTS,
+    C_NAMING,
     C_PLACE,
     C_STATE,
     configuration_field,
@@ -145,6 +146,8 @@ def is_safe(store, grammar, canon, packed, split):
             missing = -1
         elif configuration_field(grammar, configuration, C_ACCEPTS) != 0:
             return FOLLOWS_ON
+        elif configuration_field(grammar, configuration, C_NAMING) != 0:
+            return FOLLOWS_ON  # a special token ends the text as the end of sequence does
     if missing >= -1:
         canon[REPORT_BYTE] = missing
         return NEEDS_TEXT

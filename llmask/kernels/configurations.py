@@ -20,6 +20,7 @@ from .earley_rows import (
     R_FLAGS,
     R_START,
     RECORDS_HERE,
+    TAKES_TOKENS,
     bare_start,
     first_row,
     has_flag_of_row,
@@ -29,18 +30,21 @@ from .goto import certain_goto, goto, known_goto, place_at
 from .grammar_slots import (
     CONFIGURATION_IDS,
     CONFIGURATIONS,
+    GOTO,
     IGNORED,
     IGNORED_AT_ENDS,
     IGNORED_REPEATS,
     N_CONFIGURATIONS,
+    NAMES_TOKENS,
 )
 from .interning import MISSING, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, known_next, next_state, state_field
+from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, is_start, known_next, next_state, state_field
 from .memory import EXCEEDED, block, ensure, get_i32, put_i32
 from .records import FIRST_PLACE, NO_RECORD, known_place_after, place_after, row_of
+from .token_sets import TOKEN_STEP, ends_behind, token_goto
 
-CONFIGURATION_FIELDS = 12
+CONFIGURATION_FIELDS = 15
 C_PLACE = 0
 C_STATE = 1
 C_MASK_KIND = 2  # see masks.py
@@ -53,7 +57,12 @@ C_SHARED = 8  # of a bare row that records: 1 when C_FIRST, C_N and the fields b
 C_FIRST_POINT = 9  # where its points lie in the pool of CROSSINGS, see crossing.py
 C_N_POINTS = 10
 C_MAY_REPEAT = 11  # 1 when a value that ends here may be one of the set
+C_NAMING = 12  # place + 1 whose row names tokens that may come next, 0 = none, see token_sets.py
+C_FIRST_NAMED = 13  # where these lie in the pool of CROSSINGS, or number of their own mask
+C_N_NAMED = 14  # how many they are, those of the rest of the mask left aside; OWN_MASK = in a mask
 
+OWN_MASK = -1
+NO_PLACE_NAMES = -1
 ENDED = 0  # reserved configuration: an end of sequence was accepted
 REFUSED = -1
 
@@ -192,6 +201,7 @@ def configuration_of(store, grammar, packed):
             target = goto(store, grammar, place, scanned)
         if target >= 0:
             accepts = row_field(grammar, row_of(grammar, target), R_FLAGS) & ACCEPTS
+    naming = _naming_place(store, grammar, place, state)
     if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
         return REFUSED
     configuration = grammar[N_CONFIGURATIONS]
@@ -199,9 +209,57 @@ def configuration_of(store, grammar, packed):
     put_configuration_field(grammar, configuration, C_PLACE, place)
     put_configuration_field(grammar, configuration, C_STATE, state)
     put_configuration_field(grammar, configuration, C_ACCEPTS, accepts)
+    put_configuration_field(grammar, configuration, C_NAMING, naming + 1)
     grammar[N_CONFIGURATIONS] = configuration + 1
     map_put(grammar, CONFIGURATION_IDS, packed, configuration)
     return configuration
+
+
+@kernel
+def _naming_place(store, grammar, place, state):
+    """The place that the lexeme in hand leads to if it ends here, where that names tokens; else NO_PLACE_NAMES."""
+    never_inline()
+    if grammar[NAMES_TOKENS] == 0:
+        return NO_PLACE_NAMES
+    if not is_start(store, state):
+        scanned = state_field(store, state, S_ACCEPTS)
+        if scanned == 0:
+            return NO_PLACE_NAMES
+        place = goto(store, grammar, place, scanned)
+        if place < 0:
+            return NO_PLACE_NAMES
+    return place if has_flag_of_row(grammar, row_of(grammar, place), TAKES_TOKENS) else NO_PLACE_NAMES
+
+
+@kernel
+def after_token(store, grammar, configuration, token):
+    """Configuration after a token that is named, or REFUSED. Builds what is missing."""
+    never_inline()
+    place = configuration_field(grammar, configuration, C_NAMING) - 1
+    if place < 0:
+        return REFUSED
+    target = token_goto(store, grammar, place, token)
+    if target < 0:
+        return REFUSED
+    if ends_behind(store, grammar, target, token):
+        return ENDED
+    return configuration_of(store, grammar, pack(target, row_field(grammar, row_of(grammar, target), R_START)))
+
+
+@kernel
+def known_after_token(store, grammar, configuration, token):
+    """As `after_token`, reading only; MISS where something is not built yet."""
+    place = configuration_field(grammar, configuration, C_NAMING) - 1
+    if place < 0:
+        return REFUSED
+    target = map_get(grammar, GOTO, (place << 32) | TOKEN_STEP | token)
+    if target == MISSING:
+        return MISS
+    if target < 0:
+        return REFUSED
+    if ends_behind(store, grammar, target, token):
+        return ENDED
+    return known_configuration(grammar, pack(target, row_field(grammar, row_of(grammar, target), R_START)))
 
 
 @kernel

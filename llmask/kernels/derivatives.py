@@ -31,6 +31,7 @@ from .node_table import (
     K_DFA,
     K_LITERAL,
     K_NOT,
+    K_TOKENS,
     K_UNION,
     KIND,
     LAZY_END,
@@ -85,7 +86,7 @@ def known_derivative(store, node, byte):
         if get_u8(block(store, LITERALS), first) != byte:
             return EMPTY
         return make_literal(store, first + 1, field(store, node, B) - 1)
-    if node == EMPTY or node == EPSILON or node == LAZY_END:
+    if node == EMPTY or node == EPSILON or node == LAZY_END or kind == K_TOKENS:
         return EMPTY
     if kind == K_DFA:
         target = dfa_target(store, node, byte)

@@ -21,7 +21,7 @@ from .interning import mix
 from .jit import kernel, never_inline
 from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
 from .store_slots import LIMIT_ITEMS, SCRATCH, SCRATCH_TOP
-from .variants import RULE_NULLABLE, tentative_variant, variant
+from .variants import RULE_NULLABLE, late_state, tentative_variant, variant
 
 SCAN = 0  # kinds of edges, as in grammar/rules.py
 CALL = 1
@@ -31,6 +31,7 @@ CALL_PLAIN = 4  # the same, where different texts are different values
 CALL_MANY = 5  # the same, where also infinitely many of the values are objects
 CALL_OPEN = 6  # the same, where also the edge's rule itself is called and a value that is in the set refused at its end
 CALL_AGAIN = 7  # of a value that is in the run's set, refused at its end if it is not
+SKIP_LATE = 8  # to a state that is written when a run first gets here
 FIRST_INDEX_SIZE = 64
 
 
@@ -103,12 +104,18 @@ def may_end(grammar, state, parameter):
 
 @kernel
 def advance_free(grammar, state, parameter, origin):
-    """Add what an item reaches without taking anything: skips, and calls of nullable rules."""
+    """Add what an item reaches without taking anything: skips, also late ones, and calls of nullable rules."""
     never_inline()
     edge_first = block(grammar, EDGE_FIRST)
     edges = block(grammar, EDGES)
     for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
         kind = get_i32(edges, 4 * edge)
+        if kind == SKIP_LATE:
+            target = late_state(grammar, get_i32(edges, 4 * edge + 1))
+            if target < 0:
+                return
+            add_item(grammar, target, parameter, origin, 1)
+            continue
         if kind == SCAN or kind >= CALL_NEW:
             continue
         if kind == CALL and get_i32(block(grammar, RULE_FLAGS), get_i32(edges, 4 * edge + 1)) & RULE_NULLABLE == 0:

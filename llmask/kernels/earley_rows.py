@@ -29,6 +29,7 @@ from .earley_items import (
     CALL_PLAIN,
     SCAN,
     SKIP,
+    SKIP_LATE,
     add_item,
     advance_free,
     clear_items,
@@ -48,6 +49,7 @@ from .grammar_slots import (
     MAX_ROWS,
     N_ITEMS,
     N_ROW_POOL,
+    NAMES_TOKENS,
     PRIORITIES,
     ROW_POOL,
     ROWS,
@@ -59,7 +61,7 @@ from .grammar_slots import (
 from .guards import passes
 from .interning import forget_last_list, intern_list, list_item, list_length, list_offset
 from .jit import kernel, never_inline
-from .lexer_states import lexeme_set, start_state
+from .lexer_states import lexeme_set, start_state, token_set_of
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
 from .node_table import push, scratch
 from .store_slots import LEXEME_SETS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
@@ -81,6 +83,7 @@ IS_UNDECIDED = 8  # something may follow or not, a text decides
 IS_TENTATIVE = 32  # a value may begin here of which one text more is left out than is known
 IS_LIMITED = 64  # there may be few of them
 IS_NOWHERE = 16  # and nothing certainly does: the step to the row may be refused
+TAKES_TOKENS = 128  # it names tokens that may come next, see token_sets.py
 FIRST_ROW = 0
 NO_PLACE = -3  # a step that leads nowhere
 UNDECIDED_MARK = -2  # in the kernel of rows that may have more items
@@ -187,7 +190,7 @@ def _derive_row(store, grammar, row):
         edges = block(grammar, EDGES)
         for edge in range(get_i32(edge_first, state), get_i32(edge_first, state + 1)):
             kind = get_i32(edges, 4 * edge)
-            if kind == SKIP:
+            if kind == SKIP or kind == SKIP_LATE:
                 continue
             if not passes(grammar, get_i32(edges, 4 * edge + 3), parameter):
                 continue
@@ -234,6 +237,10 @@ def _derive_row(store, grammar, row):
     put_i32(rows, base + R_N_WAITS, n - n_scans)
     if grammar[UNDECIDED] != 0:
         flags |= IS_UNDECIDED
+    if grammar[NAMES_TOKENS] != 0:
+        for i in range(n_scans):
+            if token_set_of(store, get_i32(pool, offset + 4 * i)) >= 0:
+                flags |= TAKES_TOKENS
     put_i32(rows, base + R_FLAGS, flags)
     expected = _expected_set(store, grammar, offset, n_scans, False)
     put_i32(rows, base + R_EXPECTED, expected)

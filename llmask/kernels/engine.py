@@ -21,6 +21,7 @@ from __future__ import annotations
 from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
+    C_NAMING,
     C_PLACE,
     C_STATE,
     ENDED,
@@ -28,6 +29,7 @@ from .configurations import (
     configuration_field,
     first_configuration,
     init_configurations,
+    known_after_token,
     known_configuration,
     known_step,
     pack,
@@ -35,9 +37,9 @@ from .configurations import (
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
-from .grammar_slots import VARIANTS
+from .grammar_slots import NAMES_TOKENS, VARIANTS
 from .hot_rows import forget_hot_rows
-from .interning import MISSING, list_item, list_length, map_get, map_put
+from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
 from .jit import door, kernel, never_inline
 from .lexer_states import init_states
 from .masks import build_mask
@@ -60,7 +62,8 @@ from .memory import (
 from .node_table import NULLABLE, add_flag, has_flag, push
 from .openness import is_open
 from .reading import live_bytes, take_bytes, take_token, walk_all
-from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat
+from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat, make_tokens
+from .regions import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 from .rule_tables import load_rules
 from .set_operations import make_and, make_union
 from .shared_batch import (
@@ -97,10 +100,12 @@ from .store_slots import (
     STATES_PER_CALL,
     TOKEN_DATA,
     TOKEN_OFFSETS,
+    TOKEN_SETS,
     WALKED,
 )
 from .texts import init_texts
-from .variants import DERIVES_NOTHING, init_sets, is_productive
+from .token_sets import NAMES_ORDINARY, named_ranges
+from .variants import DERIVES_NOTHING, init_sets, is_productive, late_key
 
 # operations of `build`
 INIT_STORE = 0
@@ -120,6 +125,14 @@ LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
+TOKENS = 27  # data: see token_sets.py              -> node that stands for these tokens
+TRACE = 30  # a: configuration; data: see regions.py    -> configuration or REFUSED
+LEXEMES_OF = 31  # a: set of lexemes; data: their nodes to write -> how many
+ENDING = 32  # a: configuration                     -> set of the lexemes that may end
+OPEN_RULES = 33  # a: configuration; data: rules to write -> how many, see regions.py
+CLOSE = 34  # a: configuration                      -> configuration where the lexeme has ended, or REFUSED
+NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
+PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
@@ -237,6 +250,26 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == PUT_VARIANT:
         if map_get(grammar, VARIANTS, (a << 32) | b) == MISSING:
             map_put(grammar, VARIANTS, (a << 32) | b, c if c >= 0 and is_productive(grammar, c) else DERIVES_NOTHING)
+    elif operation == PUT_LATE:
+        if map_get(grammar, VARIANTS, late_key(a)) == MISSING:
+            map_put(grammar, VARIANTS, late_key(a), b)
+    elif operation == TOKENS:
+        first = _push_all(store, data)
+        number = intern_list(store, TOKEN_SETS, block(store, SCRATCH), first, data.shape[0])
+        result = make_tokens(store, number)
+    elif operation == NAMED_RANGES:
+        naming = configuration_field(grammar, a, C_NAMING)
+        result = named_ranges(store, grammar, naming - 1, data) if naming != 0 else 0
+    elif operation == TRACE:
+        result = trace_bytes(store, grammar, a, data)
+    elif operation == LEXEMES_OF:
+        result = nodes_of_set(store, a, data)
+    elif operation == ENDING:
+        result = ending(store, grammar, a)
+    elif operation == OPEN_RULES:
+        result = open_rules(store, grammar, a, data)
+    elif operation == CLOSE:
+        result = close_lexeme(store, grammar, a)
     elif operation == READ_LIST:
         result = list_length(grammar, a, b)
         for i in range(min(result, data.shape[0])):
@@ -302,8 +335,10 @@ def accept(cell, token):
     offsets = block(store, TOKEN_OFFSETS)
     first = get_i32(offsets, token)
     end = get_i32(offsets, token + 1)
-    if first == end:
-        return REFUSED
+    if first == end or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+        reached = known_after_token(store, grammar, configuration, token)
+        if first == end or reached != REFUSED:
+            return reached
     data = block(store, TOKEN_DATA)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
@@ -320,6 +355,12 @@ def accept(cell, token):
 def is_accepting(grammar_address, configuration):
     """1 when the document may end in a configuration."""
     return configuration_field(as_table(grammar_address), configuration, C_ACCEPTS)
+
+
+@door("int64(int64, int64)", group="engine")
+def names_tokens(grammar_address, configuration):
+    """1 when a token may come next that the grammar names by its id."""
+    return 1 if configuration_field(as_table(grammar_address), configuration, C_NAMING) != 0 else 0
 
 
 @door("void(int64, int64[::1], int64[::1])", group="engine")

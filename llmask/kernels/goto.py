@@ -19,7 +19,8 @@ end of a tracked value are found once for a row, and only where the text decides
 A step that leads nowhere (the value was in the set) is NO_PLACE.
 
 Where edges have priorities, only those of the highest one among the lexemes that end together are taken: a keyword is
-then no name.
+then no name. Bare edges, those of grammars inside this one, and the others do not compete with each other; what is
+ignored competes with all.
 
 In: tables, a place, a set of lexemes. Out: places. Cost: a known step 10 ns, a new row about 1 us and 10 ns an item.
 """
@@ -158,17 +159,23 @@ def _row_after(store, grammar, row, scanned, record):
     grammar[DEPENDS] = 0
     grammar[UNDECIDED] = 0
     n_scanned = list_length(store, LEXEME_SETS, scanned)
-    least = LOWEST if grammar[HAS_PRIORITIES] == 0 else _highest_priority(store, grammar, row, scanned)
+    least = LOWEST
+    least_bare = LOWEST
+    if grammar[HAS_PRIORITIES] != 0:
+        least = _highest_priority(store, grammar, row, scanned, 0)
+        least_bare = _highest_priority(store, grammar, row, scanned, 1)
     first = row_field(grammar, row, R_SCANS)
     for i in range(row_field(grammar, row, R_N_SCANS)):
         pool = block(grammar, ROW_POOL)
         at = first + 4 * i
         edge = get_i32(pool, at + 1)
-        if least != LOWEST and get_i32(block(grammar, PRIORITIES), edge) >> 1 < least:
-            continue
+        if least != LOWEST or least_bare != LOWEST:
+            priority = get_i32(block(grammar, PRIORITIES), edge)
+            if priority >> 1 < (least_bare if priority & 1 != 0 else least):
+                continue
         if _is_in(store, scanned, get_i32(pool, at)):
             _take_edge(grammar, edge, get_i32(pool, at + 2), get_i32(pool, at + 3))
-    if grammar[IGNORED] != 0 and n_scanned > 1 and grammar[IGNORED_PRIORITY] >= least:
+    if grammar[IGNORED] != 0 and n_scanned > 1 and grammar[IGNORED_PRIORITY] >= max(least, least_bare):
         if _is_in(store, scanned, list_item(store, LEXEME_SETS, grammar[IGNORED], 0)):
             add_kernel(grammar, row)  # it ended together with others: the row goes on as it was, too
     position = 0
@@ -196,14 +203,17 @@ def _is_in(store, lexemes, lexeme):
 
 
 @kernel
-def _highest_priority(store, grammar, row, scanned):
-    """Highest priority of an edge of the row over one of the lexemes, the ignored one included."""
+def _highest_priority(store, grammar, row, scanned, is_bare):
+    """Highest priority of a bare or other edge of the row over one of the lexemes, or of the ignored one."""
     never_inline()
     highest = LOWEST
     first = row_field(grammar, row, R_SCANS)
     for i in range(row_field(grammar, row, R_N_SCANS)):
         pool = block(grammar, ROW_POOL)
-        priority = get_i32(block(grammar, PRIORITIES), get_i32(pool, first + 4 * i + 1)) >> 1
+        priority = get_i32(block(grammar, PRIORITIES), get_i32(pool, first + 4 * i + 1))
+        if priority & 1 != is_bare:
+            continue
+        priority >>= 1
         if priority > highest and _is_in(store, scanned, get_i32(pool, first + 4 * i)):
             highest = priority
     if grammar[IGNORED] != 0 and grammar[IGNORED_PRIORITY] > highest:

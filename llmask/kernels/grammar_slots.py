@@ -33,9 +33,10 @@ N_GUARDS = GUARDS + 1
 REQUIRED = N_GUARDS + 1  # int32[...]: members that guards ask for
 N_REQUIRED = REQUIRED + 1
 IS_JSON = N_REQUIRED + 1  # 1: recorded values are JSON, see texts.py
+NAMES_TOKENS = IS_JSON + 1  # 0, or of tokens that the rules name: NAMES_SOME, NAMES_ORDINARY, see token_sets.py
 
 # --- sets and recorded values
-SETS = IS_JSON + 1  # lists: the sets that runs carry
+SETS = NAMES_TOKENS + 1  # lists: the sets that runs carry
 SET_IN_PROGRESS = SETS + 4  # int32[...]
 MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards._n_missing
 MISSING_OF_REQUIRED = MISSING_OF_SET + 1
@@ -74,7 +75,8 @@ CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see co
 N_CONFIGURATIONS = CONFIGURATIONS + 1
 CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
 N_CROSSING = CROSSING + 1
-CROSSINGS = N_CROSSING + 1  # lists of such tokens; many configurations have the same
+NAMED = N_CROSSING + 1  # int32[...]: tokens that the row names, while a mask is made
+CROSSINGS = NAMED + 1  # lists of such tokens; many configurations have the same
 OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
 N_OWN_MASKS = OWN_MASKS + 1
 WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
@@ -93,6 +95,6 @@ GRAMMAR_BLOCKS = (
     *(VALUE_STACK, VALUE_ORDER, NUMERAL),
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
-    *(CONFIGURATIONS, CROSSING, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
+    *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

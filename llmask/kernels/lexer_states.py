@@ -29,6 +29,7 @@ from .node_table import (
     EMPTY,
     EPSILON,
     K_CONCAT,
+    K_TOKENS,
     K_UNION,
     KIND,
     LAZY_END,
@@ -124,6 +125,13 @@ def lexeme_of(store, node):
 
 
 @kernel
+def token_set_of(store, lexeme):
+    """Token set of a terminal (token_sets.py), or -1 for lexemes of bytes."""
+    node = get_i32(block(store, LEXEMES), lexeme)
+    return field(store, node, A) if field(store, node, KIND) == K_TOKENS else -1
+
+
+@kernel
 def lexeme_set(store, first):
     """Id of the set of lexemes (sorted, distinct) in the scratch items from `first`, which are taken off."""
     never_inline()
@@ -211,7 +219,7 @@ def _make_twin(store, first, is_start):
 
 @kernel
 def start_state(store, set_number):
-    """The state that expects any lexeme of a set."""
+    """The state that expects any lexeme of a set; DEAD where there are none but tokens."""
     never_inline()
     state = get_i32(block(store, SET_STARTS), set_number)
     if state != UNKNOWN:
@@ -220,12 +228,20 @@ def start_state(store, set_number):
     offset = list_offset(store, LEXEME_SETS, set_number)
     for i in range(list_length(store, LEXEME_SETS, set_number)):
         lexeme = get_i32(block(store, LEXEME_SETS + 1), offset + i)
-        push(store, lexeme)
-        push(store, get_i32(block(store, LEXEMES), lexeme))
+        root = get_i32(block(store, LEXEMES), lexeme)
+        if field(store, root, KIND) != K_TOKENS:  # the lexer reads bytes
+            push(store, lexeme)
+            push(store, root)
     state = make_state(store, first, True)
     if store[EXCEEDED] == 0:
         put_i32(block(store, SET_STARTS), set_number, state)
     return state
+
+
+@kernel
+def is_start(store, state):
+    """Whether nothing of a lexeme was read in a state; DEAD is the start where no lexeme of bytes is expected."""
+    return state == DEAD or list_length(store, STATE_KEYS, state) & 1 != 0
 
 
 @kernel

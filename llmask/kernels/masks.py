@@ -1,6 +1,6 @@
 """Masks of configurations, put together and written.
 
-    mask(configuration) = mask(lexer state) | crossing tokens | ends of sequence where the document may end
+    mask(configuration) = mask(lexer state) | crossing tokens | named tokens | ends where the document may end
 
 The tokens that cross a lexeme's end (crossing.py) are a short list in the grammar. Where something is recorded the list
 is made once for the bare row, with the points at which a text decides, and every record adds its own from there.
@@ -14,18 +14,22 @@ from __future__ import annotations
 from .configurations import (
     C_ACCEPTS,
     C_FIRST,
+    C_FIRST_NAMED,
     C_FIRST_POINT,
     C_MASK,
     C_MASK_KIND,
     C_MAY_REPEAT,
     C_N,
+    C_N_NAMED,
     C_N_POINTS,
+    C_NAMING,
     C_PLACE,
     C_SHARED,
     C_STATE,
     C_TOTAL,
     CONFIGURATION_FIELDS,
     ENDED,
+    OWN_MASK,
     configuration_field,
     configuration_of,
     pack,
@@ -39,6 +43,7 @@ from .grammar_slots import (
     N_CROSSING,
     N_OWN_MASKS,
     N_POINTS,
+    NAMED,
     OWN_MASKS,
     POINTS,
     REPEATS,
@@ -55,17 +60,22 @@ from .memory import (
     get_i32,
     get_i64,
     load_acquire_i32,
+    load_i32,
     new_block,
     publish_i32,
     put_i32,
     put_i64,
+    store_i32,
 )
 from .records import NO_RECORD, record_of, row_of
 from .repeats import could_repeat
 from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask
-from .store_slots import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS
-from .trie_walk import set_bit
+from .store_slots import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS
+from .token_sets import list_named
+from .trie_walk import WORDS_MARGIN, set_bit
 
+HAS_NAMED = 4  # bit beside MASK_LIST or MASK_WORDS: tokens are named, see token_sets.py
+KIND_BITS = 3
 OWN_AT_LEAST = 2048  # more crossing tokens than this are kept as a bitmask: 16 KB against 4 bytes a token
 
 
@@ -110,15 +120,72 @@ def build_mask(store, grammar, configuration):
         number = intern_list(grammar, CROSSINGS, crossing, 0, n)
         put_configuration_field(grammar, configuration, C_FIRST, list_offset(grammar, CROSSINGS, number))
     else:
-        mask = new_block(grammar, store[N_WORDS] * 4)
+        mask = _new_mask(store, grammar, configuration, C_MASK)
         _write(store, state, crossing, 0, n, mask)
-        number = grammar[N_OWN_MASKS]
-        put_i64(ensure(grammar, OWN_MASKS, (number + 1) * 8), number, mask)
-        grammar[N_OWN_MASKS] = number + 1
-        put_configuration_field(grammar, configuration, C_MASK, number)
         kind = MASK_WORDS
+    if configuration_field(grammar, configuration, C_NAMING) != 0:
+        kind |= HAS_NAMED
+        _add_named(store, grammar, configuration, state, n)
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
+
+
+@kernel
+def _new_mask(store, grammar, configuration, name):
+    """Address of a fresh bitmask of the grammar, its number in a field of the configuration."""
+    mask = new_block(grammar, store[N_WORDS] * 4)
+    number = grammar[N_OWN_MASKS]
+    put_i64(ensure(grammar, OWN_MASKS, (number + 1) * 8), number, mask)
+    grammar[N_OWN_MASKS] = number + 1
+    put_configuration_field(grammar, configuration, name, number)
+    return mask
+
+
+@kernel
+def _add_named(store, grammar, configuration, state, n_crossing):
+    """Keep the tokens that are named and not in the rest of a mask, and count them."""
+    never_inline()
+    n_bytes = store[N_WORDS] * 4
+    words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
+    _write(store, state, block(grammar, CROSSING), 0, n_crossing, words)
+    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+        _allow_ends(store, words)
+    n = list_named(store, grammar, configuration_field(grammar, configuration, C_NAMING) - 1, words)
+    total = configuration_field(grammar, configuration, C_TOTAL)
+    put_configuration_field(grammar, configuration, C_TOTAL, total + n)
+    named = ensure(grammar, NAMED, 4)
+    put_configuration_field(grammar, configuration, C_N_NAMED, n)
+    if n <= OWN_AT_LEAST:
+        number = intern_list(grammar, CROSSINGS, named, 0, n)
+        put_configuration_field(grammar, configuration, C_FIRST_NAMED, list_offset(grammar, CROSSINGS, number))
+        return
+    mask = _new_mask(store, grammar, configuration, C_FIRST_NAMED)
+    fill_bytes(mask, n_bytes, 0)
+    for i in range(n):
+        set_bit(mask, get_i32(named, i))
+    put_configuration_field(grammar, configuration, C_N_NAMED, OWN_MASK)
+
+
+@kernel
+def _allow_ends(store, words):
+    eos = block(store, EOS)
+    for i in range(store[N_EOS]):
+        set_bit(words, get_i32(eos, i))
+
+
+@kernel
+def _allow_named(store, grammar, configuration, words):
+    """Add the tokens that are named to a mask."""
+    never_inline()
+    first = configuration_field(grammar, configuration, C_FIRST_NAMED)
+    n = configuration_field(grammar, configuration, C_N_NAMED)
+    if n == OWN_MASK:
+        mask = get_i64(block(grammar, OWN_MASKS), first)
+        for i in range(store[N_WORDS]):
+            store_i32(words + i * 4, load_i32(words + i * 4) | load_i32(mask + i * 4))
+    named = block(grammar, CROSSINGS + POOL)
+    for i in range(first, first + n):
+        set_bit(words, get_i32(named, i))
 
 
 @kernel
@@ -200,7 +267,7 @@ def fill(store, grammar, configuration, words):
     kind = load_acquire_i32(record + C_MASK_KIND * 4)
     if kind == MASK_NONE:
         return FILL_MISS
-    if kind == MASK_WORDS:
+    if kind & KIND_BITS == MASK_WORDS:
         mask = get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
         copy_bytes(words, mask, store[N_WORDS] * 4)
     else:
@@ -211,9 +278,9 @@ def fill(store, grammar, configuration, words):
             state = configuration_field(grammar, configuration, C_STATE)
         _write(store, state, block(grammar, CROSSINGS + POOL), first, n, words)
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
-        eos = block(store, EOS)
-        for i in range(store[N_EOS]):
-            set_bit(words, get_i32(eos, i))
+        _allow_ends(store, words)
+    if kind & HAS_NAMED != 0:
+        _allow_named(store, grammar, configuration, words)
     total = configuration_field(grammar, configuration, C_TOTAL)
     if total == 0:
         return FILL_EMPTY

@@ -33,6 +33,7 @@ K_AND = 6
 K_NOT = 7
 K_REPEAT = 8
 K_DFA = 9
+K_TOKENS = 10  # no bytes at all: tokens by their ids, see token_sets.py
 
 NULLABLE = 1  # matches the empty string
 HIDES = 2  # contains an intersection or complement, so emptiness needs a search

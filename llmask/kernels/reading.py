@@ -5,11 +5,23 @@ In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of
 
 from __future__ import annotations
 
-from .configurations import C_PLACE, C_STATE, ENDED, REFUSED, configuration_field, configuration_of, pack, step
+from .configurations import (
+    C_PLACE,
+    C_STATE,
+    ENDED,
+    REFUSED,
+    after_token,
+    configuration_field,
+    configuration_of,
+    pack,
+    step,
+)
+from .grammar_slots import NAMES_TOKENS
 from .jit import kernel, never_inline
 from .lexer_states import S_TWIN, state_field
 from .memory import block, ensure, get_i32, get_u8
 from .store_slots import N_EXITS, N_TRIE, N_WORDS, REPORT, TOKEN_DATA, TOKEN_OFFSETS, TRIE, WALKED, WORDS
+from .token_sets import NAMES_ORDINARY
 from .trie_walk import WORDS_MARGIN, wide_walk
 
 
@@ -41,8 +53,10 @@ def take_token(store, grammar, configuration, token):
     offsets = block(store, TOKEN_OFFSETS)
     first = get_i32(offsets, token)
     end = get_i32(offsets, token + 1)
-    if first == end:
-        return REFUSED
+    if first == end or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+        reached = after_token(store, grammar, configuration, token)
+        if first == end or reached != REFUSED:
+            return reached
     data = block(store, TOKEN_DATA)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)

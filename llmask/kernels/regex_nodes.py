@@ -16,6 +16,7 @@ numbers. That is enough for finitely many derivatives (J. Brzozowski, "Derivativ
     K_NOT         operand                                     complement over all byte strings (node 2 is NOT EMPTY)
     K_REPEAT      operand                       bounds        HIGH = UNBOUNDED for no bound
     K_DFA         automaton     state                         only states from which it can accept
+    K_TOKENS      token set                                   tokens by their ids: no byte leads on, yet not empty
 
 Only intersections and complements can hide emptiness; every other constructor removes it, see emptiness.py. The
 search there goes by DISTANCE: the bytes of the shortest string, except that a complement has 0 or 1, and an
@@ -51,6 +52,7 @@ from .node_table import (
     K_LITERAL,
     K_NOT,
     K_REPEAT,
+    K_TOKENS,
     KIND,
     KNOWN_FULL,
     LOW,
@@ -336,6 +338,16 @@ def _node_of_state(store, dfa, state, accepting, distance):
         return found
     flags = NULLABLE if accepting != 0 else 0
     return add_node(store, found, K_DFA, dfa, state, 0, 0, flags, get_i32(info, dfa * 4), distance * BYTE_DISTANCE)
+
+
+@kernel
+def make_tokens(store, token_set):
+    """Tokens of a set; a terminal by itself, never part of an expression."""
+    never_inline()
+    found = find_node(store, K_TOKENS, token_set, 0, 0, 0)
+    if found >= 0:
+        return found
+    return add_node(store, found, K_TOKENS, token_set, 0, 0, 0, 0, field(store, EMPTY, MAP), 0)
 
 
 @kernel

@@ -10,7 +10,7 @@ Cost: linear in the edges; nullable rules in rounds, as many as nullable rules n
 
 from __future__ import annotations
 
-from .earley_items import CALL, CALL_NEW, SCAN, SKIP
+from .earley_items import CALL, CALL_NEW, SCAN, SKIP, SKIP_LATE
 from .emptiness import is_empty
 from .grammar_slots import (
     EDGE_FIRST,
@@ -43,6 +43,7 @@ from .node_table import EPSILON, NULLABLE, has_flag, push, scratch
 from .regex_nodes import make_not
 from .set_operations import make_and
 from .store_slots import SCRATCH, SCRATCH_TOP
+from .token_sets import note_token_sets
 from .variants import PRODUCTIVE, RULE_NULLABLE, is_productive
 
 NOTHING_DERIVED = -3
@@ -118,6 +119,7 @@ def load_rules(store, grammar, data):
         grammar[N_RULES] = first_rule + n_rules
         grammar[N_RTN_STATES] = first_state + n_states
         grammar[N_EDGES] += n_grouped
+        note_token_sets(store, grammar, grammar[N_EDGES] - n_grouped)
         grammar[N_GUARDS] += n_guards
         grammar[N_REQUIRED] += n_required
     return 0
@@ -125,7 +127,7 @@ def load_rules(store, grammar, data):
 
 @kernel
 def _is_call(kind):
-    return kind != SCAN and kind != SKIP
+    return kind != SCAN and kind != SKIP and kind != SKIP_LATE
 
 
 @kernel
@@ -176,6 +178,8 @@ def _find_live(store, grammar, data, edges, n_edges, n_states, n_rules, live, us
         symbol = get_i32(items, usable + i)
         if data[at + 1] == SCAN and symbol < 0:
             continue
+        if data[at + 1] == SKIP_LATE:  # who writes such an edge has seen to it
+            put_i32(items, live + data[at] - first_state, 1)
         target = data[at + 3] - first_state
         put_i32(items, next_into + i, get_i32(items, into + target))
         put_i32(items, into + target, i + 1)

@@ -70,7 +70,7 @@ def fill_row(cell, mask, n_rows, row_words, row):
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if filtered == FILTER and status >= 0:
-        apply_filter(store, cell, words)
+        apply_filter(store, grammar, cell, words)
         return FILL_SOME
     return status
 

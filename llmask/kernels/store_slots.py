@@ -63,8 +63,10 @@ HOT_ROWS = N_TRANSITIONS + 1  # int32[n_hot, 256]: expanded rows for wide walks,
 HOT_STATES = HOT_ROWS + 1  # int32[n_hot]
 N_HOT = HOT_STATES + 1
 
+TOKEN_SETS = N_HOT + 1  # lists: see token_sets.py
+
 # --- masks of lexer states
-MASKS = N_HOT + 1  # int64[n_masks]: addresses of blocks of n_words int32
+MASKS = TOKEN_SETS + 4  # int64[n_masks]: addresses of blocks of n_words int32
 N_MASKS = MASKS + 1
 MASK_HEADS = N_MASKS + 1  # see hash_chains.py; masks are found by content, many lexer states have equal ones
 MASK_LINKS = MASK_HEADS + 1  # int32[n_masks, 2]: NEXT, HASH
@@ -88,9 +90,11 @@ DUPLICATE_PAIRS = DUPLICATES + 1  # int32[n_duplicates, 2]: a token, the next on
 N_DUPLICATES = DUPLICATE_PAIRS + 1
 EOS = N_DUPLICATES + 1  # int32[n_eos]
 N_EOS = EOS + 1
+SPECIALS = N_EOS + 1  # int32[n_specials]: tokens without text, EOS included
+N_SPECIALS = SPECIALS + 1
 
 # --- slices, see slices in trie_walk.py
-SLICES = N_EOS + 1  # int64[n_slices, SLICE_FIELDS]
+SLICES = N_SPECIALS + 1  # int64[n_slices, SLICE_FIELDS]
 N_SLICES = SLICES + 1
 
 N_STORE_SLOTS = N_SLICES + 1
@@ -106,7 +110,7 @@ LIMIT_UNIQUE = 8
 NEEDS_VARIANT = 9  # no limit: see variants.py
 
 # what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
-_LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS)
+_LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS, TOKEN_SETS)
 STORE_BLOCKS = (
     *(
         SCRATCH,
@@ -123,7 +127,7 @@ STORE_BLOCKS = (
     ),
     *(DFAS, DFA_POOL, LEXEMES, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
     *(MASK_HEADS, MASK_LINKS, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
-    *(DUPLICATES, DUPLICATE_PAIRS, EOS, SLICES),
+    *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES),
     *(first + i for first in _LISTS for i in range(3)),
     *(first + i for first in (MEETS, LEXEME_OF_NODE) for i in range(2)),
 )

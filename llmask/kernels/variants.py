@@ -12,6 +12,8 @@ A set may hold UNKNOWN_TEXT: that of a value whose text is not looked at (goto.p
 decided. But where different texts are different values (CALL_PLAIN), most of what begins like a value of the variant
 without the known texts can still become one: it takes two ways to go on (crossing.py). The rule is then tentative.
 
+States of rules that are written when a run first gets there (grammar/rules.py, `skip_late`) are requested likewise.
+
 In: a grammar's table, sets. Out: sets, rules. Cost: 10 ns a look-up; a set with one more text 0.3 us.
 """
 
@@ -38,6 +40,7 @@ TEXTS_OF_SET = 1
 FIRST_WORD = 2
 DERIVES_NOTHING = -2
 IN_SET_ALREADY = -1
+LATE = -1  # REQUESTED_TEXTS where REQUESTED_RULE is the number of a late skip
 PRODUCTIVE = 1  # flags of rules
 RULE_NULLABLE = 2
 
@@ -87,6 +90,24 @@ def with_text(grammar, number, text):
     put_i32(address, SIZE, get_i32(address, SIZE) + 1)
     put_i32(address, TEXTS_OF_SET, texts)
     return intern_list(grammar, SETS, address, 0, n)
+
+
+@kernel
+def late_state(grammar, number):
+    """The state that a late skip leads to; requests it where it is not written yet, MISSING."""
+    never_inline()
+    known = map_get(grammar, VARIANTS, late_key(number))
+    if known == MISSING:
+        grammar[REQUESTED_RULE] = number
+        grammar[REQUESTED_TEXTS] = LATE
+        exceed(grammar, NEEDS_VARIANT)
+    return known
+
+
+@kernel
+def late_key(number):
+    """Key in VARIANTS of a late skip: sets of texts are smaller than its lower half."""
+    return (number << 32) | 0xFFFFFFFF
 
 
 @kernel

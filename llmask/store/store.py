@@ -135,7 +135,7 @@ class Store:
         self.lock = builder.lock
         self.run = builder.run
         self.run(engine.INIT_STORE)
-        self.nodes = RegexNodes(builder.run, builder.n_nodes)
+        self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer)
         add_slices(self)
         tokenizer.stores.add(self)
 
@@ -149,6 +149,7 @@ class Store:
         table.put(store_slots.TOKEN_OFFSETS, tokenizer.token_offsets)
         table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
         table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
+        table.put(store_slots.SPECIALS, np.array(tokenizer.special_ids, np.int32))
         table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
         table.put(store_slots.NARROW_FRAMES, np.zeros((MAX_TOKEN_BYTES + 2) * trie_walk.FRAME, np.int64))
         if len(trie.duplicates):
@@ -164,6 +165,7 @@ class Store:
         table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
         table.array[store_slots.N_WORDS] = self.n_words
         table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
+        table.array[store_slots.N_SPECIALS] = len(tokenizer.special_ids)
 
     @property
     def bytes_used(self) -> int:

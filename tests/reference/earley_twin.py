@@ -83,14 +83,14 @@ class EarleyTwin:
         self.finals: dict[int, list[int]] = {}
         priority_of = dict(zip(rules.priorities[::3], rules.priorities[1::3], strict=True))
         is_bare = dict(zip(rules.priorities[::3], rules.priorities[2::3], strict=True))
-        self.priorities: dict[tuple[int, int, int, int, int], int] = {}  # an edge written twice has the higher one
+        self.priorities: dict[tuple[int, ...], list[tuple[int, bool]]] = {}  # and whether it is bare; of every copy
         for at in range(0, len(rules.finals), 2):
             self.finals.setdefault(rules.finals[at], []).append(rules.finals[at + 1])
         edges = [tuple(rules.edges[at : at + EDGE_FIELDS]) for at in range(0, len(rules.edges), EDGE_FIELDS)]
         productive = self.productive = self._productive_states(edges)
         self.bare = set(edges) - {edge for number, edge in enumerate(edges) if not is_bare.get(number)}
         for number, edge in enumerate(edges):
-            self.priorities[edge] = max(priority_of.get(number, 0), self.priorities.get(edge, -(2**31)))
+            self.priorities.setdefault(edge, []).append((priority_of.get(number, 0), bool(is_bare.get(number))))
         for state, kind, symbol, next_state, guard in edges:
             is_useful = kind in (SCAN, SKIP) or rules.rule_starts[symbol] in productive
             is_useful &= kind != SCAN or not nodes.is_empty(symbol)
@@ -176,18 +176,20 @@ class EarleyTwin:
                             items.add((next_state, after, other_origin))
         return frozenset(items)
 
-    def _scans(self, row: frozenset[Item], lexemes: set[int]) -> list[tuple[int, Item]]:
-        """Priority and target of every edge from a row over one of the lexemes."""
+    def _scans(self, row: frozenset[Item], lexemes: set[int]) -> list[tuple[int, bool, Item]]:
+        """Priority and target of every edge from a row over one of the lexemes, and whether it is bare."""
         return [
-            (self.priorities[state, kind, symbol, next_state, guard], (next_state, after, origin))
+            (priority, is_bare, (next_state, after, origin))
             for state, parameter, origin in row
             for kind, symbol, next_state, guard in self.edges.get(state, ())
             if kind == SCAN and symbol in lexemes and (after := self._pass(guard, parameter)) is not None
+            for priority, is_bare in self.priorities[state, kind, symbol, next_state, guard]
         ]
 
-    def _scanned(self, place: Place, lexemes: set[int], text: bytes, least: int) -> Place:
-        """The place behind lexemes of at least this priority; `text` as it is then."""
-        kernel = {item for priority, item in self._scans(place.rows[-1], lexemes) if priority >= least}
+    def _scanned(self, place: Place, lexemes: set[int], text: bytes, least: dict[bool, int]) -> Place:
+        """The place behind lexemes of at least this priority, of bare ones another; `text` as it is then."""
+        scans = self._scans(place.rows[-1], lexemes)
+        kernel = {item for priority, is_bare, item in scans if priority >= least[is_bare]}
         lengths = (*place.lengths, len(text))
         return Place((*place.rows, self._closed(place.rows, kernel, lengths, text)), text=text, lengths=lengths)
 
@@ -245,11 +247,15 @@ class EarleyTwin:
         whole = {lexeme for lexeme, rest in place.lexemes if self.nodes.is_nullable(rest)}
         ended = []
         others = whole - {self.rules.ignored}
-        priorities = {priority for priority, _ in self._scans(place.rows[-1], others)}
-        least = max(priorities | ({self.rules.ignored_priority} if self.rules.ignored in whole else set()), default=0)
-        if self.rules.ignored in whole and self.rules.ignored_priority >= least:
+        scans = self._scans(place.rows[-1], others)
+        ignored = {self.rules.ignored_priority} if self.rules.ignored in whole else set()
+        least = {
+            is_bare: max({priority for priority, bare, _ in scans if bare == is_bare} | ignored, default=-(2**31))
+            for is_bare in (False, True)
+        }
+        if self.rules.ignored in whole and self.rules.ignored_priority >= max(least.values()):
             ended.append(place._replace(lexemes=(), after_ignored=not self.rules.ignored_repeats, lexeme=b""))
-        if max(priorities, default=least - 1) >= least:
+        if any(priority >= least[is_bare] for priority, is_bare, _ in scans):
             ended.append(self._scanned(place, others, place.text + place.lexeme, least))
         return ended
 

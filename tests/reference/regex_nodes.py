@@ -179,6 +179,11 @@ class RegexNodes:
             waiting += [(self.derivative(left, byte), self.derivative(right, byte)) for byte in range(256)]
         return found, may_both_end
 
+    def names_tokens(self, node: int) -> bool:
+        """No grammar over these nodes names tokens."""
+        del node
+        return False
+
     def is_lazy(self, node: int) -> bool:
         """There are no lazy expressions here."""
         return False

@@ -97,7 +97,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "token special",
         lambda m: m.accept_token(SPECIAL),
         TokenRejected,
-        "token 0 (special, it has no text) cannot come next; expected 'a'..'c'" + AFTER_AB,
+        "token 0 (<s>) cannot come next; expected 'a'..'c'" + AFTER_AB,
     ),
     (
         "token empty",

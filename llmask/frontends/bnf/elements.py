@@ -6,12 +6,14 @@ In: a parser's calls. Out: a `Grammar`, where every name is defined. Cost: about
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.bnf.scanner import similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference
+from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:
     from llmask.derivatives.code_points import CodePointSet
@@ -46,6 +48,16 @@ class Elements:
     def one_of(self, members: CodePointSet, written: str) -> Expression:
         """One character of a set."""
         return Lexeme(utf8_char(self.nodes, members), "/" + written.replace("/", "\\/") + "/")
+
+    def token(self, text: str, is_negated: bool, at: int) -> Expression:
+        """A token, `<[42]>` or `<|eot_id|>`, or any other one."""
+        table = self.nodes.table
+        assert table is not None, "grammars are compiled for a vocabulary"
+        try:
+            found = read_tokens(table, text)
+        except GrammarError as error:
+            raise self.scanner.error(error.message, error.help or "name another one", at) from None
+        return replace(found, text=f"!{text}", is_excluded=True) if is_negated else found
 
     def reference(self, name: str, at: int, rule: str) -> Expression:
         """A rule, which may be defined later."""

@@ -8,13 +8,16 @@ r"""GBNF, the grammars of llama.cpp, read as llama.cpp reads them.
     "text"      its characters; escapes \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX
     [a-z]       one character; [^a-z] any other; . any at all. An empty class is the empty text, as it is there
     x* x+ x? x{m} x{m,} x{m,n}      repetition of the element (a text, class, name or group) before it
+    <[42]>      the token with this id; <|eot_id|> the one that is written so; !<[42]>, !<|eot_id|> any other one
     ( ... )     a group, in which a line may end anywhere; elsewhere only after ::= and |
     root        the rule to begin with
 
 What is said of characters is said of code points; U+0000 is none, as its texts end there. Where a rule is defined
 twice the last one counts, with a warning. Departures: left recursion is accepted, bounds are kept as they are written
 (llama.cpp refuses 2,000 copies, or takes an upper bound above as none), and a class only has well-formed UTF-8
-(llama.cpp takes bytes such as F5 for the beginning of a character).
+(llama.cpp takes bytes such as F5 for the beginning of a character). A token with a text that is named by its id is
+taken so, and not by its text where the grammar could read that, too (llama.cpp follows both); `!` leaves out the ends
+of sequence, too.
 Source: llama.cpp, grammars/README.md and src/llama-grammar.cpp.
 
 In: a text. Out: a `Grammar` whose lexemes are single characters and texts. Cost: about 2 us a character.
@@ -40,6 +43,8 @@ NEWLINES = "\r\n"
 SIMPLE_ESCAPES = {"t": "\t", "r": "\r", "n": "\n", "\\": "\\", '"': '"', "[": "[", "]": "]", "-": "-"}
 HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 ANY = TEXT.subtract(CodePointSet.of("\0"))
+TOKEN = re.compile(r"<[^>\n]*>")
+ONE_ID = re.compile(r"<\[[0-9]+\]>")
 PLAIN = re.compile(r'[^"\\]+')
 SIGNS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
@@ -49,7 +54,7 @@ def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
 
     Raises
     ------
-    GrammarError : the text is malformed, or uses tokens, which are not supported.
+    GrammarError : the text is malformed, or names a token that the vocabulary does not have.
     LimitExceeded : groups nest too deep.
     """
     return _Parser(nodes, text).parse()
@@ -144,12 +149,25 @@ class _Parser(Scanner):
                 repeatable = high != 0
                 continue
             elif character == "<" or (character == "!" and self.peek(1) == "<"):
-                raise self.error("tokens are not supported in grammars yet", "write the text of the token in quotes")
+                parts.append(self.token())
             else:
                 break
             repeatable = parts[-1] != EMPTY or character == "("
             self.skip_space(is_nested)
         return sequence(parts)
+
+    def token(self) -> Expression:
+        """Read a token, or `!` and one."""
+        begin = self.at
+        is_negated = self.peek() == "!"
+        self.at += is_negated
+        first = self.at
+        text = self.take(TOKEN)
+        if not text:
+            raise self.error("this token is not closed", "close it with >", begin)
+        if text.startswith("<[") and not ONE_ID.fullmatch(text):
+            raise self.error(f"{text} names no token", "a token is <[42]> or <|its name|>", first)
+        return self.elements.token(text, is_negated, first)
 
     def group(self, rule: str, depth: int) -> Expression:
         begin = self.at

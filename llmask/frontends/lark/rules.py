@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.errors import LimitExceeded
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.definitions import Defined, Definitions, Scope
 from llmask.frontends.lark.inside import json_inside
 from llmask.frontends.lark.settings import read_settings
@@ -58,6 +58,7 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.lowering import lower
+from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,6 +134,7 @@ class GrammarWriter:
     """
 
     def __init__(self, nodes: RegexNodes, definitions: Definitions, inside: Inside) -> None:
+        self.nodes = nodes
         self.definitions = definitions
         self.terminals = Terminals(nodes, definitions)
         self.inside = inside
@@ -264,9 +266,17 @@ class GrammarWriter:
             sign = "&" if isinstance(node, Both) else "~"
             node.spot.refuse(f'"{sign}" is for terminals', "give what it is about a name in capitals, and use that")
         if isinstance(node, Token):
-            what = "other grammars cannot be named" if node.text.startswith("@") else "tokens cannot be named yet"
-            node.spot.refuse(f"{what}: {node.text}", "write the text that stands there")
+            return self._tokens(node)
         return self.inside(node)
+
+    def _tokens(self, node: Token) -> Expression:
+        table = self.nodes.table
+        if node.text.startswith("@") or table is None:
+            node.spot.refuse(f"other grammars cannot be named: {node.text}", "write the text that stands there")
+        try:
+            return read_tokens(table, node.text)
+        except GrammarError as error:
+            node.spot.refuse(error.message, error.help or "name another one")
 
     def _name(self, node: Name, scope: Scope, arguments: dict[str, Expression]) -> Expression:
         if node.name in arguments:

@@ -179,21 +179,37 @@ GBNF: dict[str, tuple[str, str]] = {
         "             ^\n"
         '  end the line, or put text into "quotes"',
     ),
-    "token by id": (
-        "root ::= <[42]>",
-        "tokens are not supported in grammars yet\n"
+    "token beyond the vocabulary": (
+        "root ::= <[4200]>",
+        "token 4200 is not in the vocabulary of 257 tokens\n"
         "  at line 1, column 10\n"
-        "    root ::= <[42]>\n"
+        "    root ::= <[4200]>\n"
         "             ^\n"
-        "  write the text of the token in quotes",
+        "  ids are below 257",
     ),
-    "token by text": (
+    "token without such a name": (
         "root ::= !<think>",
-        "tokens are not supported in grammars yet\n"
-        "  at line 1, column 10\n"
+        "the vocabulary has no token <think>\n"
+        "  at line 1, column 11\n"
         "    root ::= !<think>\n"
+        "              ^\n"
+        "  name one of its tokens, or give its id: <[10]>",
+    ),
+    "several tokens": (
+        "root ::= <[1,2]>",
+        "<[1,2]> names no token\n"
+        "  at line 1, column 10\n"
+        "    root ::= <[1,2]>\n"
         "             ^\n"
-        "  write the text of the token in quotes",
+        "  a token is <[42]> or <|its name|>",
+    ),
+    "token without end": (
+        'root ::= "a" <think',
+        "this token is not closed\n"
+        "  at line 1, column 14\n"
+        '    root ::= "a" <think\n'
+        "                 ^\n"
+        "  close it with >",
     ),
     "no end": (
         'root ::= "a" root',

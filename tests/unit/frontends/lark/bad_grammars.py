@@ -616,11 +616,11 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "token",
         "GrammarError",
         'start: <|eot|> "a"\n',
-        "tokens cannot be named yet: <|eot|>\n"
+        "the vocabulary has no token <|eot|>\n"
         "  at line 1, column 8\n"
         '    start: <|eot|> "a"\n'
         "           ^^^^^^^\n"
-        "  write the text that stands there",
+        "  did you mean <eos>?",
     ),
     (
         "token in a terminal",
