@@ -16,8 +16,10 @@ from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.inputs import schema_of
 from llmask.frontends.json_schema.pointers import ROOT
-from llmask.frontends.structural_tags.formats import Formats
+from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
 from llmask.frontends.structural_tags.places import Place
+from llmask.frontends.structural_tags.tags import TAG_FORMATS
+from llmask.frontends.structural_tags.tokens import TOKEN_FORMATS
 from llmask.grammar.expressions import Grammar
 from llmask.grammar.lowering import Lowered
 from llmask.grammar.sealed import sealed_rules
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compile_structural_tag", "document_of"]
 
+FORMATS = {**BASIC_FORMATS, **TAG_FORMATS, **TOKEN_FORMATS}
 EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
 
 
@@ -59,9 +62,9 @@ def compile_structural_tag(nodes: RegexNodes, document: Any, limits: Limits) -> 
     UnsatisfiableSchema : no text fulfils it.
     LimitExceeded : it is too large, or nests too deep.
     """
-    formats = Formats(nodes, SchemaOptions(limits=limits))
+    formats = Formats(nodes, SchemaOptions(limits=limits), FORMATS)
     try:
-        start = formats.expression(_format_of(Place(document, ROOT)), ())
+        start = formats.expression(_format_of(Place(document, ROOT)), Ends())
         grammar = Grammar({"start": start, **formats.rules})
         lowered = sealed_rules(nodes, grammar)
     except RecursionError:

@@ -1,7 +1,6 @@
 r"""Structural tags: the formats of a response as a tree, each with the expression that derives its texts.
 
-    {"type": "triggered_tags", "triggers": ["<f="], "tags": [
-        {"type": "tag", "begin": "<f=add>", "content": {"type": "json_schema", "json_schema": ...}, "end": "</f>"}]}
+    {"type": "sequence", "elements": [{"type": "const_string", "value": "n="}, {"type": "regex", "pattern": "[0-9]+"}]}
 
 What each format means is what XGrammar 0.2.8 does with it (its documentation "Structural Tag", its cpp/
 structural_tag.cc), byte by byte: where two readings of a text are possible both are followed. A text without the end of
@@ -19,9 +18,9 @@ In: a format with its place. Out: an expression, rules, warnings. Cost: that of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.derivatives.utf8 import utf8_literal
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
@@ -33,7 +32,7 @@ from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
-from llmask.grammar.dispatch import dispatch, text_without
+from llmask.grammar.dispatch import text_without
 from llmask.grammar.expressions import (
     EMPTY,
     Expression,
@@ -56,8 +55,27 @@ MOST_FORMATS = 20_000
 MAX_COUNT = 10**9  # counters are 32-bit
 
 
+class Ends(NamedTuple):
+    """What ends the tag around a format."""
+
+    texts: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+
+
+class Entry(NamedTuple):
+    """A format: the fields that it needs, those that it may have besides its type, and what reads it."""
+
+    required: tuple[str, ...]
+    allowed: tuple[str, ...]
+    read: Callable[[Formats, Place, Ends], Expression]
+
+
 class Formats:
     """The formats of one structural tag on their way to a grammar.
+
+    Parameters
+    ----------
+    known : by type, the formats that there are.
 
     Attributes
     ----------
@@ -65,8 +83,9 @@ class Formats:
     warnings : what its author should know.
     """
 
-    def __init__(self, nodes: RegexNodes, options: SchemaOptions) -> None:
+    def __init__(self, nodes: RegexNodes, options: SchemaOptions, known: Mapping[str, Entry]) -> None:
         self.nodes = nodes
+        self.known = known
         self.options = options
         self.rules: dict[str, Expression] = {}
         self.warnings: list[str] = []
@@ -74,7 +93,7 @@ class Formats:
         self._n_formats = 0
         self._inclusions: dict[Hashable, Inclusion] = {}
 
-    def expression(self, place: Place, ends: Sequence[str]) -> Expression:
+    def expression(self, place: Place, ends: Ends) -> Expression:
         """What derives the texts of a format.
 
         Parameters
@@ -84,10 +103,10 @@ class Formats:
         if not isinstance(place.value, dict):
             place.refuse(f"a format is an object, not {place.kind()}", 'write {"type": ...}')
         if "type" not in place.value:
-            place.refuse("the format has no type", f"add one: {', '.join(FORMATS)}")
+            place.refuse("the format has no type", f"add one: {', '.join(self.known)}")
         kind = place.below("type").text()
-        if kind not in FORMATS:
-            place.below("type").refuse(f'there is no format "{kind}"', similar(kind, FORMATS, "use another one"))
+        if kind not in self.known:
+            place.below("type").refuse(f'there is no format "{kind}"', similar(kind, self.known, "use another one"))
         self._n_formats += 1
         if self._depth >= MAX_DEPTH or self._n_formats > MOST_FORMATS:
             raise LimitExceeded(
@@ -95,10 +114,10 @@ class Formats:
                 pointer(place.path),
                 "say it with fewer",
             )
-        required, allowed, make = FORMATS[kind]
-        place.check_fields(required, ("type", *allowed), f'the format "{kind}"')
+        entry = self.known[kind]
+        place.check_fields(entry.required, ("type", *entry.allowed), f'the format "{kind}"')
         self._depth += 1
-        found = make(self, place, ends)
+        found = entry.read(self, place, ends)
         self._depth -= 1
         return found
 
@@ -108,18 +127,18 @@ class Formats:
         """Exactly this text."""
         return Lexeme(utf8_literal(self.nodes, text), json.dumps(text, ensure_ascii=False)) if text else EMPTY
 
-    def _const_string(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _const_string(self, place: Place, ends: Ends) -> Expression:
         return self.text(place.below("value").text())
 
-    def _any_text(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _any_text(self, place: Place, ends: Ends) -> Expression:
         if place.has("max_tokens"):
             place.below("max_tokens").refuse("a number of tokens is not enforced", "bound the text by max_chars")
         most = place.count("max_chars") if place.has("max_chars") else None
         if most is not None and most > MAX_COUNT:
             most = None
-        return text_without(self.nodes, _all(place.texts("excludes"), ends), most)
+        return text_without(self.nodes, excluded_strings(place, ends), most)
 
-    def _regex(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _regex(self, place: Place, ends: Ends) -> Expression:
         pattern = place.below("pattern").text()
         try:  # as in ECMA-262 with its flag s, as XGrammar reads them
             node = compile_pattern(self.nodes, f"(?as:{pattern})")
@@ -127,7 +146,7 @@ class Formats:
             raise type(error)(error.message, pointer(place.path, "pattern"), error.help) from None
         return Lexeme(node, f"/{pattern}/")
 
-    def _grammar(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _grammar(self, place: Place, ends: Ends) -> Expression:
         try:
             grammar, warnings = parse_ebnf(self.nodes, place.below("grammar").text())
         except LlmaskError as error:
@@ -138,7 +157,7 @@ class Formats:
         self.rules.update((names[name], renamed(rule, names)) for name, rule in grammar.rules.items())
         return Reference(names[grammar.start])
 
-    def _json_schema(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _json_schema(self, place: Place, ends: Ends) -> Expression:
         style = place.below("style").text() if place.has("style") else "json"
         if style != "json" and style not in STYLES:
             known = ("json", *STYLES)
@@ -168,7 +187,7 @@ class Formats:
             options.max_whitespace,
         ).expression()
 
-    def _qwen_xml_parameter(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
         return self._elements(place.below("json_schema"), "qwen_xml", self.options)
 
     def schema(self, place: Place, options: SchemaOptions) -> Inclusion:
@@ -190,24 +209,32 @@ class Formats:
             self._inclusions[key] = Inclusion(made.rules, f"%json {json.dumps(schema, default=str)}")
         return self._inclusions[key]
 
+    def named(self, kind: str, expression: Expression) -> Expression:
+        """A rule for what stands in several places."""
+        name = next((name for name, rule in self.rules.items() if rule == expression), None)
+        if name is None:
+            name = f"{kind}_{len(self.rules)}"
+            self.rules[name] = expression
+        return Reference(name)
+
     # --- combinations
 
-    def _sequence(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _sequence(self, place: Place, ends: Ends) -> Expression:
         return sequence([self.expression(part, ends) for part in place.below("elements").some()])
 
-    def _one_of(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _one_of(self, place: Place, ends: Ends) -> Expression:
         return choice([self.expression(part, ends) for part in place.below("elements").some()])
 
-    def _optional(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _optional(self, place: Place, ends: Ends) -> Expression:
         return optional(self.expression(place.below("content"), ends))
 
-    def _star(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _star(self, place: Place, ends: Ends) -> Expression:
         return Repeat(self.expression(place.below("content"), ends))
 
-    def _plus(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _plus(self, place: Place, ends: Ends) -> Expression:
         return Repeat(self.expression(place.below("content"), ends), 1)
 
-    def _repeat(self, place: Place, ends: Sequence[str]) -> Expression:
+    def _repeat(self, place: Place, ends: Ends) -> Expression:
         low, high = place.count("min"), place.count("max", -1)
         if low > MAX_COUNT:
             place.below("min").refuse(f"a repetition has more than {MAX_COUNT} copies", "write a smaller number")
@@ -219,114 +246,24 @@ class Formats:
             self.expression(place.below("content"), ends), low, None if high < 0 or high > MAX_COUNT else high
         )
 
-    # --- tags
 
-    def _tag(self, place: Place, ends: Sequence[str]) -> Expression:
-        begin, rest = self.begin_and_rest(place)
-        return sequence([self.text(begin), rest])
-
-    def begin_and_rest(self, place: Place) -> tuple[str, Expression]:
-        """Where a tag begins, and what derives its content and end."""
-        place.check_fields(("begin", "content", "end"), ("type",), "a tag")
-        if place.has("type") and place.value["type"] != "tag":
-            place.below("type").refuse("a tag is needed here", 'write "tag"')
-        end = place.below("end")
-        ends = [one.text() for one in end.some()] if isinstance(end.value, (list, tuple)) else [end.text()]
-        content = self.expression(place.below("content"), ends)
-        rest = sequence([content, choice([self.text(text) for text in ends])])
-        return place.below("begin").text(), self._named("tag", rest)
-
-    def _named(self, kind: str, expression: Expression) -> Expression:
-        """A rule for what stands in several places."""
-        name = next((name for name, rule in self.rules.items() if rule == expression), None)
-        if name is None:
-            name = f"{kind}_{len(self.rules)}"
-            self.rules[name] = expression
-        return Reference(name)
-
-    def _triggered_tags(self, place: Place, ends: Sequence[str]) -> Expression:
-        triggers = [one.text(False) for one in place.below("triggers").some()]
-        whole: list[Expression] = []
-        parts: dict[str, list[Expression]] = {trigger: [] for trigger in triggers}
-        for tag in place.below("tags").some():
-            begin, rest = self.begin_and_rest(tag)
-            found = [trigger for trigger in parts if begin.startswith(trigger)]
-            if len(found) != 1:
-                tag.below("begin").refuse(
-                    "no trigger is the beginning of the tag"
-                    if not found
-                    else f"the tag begins with {len(found)} triggers",
-                    "let each tag begin with exactly one trigger",
-                )
-            parts[found[0]].append(sequence([self.text(begin[len(found[0]) :]), rest]))
-            whole.append(sequence([self.text(begin), rest]))
-        for at, trigger in enumerate(triggers):
-            if not parts[trigger]:
-                place.below("triggers").below(at).refuse("no tag begins with this trigger", "take it out, or add a tag")
-        at_least_one, stops = place.flag("at_least_one"), place.flag("stop_after_first")
-        if at_least_one and stops:
-            return choice(whole)
-        excluded = _all(place.texts("excludes"), ends)
-        self._warn_of_unreachable(place, triggers, excluded)
-        text = dispatch(self.nodes, {trigger: choice(rest) for trigger, rest in parts.items()}, excluded, not stops)
-        return sequence([choice(whole), text]) if at_least_one else text
-
-    def _dispatch(self, place: Place, ends: Sequence[str]) -> Expression:
-        parts: dict[str, list[Expression]] = {}
-        for rule in place.below("rules").some():
-            if len(list(rule.elements())) != 2:
-                rule.refuse("a rule is a pair of a string and a format", "write [string, format]")
-            parts.setdefault(rule.below(0).text(False), []).append(self.expression(rule.below(1), ()))
-        excluded = _all(place.texts("excludes"), ())
-        self._warn_of_unreachable(place, parts, excluded)
-        found = {trigger: choice(options) for trigger, options in parts.items()}
-        return dispatch(self.nodes, found, excluded, place.flag("loop", True))
-
-    def _warn_of_unreachable(self, place: Place, triggers: Any, excluded: Sequence[str]) -> None:
-        for trigger in triggers:
-            inside = [word for word in excluded if word in trigger]
-            if inside:
-                self.warnings.append(
-                    f"{pointer(place.path)}: the trigger {json.dumps(trigger, ensure_ascii=False)} is never complete, "
-                    f"because {json.dumps(inside[0], ensure_ascii=False)} is excluded"
-                )
-
-    def _tags_with_separator(self, place: Place, ends: Sequence[str]) -> Expression:
-        tags = []
-        for tag in place.below("tags").some():
-            begin, rest = self.begin_and_rest(tag)
-            tags.append(sequence([self.text(begin), rest]))
-        one = choice(tags)
-        if place.flag("stop_after_first"):
-            return one if place.flag("at_least_one") else optional(one)
-        separator = self.text(place.below("separator").text())
-        some = sequence([one, Repeat(sequence([separator, one]))])
-        return some if place.flag("at_least_one") else optional(some)
+def excluded_strings(place: Place, ends: Ends) -> list[str]:
+    """The strings in the field `excludes`, and those that end the tag around a format."""
+    return list(dict.fromkeys([*place.texts("excludes"), *(text for text in ends.texts if text)]))
 
 
-def _all(excluded: Sequence[str], ends: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*excluded, *(end for end in ends if end)]))
-
-
-Make = Callable[[Formats, Place, Sequence[str]], Expression]
 SCHEMA_FIELDS = ("style", "any_order", "max_whitespace_cnt", "excludes")
-CONTROLS = ("at_least_one", "stop_after_first")
-# by type: the fields that it needs, those that it may have, and what reads it
-FORMATS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Make]] = {
-    "const_string": (("value",), (), Formats._const_string),
-    "json_schema": (("json_schema",), SCHEMA_FIELDS, Formats._json_schema),
-    "qwen_xml_parameter": (("json_schema",), (), Formats._qwen_xml_parameter),
-    "any_text": ((), ("excludes", "max_tokens", "max_chars"), Formats._any_text),
-    "grammar": (("grammar",), (), Formats._grammar),
-    "regex": (("pattern",), (), Formats._regex),
-    "sequence": (("elements",), (), Formats._sequence),
-    "or": (("elements",), (), Formats._one_of),
-    "optional": (("content",), (), Formats._optional),
-    "plus": (("content",), (), Formats._plus),
-    "star": (("content",), (), Formats._star),
-    "repeat": (("min", "max", "content"), (), Formats._repeat),
-    "tag": (("begin", "content", "end"), (), Formats._tag),
-    "triggered_tags": (("triggers", "tags"), (*CONTROLS, "excludes"), Formats._triggered_tags),
-    "tags_with_separator": (("tags", "separator"), CONTROLS, Formats._tags_with_separator),
-    "dispatch": (("rules",), ("loop", "excludes"), Formats._dispatch),
+BASIC_FORMATS: dict[str, Entry] = {
+    "const_string": Entry(("value",), (), Formats._const_string),
+    "json_schema": Entry(("json_schema",), SCHEMA_FIELDS, Formats._json_schema),
+    "qwen_xml_parameter": Entry(("json_schema",), (), Formats._qwen_xml_parameter),
+    "any_text": Entry((), ("excludes", "max_tokens", "max_chars"), Formats._any_text),
+    "grammar": Entry(("grammar",), (), Formats._grammar),
+    "regex": Entry(("pattern",), (), Formats._regex),
+    "sequence": Entry(("elements",), (), Formats._sequence),
+    "or": Entry(("elements",), (), Formats._one_of),
+    "optional": Entry(("content",), (), Formats._optional),
+    "plus": Entry(("content",), (), Formats._plus),
+    "star": Entry(("content",), (), Formats._star),
+    "repeat": Entry(("min", "max", "content"), (), Formats._repeat),
 }
