@@ -36,12 +36,12 @@ from llmask.grammar.fusing import exact_rules
 from llmask.grammar.inclusion import include
 from llmask.grammar.lowering import Lowered, lower
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
-from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, SKIP
+from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.tails import Network
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
-    from llmask.grammar.rules import RuleId, Rules
+    from llmask.grammar.rules import Rules
 
 NEVER = b"\xff"  # no byte of UTF-8; behind it a seal cannot be mistaken for anything
 
@@ -125,11 +125,9 @@ def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
     rules = lower(nodes, Grammar({"start": inclusion})).rules
     network = Network(rules)
     lexemes = {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}
-    ends = may_end(network)
-    last = {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN and ends[edge.target]}
     every = nodes.union(sorted(lexemes))
     going_on = 0
-    for lexeme in last:
+    for lexeme in _last(rules, network):
         going_on |= nodes.extensions(lexeme, every)[0]
     begin = nodes.byte_set(nodes.first_bytes(nodes.union(sorted(_first(rules, network)))))
     node = nodes.concat([begin, nodes.literal(NEVER + str(number).encode())])
@@ -151,6 +149,25 @@ def _first(rules: Rules, network: Network) -> set[int]:
             new = {start} | ({target} if ends[start] else set())
             waiting += new - seen
             seen |= new
+    return found
+
+
+def _last(rules: Rules, network: Network) -> set[int]:
+    """The lexemes that documents end with."""
+    found: set[int] = set()
+    ends = may_end(network)
+    ending = {rules.start}  # rules at whose end the document may end
+    waiting = [rules.start]
+    while waiting:
+        for state in network.states[waiting.pop()]:
+            for edge in network.edges[state]:
+                if not ends[edge.target]:
+                    continue
+                if edge.kind == SCAN:
+                    found.add(edge.symbol)
+                elif edge.kind == CALL and edge.symbol not in ending:
+                    ending.add(RuleId(edge.symbol))
+                    waiting.append(RuleId(edge.symbol))
     return found
 
 

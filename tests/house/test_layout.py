@@ -38,6 +38,7 @@ IMPORT_ORDER = (
     *JSON_SCHEMA,
     ("llmask.frontends.json_schema",),
     ("llmask.frontends.lark", "llmask.frontends.structural_tags"),
+    ("llmask.frontends.tools",),
     ("llmask.lexer",),
     ("llmask.parser",),
     ("llmask.store",),

@@ -220,7 +220,12 @@ class Formats:
     # --- combinations
 
     def _sequence(self, place: Place, ends: Ends) -> Expression:
-        return sequence([self.expression(part, ends) for part in place.below("elements").some()])
+        parts = []
+        for part in place.below("elements").some():
+            found = self.expression(part, ends)
+            # rows in a row keep together as rules: where they have to be split into lexemes, it is between them first
+            parts.append(self.named("part", found) if part.value["type"] == "sequence" else found)
+        return sequence(parts)
 
     def _one_of(self, place: Place, ends: Ends) -> Expression:
         return choice([self.expression(part, ends) for part in place.below("elements").some()])

@@ -52,6 +52,7 @@ def grammars(parts: Parts) -> dict[str, Expression]:
         "a number": sequence([parts.schema(INTEGER), parts.word("}")]),
         "twice": sequence([person, parts.word(","), person]),
         "itself": sequence([parts.schema(LIST), parts.word("]")]),
+        "digits behind an object": sequence([person, parts.word("12")]),
         "many": Repeat(sequence([person, parts.word(";")])),
         "counted": Repeat(sequence([person, parts.word("}")]), 2, 3),
         "with a rule": sequence([parts.word("("), choice([person, parts.schema(INTEGER)]), parts.word(")")]),
