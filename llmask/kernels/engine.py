@@ -106,6 +106,7 @@ from .store_slots import (
 from .texts import init_texts
 from .token_sets import NAMES_ORDINARY, named_ranges
 from .variants import DERIVES_NOTHING, init_sets, is_productive, late_key
+from .word_lists import make_words
 
 # operations of `build`
 INIT_STORE = 0
@@ -134,6 +135,7 @@ CLOSE = 34  # a: configuration                      -> configuration where the l
 NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
 PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
+WORDS = 38  # data: see word_lists.py               -> node
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -210,6 +212,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = take_bytes(store, grammar, a, data)
     elif operation == LITERAL:
         result = add_literal(store, data)
+    elif operation == WORDS:
+        result = make_words(store, data)
     elif operation == CONCAT:
         result = 1
         for i in range(data.shape[0] - 1, -1, -1):
