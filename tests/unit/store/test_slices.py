@@ -183,3 +183,65 @@ def test_a_branch_that_has_no_string_lends_the_mask_no_slice(default_tokenizer: 
         if matcher.is_accepting():
             break
         matcher.accept_token(min(allowed))
+
+
+CLASSES = ["[a-z]", "[^a]", r"[^\n]", "[é日😀]", ".", r"[\s\S]", '[^"\\\\]', "a", r"\w"]
+GRAMMARS = [
+    ("json_schema", {"type": "object", "properties": {"name": {"type": "string", "maxLength": 4}}}),
+    ("regex", r"/\*([^*]|\*+[^*/])*\*+/"),
+    ("regex", r"[^\n]{0,7}\n.*"),
+    ("regex", r"(ab|[^b])*"),
+    (
+        "structural_tag",
+        {"format": {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "é"}]], "excludes": ["日"]}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "source"), GRAMMARS)
+def test_slices_of_users_change_no_bit(
+    tiny_tokenizer: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], kind: str, source: Any
+) -> None:
+    plain = getattr(llmask.Compiler(tiny_tokenizer), kind)(source)
+    for _ in range(scaled(4)):
+        slices = [f"{rng.choice(CLASSES)}{rng.choice(['+', '{1,1}', '{1,3}'])}" for _ in range(rng.randint(1, 4))]
+        grammar = getattr(llmask.Compiler(tiny_tokenizer, slices=slices), kind)(source)
+        matcher, other = grammar.matcher(), plain.matcher()
+        for _ in range(20):
+            allowed = read_mask(matcher, tiny_tokenizer.vocab_size)
+            assert allowed == read_mask(other, tiny_tokenizer.vocab_size), slices
+            token = rng.choice(sorted(allowed))
+            if token in tiny_tokenizer.eos_ids:
+                break
+            matcher.accept_token(token)
+            other.accept_token(token)
+
+
+def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
+    walked = []
+    for slices in ((), ("[^ABC]+",)):
+        store = Store(default_tokenizer, llmask.Limits(), slices)
+        node = compile_pattern(store.nodes, "([^ABC]|A[^B]|[^ABC\\d])*ABC")
+        matcher = CompiledGrammar(store, _one_lexeme(store, node)).matcher()
+        matcher.accept_bytes(b"d")
+        store.table.array[store_slots.WALKED] = 0
+        read_mask(matcher, default_tokenizer.vocab_size)
+        walked.append(int(store.table.array[store_slots.WALKED]))
+    assert walked[1] < walked[0] // 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a-z]", "'[a-z]' is no slice\n  write a class of characters and + or {1,n}: [^*]+"),
+        ("[a-z]*", "'[a-z]*' is no slice"),
+        (3, "3 is no slice"),
+        ("ab+", "'ab' is not one character\n  write a class of characters: [^*]"),
+        ("(a|ab)+", "'(a|ab)' is not one character"),
+        ("[a-z]{1,0}", "a slice of 0 characters is none"),
+    ],
+)
+def test_bad_slices_are_refused(tiny_tokenizer: llmask.Tokenizer, text: Any, message: str) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        llmask.Compiler(tiny_tokenizer, slices=[text])
+    assert str(error.value).startswith(message)
