@@ -76,3 +76,62 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+ONE = {"type": "token", "token": "name"}
+TOOL = {"type": "token", "token": "<|tool|>"}
+TAG = {"type": "tag", "begin": TOOL, "content": {"type": "const_string", "value": "a"}, "end": ONE}
+TOKEN_FORMATS = {
+    "a token": {"type": "sequence", "elements": [ONE, {"type": "const_string", "value": "ab"}, TOOL]},
+    "any but one": {"type": "sequence", "elements": [{"type": "exclude_token", "exclude_tokens": ["name", 5]}, ONE]},
+    "any number": {"type": "tag", "begin": ONE, "content": {"type": "any_tokens", "exclude_tokens": [5]}, "end": TOOL},
+    "at most": {
+        "type": "sequence",
+        "elements": [{"type": "any_tokens", "exclude_tokens": ["name"], "max_tokens": 2}, ONE],
+    },
+    "triggered": {"type": "token_triggered_tags", "trigger_tokens": ["<|tool|>"], "tags": [TAG], "exclude_tokens": [7]},
+    "triggered once": {
+        "type": "token_triggered_tags",
+        "trigger_tokens": ["<|tool|>"],
+        "tags": [TAG],
+        "stop_after_first": True,
+    },
+    "triggered at once": {
+        "type": "token_triggered_tags",
+        "trigger_tokens": ["<|tool|>"],
+        "tags": [TAG],
+        "at_least_one": True,
+    },
+    "rules": {"type": "token_dispatch", "rules": [["name", TOOL], [5, {"type": "const_string", "value": "b"}]]},
+    "a rule once": {"type": "token_dispatch", "rules": [["name", TOOL]], "loop": False, "exclude_tokens": [5]},
+}
+
+
+@pytest.mark.parametrize("name", TOKEN_FORMATS)
+def test_masks_of_tokens_are_those_of_xgrammar(
+    tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], name: str
+) -> None:
+    tokens, eos, _ = tiny_vocabulary()
+    document = {"type": "structural_tag", "format": TOKEN_FORMATS[name]}
+    info = xgrammar.TokenizerInfo(
+        tokens, vocab_type=xgrammar.VocabType.RAW, vocab_size=len(tokens), stop_token_ids=[eos]
+    )
+    theirs = xgrammar.GrammarCompiler(info).compile_structural_tag(json.dumps(document))
+    ours = llmask.Compiler(tiny_tokenizer).structural_tag(document)
+    # tokens without bytes are none to XGrammar
+    left_out = {token for token, data in enumerate(tokens) if not data} | {0}
+    favourites = [tokens.index(data) for data in (b"name", b"<|tool|>", b"a", b"b", b"ab")] + [5]
+    words = xgrammar.allocate_token_bitmask(1, len(tokens))
+    for _ in range(scaled(20)):
+        matcher, other = ours.matcher(), xgrammar.GrammarMatcher(theirs)
+        for _ in range(8):
+            other.fill_next_token_bitmask(words)
+            bits = np.unpackbits(words.numpy().view(np.uint8), bitorder="little")[: len(tokens)]
+            found = read_mask(matcher, len(tokens)) - left_out
+            assert found == set(np.flatnonzero(bits).tolist()) - left_out
+            likely = [token for token in favourites if token in found]
+            if not found - {eos}:
+                break
+            token = rng.choice(likely if likely and rng.random() < 0.7 else sorted(found - {eos}))
+            matcher.accept_token(token)
+            assert other.accept_token(token)
