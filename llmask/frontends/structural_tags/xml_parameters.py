@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from llmask.derivatives.code_points import TEXT
 from llmask.derivatives.free_text import free_text
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
-from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
+from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
@@ -84,6 +84,25 @@ URN = "urn:llmask:parameters"
 MOST_REFERENCES = 100  # one behind the other
 
 
+# by keyword, what its value has to be
+SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "type": ("a type or a list of types", lambda value: _are_types(value if isinstance(value, list) else [value])),
+    "properties": ("an object with schemas", lambda value: isinstance(value, dict)),
+    "$defs": ("an object with schemas", lambda value: isinstance(value, dict)),
+    "required": ("a list of names", lambda value: isinstance(value, list) and all(type(one) is str for one in value)),
+    "enum": ("a list", lambda value: isinstance(value, list)),
+    "anyOf": ("a list of schemas", lambda value: isinstance(value, list)),
+    "oneOf": ("a list of schemas", lambda value: isinstance(value, list)),
+    "pattern": ("a string", lambda value: type(value) is str),
+    "format": ("a string", lambda value: type(value) is str),
+    "$id": ("a string", lambda value: type(value) is str),
+}
+
+
+def _are_types(values: list[Any]) -> bool:
+    return all(type(value) is str and value in TYPES for value in values)
+
+
 class Value(NamedTuple):
     """What a property may hold: the strings, None for none, and a schema of everything else, None for nothing.
 
@@ -138,6 +157,7 @@ class XmlParameters:
         root = self.root
         if not isinstance(root, dict) or root.get("type", "object") not in ("object", ["object"]):
             self._refuse("parameters are the properties of an object", self.path, 'write {"type": "object", ...}')
+        self._check(root, self.path)
         for name in root:
             if name not in OF_OBJECTS and name not in ANNOTATIONS:
                 self._refuse(
@@ -155,17 +175,21 @@ class XmlParameters:
                     f'no object fulfils the schema: "{name}" is required and not allowed', pointer(path), "allow it"
                 )
             if schema is not False:
-                element = self._element(utf8_literal(self.nodes, name), name, schema, path)
+                element = self._element(self._spelled(name), name, schema, path)
                 parts.append(element if name in required else optional(element))
         if others is not False:
-            known = [utf8_literal(self.nodes, name) for name in properties] + [
-                utf8_literal(self.nodes, name) for name in required
-            ]
+            known = [self._spelled(name) for name in properties] + [self._spelled(name) for name in required]
             node = compile_pattern(self.nodes, NAME)
             if known:
                 node = self.nodes.intersect([node, self.nodes.complement(self.nodes.union(known))])
             parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
         return sequence([*parts, self.blank])
+
+    def _check(self, schema: Mapping[str, Any], path: Path) -> None:
+        """Refuse keywords with values of the wrong kind."""
+        for name, (wanted, is_right) in SHAPES.items():
+            if name in schema and not is_right(schema[name]):
+                raise GrammarError(f'"{name}" is {wanted}', pointer(path, name), "write one")
 
     def _refuse(self, message: str, path: Path, help: str) -> NoReturn:
         raise UnsupportedSchema(message, pointer(path), help)
@@ -198,8 +222,13 @@ class XmlParameters:
         first, tab, second = behind.replace("{is_string}", is_string).partition("\t")
         return [*parts, self._literal(first), *([self.blank, self._literal(second)] if tab else [])]
 
+    def _spelled(self, text: str) -> int:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise GrammarError(f"{text!r} holds a lone surrogate, which is no text", pointer(self.path), "take it out")
+        return utf8_literal(self.nodes, text)
+
     def _literal(self, text: str) -> Expression:
-        return Lexeme(utf8_literal(self.nodes, text), json.dumps(text, ensure_ascii=False))
+        return Lexeme(self._spelled(text), json.dumps(text, ensure_ascii=False))
 
     def _padded(self, schema: Any, path: Path) -> list[Expression]:
         return [self.blank, self.json_value(self._whole(schema), path), self.blank]
@@ -225,6 +254,7 @@ class XmlParameters:
             return Value(None, None)
         if not isinstance(schema, dict):
             self._refuse("a schema is an object or a boolean", path, "write {...}")
+        self._check(schema, path)
         keywords = {name for name in schema if name not in ANNOTATIONS}
         if keywords == {"$ref"}:
             return self._value(*self._referred(schema["$ref"], path, n_references), n_references + 1)

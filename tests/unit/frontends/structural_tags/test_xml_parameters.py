@@ -122,3 +122,20 @@ def test_what_is_not_enforced_is_refused(compiler: llmask.Compiler, schema: Any,
 def test_what_nothing_fulfils_is_refused(compiler: llmask.Compiler, schema: Any) -> None:
     with pytest.raises(UnsatisfiableSchema):
         compiled(compiler, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "where"),
+    [
+        ({"properties": []}, "#/format/json_schema/properties"),
+        ({"required": "a"}, "#/format/json_schema/required"),
+        ({"required": ["\ud800"]}, "#/format/json_schema"),
+        ({"properties": {"a": {"type": "text"}}}, "#/format/json_schema/properties/a/type"),
+        ({"properties": {"a": {"anyOf": {}}}}, "#/format/json_schema/properties/a/anyOf"),
+        ({"properties": {"a": {"pattern": 3}}}, "#/format/json_schema/properties/a/pattern"),
+    ],
+)
+def test_malformed_schemas_are_refused(compiler: llmask.Compiler, schema: Any, where: str) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        compiled(compiler, schema)
+    assert error.value.where == where
