@@ -27,6 +27,7 @@ from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
 from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .kernels.variants import LATE
+from .mask.apply import allocate_bitmask
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -391,3 +392,15 @@ class CompiledGrammar:
                 )
             return CanonicalMatcher(self)
         return PrefixedMatcher(self, prefix) if prefix else Matcher(self)
+
+
+def warm(grammar: CompiledGrammar, document: bytes) -> None:
+    """Build the masks on the way through a document, as far as the vocabulary and the limits let it come."""
+    matcher = grammar.matcher()
+    bitmask = allocate_bitmask(1, grammar.tokenizer.vocab_size)
+    try:
+        for byte in document:
+            matcher.fill_bitmask(bitmask)
+            matcher.accept_bytes(bytes([byte]))
+    except LlmaskError:
+        pass  # a vocabulary without these bytes, or tight limits: whoever needs them will be told

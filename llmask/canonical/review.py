@@ -38,6 +38,7 @@ from ..kernels.canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NEEDS_TEXT,
 from ..kernels.configurations import ENDED, REFUSED
 from ..kernels.constants import TRIE_END_MASK, TRIE_END_SHIFT
 from ..kernels.state_masks import MASK_LIST, MASK_WORDS
+from ..store.slices import MOST_CODE_POINTS
 from .neighbours import NO_CHAIN, NOTHING
 from .states import SplitStates
 
@@ -158,7 +159,7 @@ class StateReview:
 
     def _slice_of(self, mask: Tokens) -> int | None:
         """The slice next below the largest whose tokens are all in a mask."""
-        slices = self._store.slice_arrays
+        slices = self._store.slice_arrays[: len(MOST_CODE_POINTS)]  # each holds those below
         words = mask.view(np.uint8)
         for number, part in enumerate(slices[:-1]):
             if not (part.mask[: len(words)] & ~words).any():

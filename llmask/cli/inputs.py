@@ -31,7 +31,38 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
+    grammar.add_argument(
+        "--structural-tag", metavar="FILE", type=Path, help="structural tag that XGrammar reads: text, tags and schemas"
+    )
+    grammar.add_argument(
+        "--tools", metavar="FILE", type=Path, help="functions that a model may call, a list in OpenAI's form"
+    )
     add_schema_options(parser)
+    add_tool_options(parser)
+
+
+def add_tool_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `Compiler.tools`, with `tool-` before the names that others have, too."""
+    group = parser.add_argument_group("how tools are called")
+    group.add_argument(
+        "--tool-model",
+        metavar="NAME",
+        default="llama-3",
+        help="family of models (default: llama-3; others: see README)",
+    )
+    group.add_argument(
+        "--tool-choice",
+        metavar="auto|required|none|FUNCTION",
+        default="auto",
+        help="text with calls, calls only, text only, or calls of one function (default: auto)",
+    )
+    group.add_argument("--one-tool-call", action="store_true", help="end behind the first call (default: no)")
+    group.add_argument(
+        "--reasoning",
+        choices=("none", "section", "optional", "open"),
+        default="none",
+        help="a section of reasoning before all else; open: the prompt ends inside of it (default: none)",
+    )
 
 
 def add_schema_options(parser: argparse.ArgumentParser) -> None:
@@ -178,10 +209,36 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
             if given is not None:
                 path = given
                 return compile_text(_text_of(path))
+        if arguments.structural_tag is not None:
+            path = arguments.structural_tag
+            return compiler.structural_tag(path.read_bytes())
+        if arguments.tools is not None:
+            path = arguments.tools
+            return compiler.tools(_json_of(path), **tool_options(arguments))
         return compiler.json_schema(path.read_bytes(), **schema_options(arguments))
     except GrammarError as error:
         error.where = str(path) if error.where is None else f"{path}: {error.where}"
         raise
+
+
+def tool_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of `Compiler.tools`."""
+    choice = arguments.tool_choice
+    return {
+        "model": arguments.tool_model,
+        "tool_choice": choice if choice in ("auto", "required", "none") else {"name": choice},
+        "parallel": not arguments.one_tool_call,
+        "reasoning": {"none": False, "section": True}.get(arguments.reasoning, arguments.reasoning),
+    }
+
+
+def _json_of(path: Path) -> Any:
+    from llmask.errors import GrammarError
+
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise GrammarError(f"the file is not JSON: {error}", help="save it as a JSON array of functions") from None
 
 
 def _text_of(path: Path) -> str:

@@ -199,6 +199,19 @@ def mapped(expression: Expression, lexemes: Mapping[Lexeme, Lexeme]) -> Expressi
     return expression
 
 
+def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
+    """An expression that refers to rules by other names."""
+    if isinstance(expression, Reference):
+        return Reference(names.get(expression.name, expression.name))
+    if isinstance(expression, Sequence):
+        return Sequence(tuple(renamed(part, names) for part in expression.parts))
+    if isinstance(expression, Choice):
+        return Choice(tuple(renamed(option, names) for option in expression.options))
+    if isinstance(expression, Repeat):
+        return Repeat(renamed(expression.part, names), expression.low, expression.high)
+    return expression
+
+
 @dataclass(frozen=True)
 class Grammar:
     """Named rules and where to start.

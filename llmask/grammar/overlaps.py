@@ -44,10 +44,10 @@ def overlaps(nodes: RegexNodes, rules: Rules) -> set[tuple[int, int]] | None:
     """
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return None
-    return _Overlaps(nodes, rules).find()
+    return Overlaps(nodes, rules).find()
 
 
-class _Overlaps:
+class Overlaps:
     """The places of one grammar.
 
     Attributes
@@ -113,7 +113,7 @@ class _Overlaps:
         waiting = [(self.start, self.start)]
         while waiting:
             one, other = waiting.pop()
-            found = self._look(one, other)
+            found = self.look(one, other)
             if self.n_steps > MOST_STEPS:
                 return self._of_all()
             for pair in found:
@@ -123,7 +123,7 @@ class _Overlaps:
                     waiting.append(pair)
         return self.pairs
 
-    def _look(self, one: int, other: int) -> set[tuple[int, int]]:
+    def look(self, one: int, other: int) -> set[tuple[int, int]]:
         """Compare the lexemes of two places; the pairs of places behind lexemes that may end together."""
         mine, theirs = self.after[one], self.after[other]
         found: set[tuple[int, int]] = set()
@@ -173,7 +173,7 @@ def _expected(network: Network) -> list[int]:
             if edge.kind == SCAN:
                 own[state] |= 1 << number
                 number += 1
-    ends = _may_end(network)
+    ends = may_end(network)
     steps: list[list[int]] = []
     for edges in network.edges:
         targets = []
@@ -199,7 +199,7 @@ def _expected(network: Network) -> list[int]:
     return [inner[state] | (follow[rules.state_rules[state]] if ends[state] else 0) for state in range(n_states)]
 
 
-def _may_end(network: Network) -> list[bool]:
+def may_end(network: Network) -> list[bool]:
     """For each state, whether its rule may end there without another byte."""
     rules = network.rules
     n_states = len(network.edges)

@@ -9,12 +9,16 @@ In: a lexer state. Out: a position in SLICES. Cost: under 1 us.
 
 from __future__ import annotations
 
+from .class_maps import class_of, meet
+from .derivatives import derivative
 from .emptiness import is_empty
+from .hot_rows import is_wide
 from .interning import list_item, list_length, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import is_lazy
-from .memory import block, get_i32, get_i64
+from .memory import EXCEEDED, block, get_i32, get_i64
 from .node_table import (
+    EMPTY,
     FINITE,
     HIGH,
     K_AND,
@@ -23,16 +27,20 @@ from .node_table import (
     K_REPEAT,
     K_UNION,
     KIND,
+    MAP,
+    NULLABLE,
     UNBOUNDED,
     A,
     field,
     has_flag,
     push,
+    scratch,
 )
 from .regex_nodes import make_not
 from .set_operations import make_and
 from .store_slots import N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
 
+MOST_WAYS = 32  # states of an expression while strings of a slice are followed, each with a rest of a string
 SLICE_FIELDS = 8
 SLICE_CHAR = 0  # regex node of one code point
 SLICE_MOST = 1  # most code points of a token, UNBOUNDED for no bound
@@ -107,6 +115,49 @@ def cover(store, node, char):
 
 
 @kernel
+def _roams(store, node, char):
+    """Whether `node` is alive after any strings of `char`, decided by following them: there are few ways to be.
+
+    Reads the pairs of derivatives (of the node, of what is left of a string), breadth first.
+    """
+    never_inline()
+    first = store[SCRATCH_TOP]
+    push(store, node)
+    push(store, char)
+    at = first
+    while at < store[SCRATCH_TOP]:
+        left = scratch(store, at)
+        right = scratch(store, at + 1)
+        class_map = meet(store, field(store, left, MAP), field(store, right, MAP))
+        done = 0
+        for byte in range(256):
+            if class_of(store, class_map, byte) != done:
+                continue  # one byte of each class
+            done += 1
+            rest = derivative(store, right, byte)
+            if rest == EMPTY:
+                continue
+            after = derivative(store, left, byte)
+            if after == EMPTY or is_empty(store, after) or store[EXCEEDED] != 0:
+                store[SCRATCH_TOP] = first
+                return False
+            if has_flag(store, rest, NULLABLE):
+                rest = char
+            seen = first
+            while seen < store[SCRATCH_TOP] and (scratch(store, seen) != after or scratch(store, seen + 1) != rest):
+                seen += 2
+            if seen == store[SCRATCH_TOP]:
+                if seen - first >= 2 * MOST_WAYS:
+                    store[SCRATCH_TOP] = first
+                    return False
+                push(store, after)
+                push(store, rest)
+        at += 2
+    store[SCRATCH_TOP] = first
+    return True
+
+
+@kernel
 def best_slice(store, state):
     """Position in SLICES of the largest slice whose tokens all stay alive from `state`, or -1."""
     never_inline()
@@ -124,6 +175,11 @@ def best_slice(store, state):
                 if is_lazy(store, node):
                     return -1  # it may end inside a token, and so do all the others
                 covered = max(covered, cover(store, node, char))
+            if covered == 0 and is_wide(store, state):
+                for j in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
+                    node = get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + j + 1)
+                    if covered == 0 and _roams(store, node, char):
+                        covered = UNBOUNDED
         if get_i64(slices, at + SLICE_MOST) <= covered:
             if best < 0 or get_i64(slices, at + SLICE_TOKENS) > get_i64(slices, best * SLICE_FIELDS + SLICE_TOKENS):
                 best = i

@@ -1,16 +1,18 @@
 """Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string).
+names have the mask of any string). Where no slice serves a wide state, its mask is made of that of the first wide state
+with the same lexemes (changed_walk.py), or else by a walk of the whole trie.
 
 In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
 """
 
 from __future__ import annotations
 
+from .changed_walk import GIVEN_UP, changed_walk
 from .hash_chains import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
 from .hot_rows import is_wide
-from .interning import mix
+from .interning import list_length, list_offset, mix
 from .jit import kernel, never_inline
 from .lexer_states import (
     S_FIRST_EXIT,
@@ -20,6 +22,7 @@ from .lexer_states import (
     S_N_TOKENS,
     S_TWIN,
     STATE_FIELDS,
+    lexeme_set,
     put_state_field,
     state_field,
 )
@@ -38,8 +41,10 @@ from .memory import (
     put_i32,
     put_i64,
 )
+from .node_table import push
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
 from .store_slots import (
+    BASES,
     DUPLICATE_PAIRS,
     EXITS,
     MASK_HEADS,
@@ -51,7 +56,9 @@ from .store_slots import (
     N_TOKEN_LISTS,
     N_TRIE,
     N_WORDS,
+    SCRATCH_TOP,
     SLICES,
+    STATE_KEYS,
     STATES,
     TOKEN_LISTS,
     TRIE,
@@ -77,18 +84,23 @@ def build_state_mask(store, asked):
     first_exit = store[N_EXITS]
     ensure(store, EXITS, 8)
     best = best_slice(store, state)
+    lexemes = _lexemes(store, asked)
+    base = get_i32(block(store, BASES), lexemes)
     if best >= 0:
         at = block(store, SLICES) + best * SLICE_FIELDS * 8
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
         n_tokens = load_i64(at + 8 * SLICE_TOKENS)
         n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
         n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
+    elif is_wide(store, state):
+        n_tokens = _changed_mask(store, state, base)
+        if n_tokens == GIVEN_UP:
+            store[N_EXITS] = first_exit
+            fill_bytes(words, n_bytes, 0)
+            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
     else:
         fill_bytes(words, n_bytes, 0)
-        if is_wide(store, state):
-            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
-        else:
-            n_tokens = narrow_walk(store, 0, state)
+        n_tokens = narrow_walk(store, 0, state)
     if store[EXCEEDED] != 0:
         store[N_EXITS] = first_exit
         return
@@ -102,7 +114,32 @@ def build_state_mask(store, asked):
     else:
         kind = MASK_WORDS
         put_state_field(store, state, S_MASK, _intern_mask(store, words))
+        if base == 0 and is_wide(store, state):
+            put_i32(block(store, BASES), lexemes, state)
     publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
+
+
+@kernel
+def _lexemes(store, state):
+    """The set of the lexemes that go on in a state; makes room for it in BASES."""
+    never_inline()
+    first = store[SCRATCH_TOP]
+    for i in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
+        push(store, get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + i))
+    number = lexeme_set(store, first)
+    ensure(store, BASES, (number + 1) * 4)
+    return number
+
+
+@kernel
+def _changed_mask(store, state, base):
+    """The mask of a state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+    never_inline()
+    if base == 0 or state_field(store, base, S_MASK_KIND) != MASK_WORDS:
+        return GIVEN_UP
+    mask = get_i64(block(store, MASKS), state_field(store, base, S_MASK))
+    copy_bytes(block(store, WORDS) + WORDS_MARGIN, mask, store[N_WORDS] * 4)
+    return changed_walk(store, state, base)
 
 
 @kernel

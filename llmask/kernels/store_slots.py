@@ -74,9 +74,10 @@ TOKEN_LISTS = MASK_LINKS + 1  # int32[...]: short masks as lists of tokens
 N_TOKEN_LISTS = TOKEN_LISTS + 1
 EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
 N_EXITS = EXITS + 1
+BASES = N_EXITS + 1  # int32[n_sets]: a wide state with these lexemes and a known mask, 0 = none yet
 
 # --- vocabulary
-N_VOCAB = N_EXITS + 1
+N_VOCAB = BASES + 1
 N_WORDS = N_VOCAB + 1
 TRIE = N_WORDS + 1  # int64[n_trie_nodes], packed words
 N_TRIE = TRIE + 1
@@ -126,7 +127,19 @@ STORE_BLOCKS = (
         DERIVATIVES,
     ),
     *(DFAS, DFA_POOL, LEXEMES, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),
-    *(MASK_HEADS, MASK_LINKS, TOKEN_LISTS, EXITS, TRIE, CHILD_FIRST, CHILD_BYTE, CHILD_NODE, TOKEN_OFFSETS, TOKEN_DATA),
+    *(
+        MASK_HEADS,
+        MASK_LINKS,
+        TOKEN_LISTS,
+        EXITS,
+        BASES,
+        TRIE,
+        CHILD_FIRST,
+        CHILD_BYTE,
+        CHILD_NODE,
+        TOKEN_OFFSETS,
+        TOKEN_DATA,
+    ),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES),
     *(first + i for first in _LISTS for i in range(3)),
     *(first + i for first in (MEETS, LEXEME_OF_NODE) for i in range(2)),

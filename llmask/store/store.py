@@ -115,7 +115,7 @@ class Store:
     split_states, state_review : for canonical masks (llmask/canonical); None: masks are grammatical.
     """
 
-    def __init__(self, tokenizer: Tokenizer, limits: Limits) -> None:
+    def __init__(self, tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...] = ()) -> None:
         self.split_states: SplitStates | None = None
         self.state_review: StateReview | None = None
         self.tokenizer = tokenizer
@@ -136,7 +136,7 @@ class Store:
         self.run = builder.run
         self.run(engine.INIT_STORE)
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer)
-        add_slices(self)
+        add_slices(self, slices)
         tokenizer.stores.add(self)
 
     def _put_vocabulary(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from llmask import Compiler
-from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, schema_options
+from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, schema_options, tool_options
 from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema
 
 
@@ -145,3 +145,29 @@ def test_an_error_in_a_schema_names_the_file_and_the_place(byte_tokenizer: Any, 
 
 def test_the_tokenizer_of_the_package_is_the_default(default_tokenizer: Any) -> None:
     assert load_tokenizer(None).vocab_size == default_tokenizer.vocab_size
+
+
+def test_structural_tags_and_tools_are_read_from_files(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    tag = {"type": "tag", "begin": "<", "content": {"type": "regex", "pattern": "[0-9]+"}, "end": ">"}
+    path.write_text(json.dumps({"type": "structural_tag", "format": tag}))
+    matcher = compile_grammar(byte_tokenizer, parse("--structural-tag", str(path))).matcher()
+    matcher.accept_bytes(b"<12>")
+    assert matcher.is_accepting()
+    path.write_text(json.dumps([{"name": "now"}, {"name": "then"}]))
+    options = ("--tool-model", "qwen-3", "--tool-choice", "now", "--one-tool-call", "--reasoning", "open")
+    matcher = compile_grammar(byte_tokenizer, parse("--tools", str(path), *options)).matcher()
+    matcher.accept_bytes(b'Hm.</think>\n\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>')
+    assert matcher.is_accepting()
+    path.write_text("[{}]")
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar(byte_tokenizer, parse("--tools", str(path)))
+    assert caught.value.where == f"{path}: #/0"
+    path.write_text("[")
+    with pytest.raises(GrammarError, match="the file is not JSON"):
+        compile_grammar(byte_tokenizer, parse("--tools", str(path)))
+
+
+def test_the_options_of_tools_are_those_of_the_compiler() -> None:
+    parameters = set(inspect.signature(Compiler.tools).parameters)
+    assert parameters == {"self", "tools", *tool_options(parse("--regex", "a"))}

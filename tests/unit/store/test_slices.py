@@ -15,6 +15,7 @@ from llmask.compiler import _one_lexeme
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.kernels import store_slots
+from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 
@@ -152,23 +153,20 @@ def stores(default_tokenizer: Any) -> list[Store]:
 def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
     store = Store(tokenizer, llmask.Limits())
     n_slices = int(store.table.array[store_slots.N_SLICES])
-    masks = [part.mask for part in store.slice_arrays]
-    raw = set(range(0x20, 0x110000)) - {0x22, 0x5C, 0x7F, *range(0xD800, 0xE000)}
-    assert len(masks) == n_slices
+    assert len(store.slice_arrays) == len(SLICES) == n_slices
     sizes = []
-    for mask in masks:
-        inside = np.flatnonzero(np.unpackbits(mask, bitorder="little")).tolist()
-        texts = [tokenizer.token_bytes(token).decode() for token in inside]
-        assert all(set(map(ord, text)) <= raw for text in texts)
+    for part, (members, most) in zip(store.slice_arrays, SLICES, strict=True):
+        inside = np.flatnonzero(np.unpackbits(part.mask, bitorder="little")).tolist()
         sizes.append(len(inside))
-        longest = max(map(len, texts))
         for token in range(1, tokenizer.vocab_size):
             try:
                 text = tokenizer.token_bytes(token).decode()
             except UnicodeDecodeError:
+                assert token not in inside
                 continue
-            assert (token in inside) == (set(map(ord, text)) <= raw and len(text) <= longest), text
-    assert sizes == sorted(sizes, reverse=True)
+            assert (token in inside) == (all(ord(letter) in members for letter in text) and 0 < len(text) <= most), text
+    assert sizes[: len(MOST_CODE_POINTS)] == sorted(sizes[: len(MOST_CODE_POINTS)], reverse=True)
+    assert min(sizes) > 0
 
 
 @pytest.mark.parametrize(
@@ -185,3 +183,65 @@ def test_a_branch_that_has_no_string_lends_the_mask_no_slice(default_tokenizer: 
         if matcher.is_accepting():
             break
         matcher.accept_token(min(allowed))
+
+
+CLASSES = ["[a-z]", "[^a]", r"[^\n]", "[é日😀]", ".", r"[\s\S]", '[^"\\\\]', "a", r"\w"]
+GRAMMARS = [
+    ("json_schema", {"type": "object", "properties": {"name": {"type": "string", "maxLength": 4}}}),
+    ("regex", r"/\*([^*]|\*+[^*/])*\*+/"),
+    ("regex", r"[^\n]{0,7}\n.*"),
+    ("regex", r"(ab|[^b])*"),
+    (
+        "structural_tag",
+        {"format": {"type": "dispatch", "rules": [["ab", {"type": "const_string", "value": "é"}]], "excludes": ["日"]}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "source"), GRAMMARS)
+def test_slices_of_users_change_no_bit(
+    tiny_tokenizer: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], kind: str, source: Any
+) -> None:
+    plain = getattr(llmask.Compiler(tiny_tokenizer), kind)(source)
+    for _ in range(scaled(4)):
+        slices = [f"{rng.choice(CLASSES)}{rng.choice(['+', '{1,1}', '{1,3}'])}" for _ in range(rng.randint(1, 4))]
+        grammar = getattr(llmask.Compiler(tiny_tokenizer, slices=slices), kind)(source)
+        matcher, other = grammar.matcher(), plain.matcher()
+        for _ in range(20):
+            allowed = read_mask(matcher, tiny_tokenizer.vocab_size)
+            assert allowed == read_mask(other, tiny_tokenizer.vocab_size), slices
+            token = rng.choice(sorted(allowed))
+            if token in tiny_tokenizer.eos_ids:
+                break
+            matcher.accept_token(token)
+            other.accept_token(token)
+
+
+def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
+    walked = []
+    for slices in ((), ("[^ABC]+",)):
+        store = Store(default_tokenizer, llmask.Limits(), slices)
+        node = compile_pattern(store.nodes, "([^ABC]|A[^B]|[^ABC\\d])*ABC")
+        matcher = CompiledGrammar(store, _one_lexeme(store, node)).matcher()
+        matcher.accept_bytes(b"d")
+        store.table.array[store_slots.WALKED] = 0
+        read_mask(matcher, default_tokenizer.vocab_size)
+        walked.append(int(store.table.array[store_slots.WALKED]))
+    assert walked[1] < walked[0] // 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a-z]", "'[a-z]' is no slice\n  write a class of characters and + or {1,n}: [^*]+"),
+        ("[a-z]*", "'[a-z]*' is no slice"),
+        (3, "3 is no slice"),
+        ("ab+", "'ab' is not one character\n  write a class of characters: [^*]"),
+        ("(a|ab)+", "'(a|ab)' is not one character"),
+        ("[a-z]{1,0}", "a slice of 0 characters is none"),
+    ],
+)
+def test_bad_slices_are_refused(tiny_tokenizer: llmask.Tokenizer, text: Any, message: str) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        llmask.Compiler(tiny_tokenizer, slices=[text])
+    assert str(error.value).startswith(message)

@@ -1,0 +1,100 @@
+"""Structural tags, as XGrammar and vLLM write them, to rules.
+
+    {"type": "structural_tag", "format": {...}}                                     XGrammar; see formats.py
+    {"type": "structural_tag", "structures": [{"begin", "schema", "end"}, ...], "triggers": [...]}     vLLM's older form
+
+They mean what they derive, byte by byte (llmask/grammar/fusing.py).
+
+In: a document. Out: `Rules`. Cost: that of the schemas in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import LimitExceeded, LlmaskError
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.inputs import schema_of
+from llmask.frontends.json_schema.pointers import ROOT
+from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
+from llmask.frontends.structural_tags.places import Place
+from llmask.frontends.structural_tags.tags import TAG_FORMATS
+from llmask.frontends.structural_tags.tokens import TOKEN_FORMATS
+from llmask.grammar.expressions import Grammar
+from llmask.grammar.lowering import Lowered
+from llmask.grammar.sealed import sealed_rules
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+    from llmask.limits import Limits
+
+__all__ = ["compile_structural_tag", "document_of"]
+
+FORMATS = {**BASIC_FORMATS, **TAG_FORMATS, **TOKEN_FORMATS}
+EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
+
+
+def document_of(source: Any, limits: Limits) -> Any:
+    """The document that a caller means: a dict, JSON text, or a value of XGrammar's models.
+
+    Raises
+    ------
+    GrammarError : text is not JSON.
+    LimitExceeded : it is too long or nests too deep.
+    """
+    if hasattr(source, "model_dump"):
+        return source.model_dump()
+    if not isinstance(source, (str, bytes, bytearray)):
+        return source
+    try:
+        return schema_of(source, limits.max_schema_bytes)
+    except LlmaskError as error:
+        message = error.message.replace("the schema", "the structural tag", 1)
+        raise type(error)(message, error.where, error.help) from None
+
+
+def compile_structural_tag(nodes: RegexNodes, document: Any, limits: Limits) -> Lowered:
+    """Rules of a structural tag.
+
+    Raises
+    ------
+    GrammarError : it is malformed, with the JSON pointer of the fault.
+    UnsatisfiableSchema : no text fulfils it.
+    LimitExceeded : it is too large, or nests too deep.
+    """
+    formats = Formats(nodes, SchemaOptions(limits=limits), FORMATS)
+    try:
+        start = formats.expression(_format_of(Place(document, ROOT)), Ends())
+        grammar = Grammar({"start": start, **formats.rules})
+        lowered = sealed_rules(nodes, grammar)
+    except RecursionError:
+        raise LimitExceeded(
+            "the structural tag nests deeper than what is left of Python's stack",
+            help="nest fewer formats, or compile it from fewer nested calls",
+        ) from None
+    return Lowered(lowered.rules, formats.warnings + lowered.warnings, grammar)
+
+
+def _format_of(place: Place) -> Place:
+    """The format of a document; the older form is brought into the newer."""
+    if isinstance(place.value, dict) and "structures" in place.value:
+        return _older(place)
+    place.check_fields(("format",), ("type",), "a structural tag")
+    _check_type(place)
+    return place.below("format")
+
+
+def _check_type(place: Place) -> None:
+    if place.has("type") and place.value["type"] != "structural_tag":
+        place.below("type").refuse('the type of a structural tag is "structural_tag"', EXAMPLE)
+
+
+def _older(place: Place) -> Place:
+    place.check_fields(("structures", "triggers"), ("type",), "a structural tag with structures")
+    _check_type(place)
+    tags = []
+    for structure in place.below("structures").some():
+        structure.check_fields(("begin", "schema", "end"), (), "a structure")
+        begin, schema, end = (structure.value[name] for name in ("begin", "schema", "end"))
+        tags.append({"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": end})
+    return Place({"type": "triggered_tags", "triggers": place.value["triggers"], "tags": tags}, place.path)

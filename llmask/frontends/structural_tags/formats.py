@@ -1,0 +1,274 @@
+r"""Structural tags: the formats of a response as a tree, each with the expression that derives its texts.
+
+    {"type": "sequence", "elements": [{"type": "const_string", "value": "n="}, {"type": "regex", "pattern": "[0-9]+"}]}
+
+What each format means is what XGrammar 0.2.8 does with it (its documentation "Structural Tag", its cpp/
+structural_tag.cc), byte by byte: where two readings of a text are possible both are followed. A text without the end of
+the tag around it (`any_text`, `triggered_tags`) does not hold that end. Deliberate differences:
+
+    text                is well-formed UTF-8, everywhere
+    unknown fields      are errors, as are triggers with which no tag begins and excluded strings that are empty
+    any_order           every declared property once, and the required ones, in any order (theirs counts entries only)
+    a complete trigger  is never read as text (theirs is where a longer trigger begins with it)
+    white space         in JSON is limited as in `json_schema`, where `max_whitespace_cnt` does not say otherwise
+
+In: a format with its place. Out: an expression, rules, warnings. Cost: that of the schemas.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from llmask.derivatives.utf8 import utf8_literal
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError
+from llmask.frontends.bnf.ebnf import parse_ebnf
+from llmask.frontends.json_schema import SchemaOptions, compile_schema
+from llmask.frontends.json_schema.inputs import key_of, schema_of
+from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.places import similar
+from llmask.frontends.regex import compile_pattern
+from llmask.frontends.structural_tags.places import Place
+from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
+from llmask.grammar.dispatch import text_without
+from llmask.grammar.expressions import (
+    EMPTY,
+    Expression,
+    Inclusion,
+    Lexeme,
+    Reference,
+    Repeat,
+    choice,
+    optional,
+    renamed,
+    sequence,
+)
+from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
+
+if TYPE_CHECKING:
+    from llmask.derivatives.nodes import RegexNodes
+
+MAX_DEPTH = 60  # of formats in formats: some five of Python's frames a level, of the thousand there are
+MOST_FORMATS = 20_000
+MAX_COUNT = 10**9  # counters are 32-bit
+
+
+class Ends(NamedTuple):
+    """What ends the tag around a format."""
+
+    texts: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+
+
+class Entry(NamedTuple):
+    """A format: the fields that it needs, those that it may have besides its type, and what reads it."""
+
+    required: tuple[str, ...]
+    allowed: tuple[str, ...]
+    read: Callable[[Formats, Place, Ends], Expression]
+
+
+class Formats:
+    """The formats of one structural tag on their way to a grammar.
+
+    Parameters
+    ----------
+    known : by type, the formats that there are.
+
+    Attributes
+    ----------
+    rules : what the grammars in it define, and the contents of tags.
+    warnings : what its author should know.
+    """
+
+    def __init__(self, nodes: RegexNodes, options: SchemaOptions, known: Mapping[str, Entry]) -> None:
+        self.nodes = nodes
+        self.known = known
+        self.options = options
+        self.rules: dict[str, Expression] = {}
+        self.warnings: list[str] = []
+        self._depth = 0
+        self._n_formats = 0
+        self._inclusions: dict[Hashable, Inclusion] = {}
+
+    def expression(self, place: Place, ends: Ends) -> Expression:
+        """What derives the texts of a format.
+
+        Parameters
+        ----------
+        ends : of the tag around it.
+        """
+        if not isinstance(place.value, dict):
+            place.refuse(f"a format is an object, not {place.kind()}", 'write {"type": ...}')
+        if "type" not in place.value:
+            place.refuse("the format has no type", f"add one: {', '.join(self.known)}")
+        kind = place.below("type").text()
+        if kind not in self.known:
+            place.below("type").refuse(f'there is no format "{kind}"', similar(kind, self.known, "use another one"))
+        self._n_formats += 1
+        if self._depth >= MAX_DEPTH or self._n_formats > MOST_FORMATS:
+            raise LimitExceeded(
+                f"formats nest deeper than {MAX_DEPTH}, or are more than {MOST_FORMATS}",
+                pointer(place.path),
+                "say it with fewer",
+            )
+        entry = self.known[kind]
+        place.check_fields(entry.required, ("type", *entry.allowed), f'the format "{kind}"')
+        self._depth += 1
+        found = entry.read(self, place, ends)
+        self._depth -= 1
+        return found
+
+    # --- texts
+
+    def text(self, text: str) -> Expression:
+        """Exactly this text."""
+        return Lexeme(utf8_literal(self.nodes, text), json.dumps(text, ensure_ascii=False)) if text else EMPTY
+
+    def _const_string(self, place: Place, ends: Ends) -> Expression:
+        return self.text(place.below("value").text())
+
+    def _any_text(self, place: Place, ends: Ends) -> Expression:
+        if place.has("max_tokens"):
+            place.below("max_tokens").refuse("a number of tokens is not enforced", "bound the text by max_chars")
+        most = place.count("max_chars") if place.has("max_chars") else None
+        if most is not None and most > MAX_COUNT:
+            most = None
+        return text_without(self.nodes, excluded_strings(place, ends), most)
+
+    def _regex(self, place: Place, ends: Ends) -> Expression:
+        pattern = place.below("pattern").text()
+        try:  # as in ECMA-262 with its flag s, as XGrammar reads them
+            node = compile_pattern(self.nodes, f"(?as:{pattern})")
+        except LlmaskError as error:
+            raise type(error)(error.message, pointer(place.path, "pattern"), error.help) from None
+        return Lexeme(node, f"/{pattern}/")
+
+    def _grammar(self, place: Place, ends: Ends) -> Expression:
+        try:
+            grammar, warnings = parse_ebnf(self.nodes, place.below("grammar").text())
+        except LlmaskError as error:
+            raise type(error)(error.message, f"{pointer(place.path, 'grammar')}, {error.where}", error.help) from None
+        self.warnings += [f"{pointer(place.path, 'grammar')}: {warning}" for warning in warnings]
+        prefix = f"grammar_{len(self.rules)}_"
+        names = {name: prefix + name for name in grammar.rules}
+        self.rules.update((names[name], renamed(rule, names)) for name, rule in grammar.rules.items())
+        return Reference(names[grammar.start])
+
+    def _json_schema(self, place: Place, ends: Ends) -> Expression:
+        style = place.below("style").text() if place.has("style") else "json"
+        if style != "json" and style not in STYLES:
+            known = ("json", *STYLES)
+            place.below("style").refuse(f'the style "{style}" is not known', similar(style, known, "use another one"))
+        if place.has("excludes") and place.texts("excludes"):
+            place.below("excludes").refuse(
+                "strings that JSON must not hold are not enforced", "take them out, or say it in the schema: pattern"
+            )
+        options = replace(self.options, property_order="any" if place.flag("any_order") else "schema")
+        if place.has("max_whitespace_cnt"):
+            options = replace(options, max_whitespace=place.count("max_whitespace_cnt"))
+        schema = place.below("json_schema")
+        if style == "json":
+            return self.schema(schema, options)
+        if options.property_order == "any":
+            place.below("any_order").refuse("elements come in the order of the schema", "leave any_order out")
+        return self._elements(schema, style, options)
+
+    def _elements(self, place: Place, style: str, options: SchemaOptions) -> Expression:
+        """The properties of a JSON schema, each an element."""
+        return XmlParameters(
+            self.nodes,
+            schema_of(place.value, options.limits.max_schema_bytes),
+            place.path,
+            style,
+            lambda schema, path: self.schema(Place(schema, path), options),
+            options.max_whitespace,
+        ).expression()
+
+    def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
+        return self._elements(place.below("json_schema"), "qwen_xml", self.options)
+
+    def schema(self, place: Place, options: SchemaOptions) -> Inclusion:
+        """The documents of a JSON schema."""
+        schema = schema_of(place.value, options.limits.max_schema_bytes)
+        key = key_of(schema), options.key
+        if key not in self._inclusions:
+            where = pointer(place.path)
+            try:
+                made = compile_schema(self.nodes, schema, options)
+            except (GrammarError, LimitExceeded) as error:
+                raise type(error)(error.message, where + (error.where or "#")[1:], error.help) from None
+            if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
+                place.refuse(
+                    "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
+                    "take these keywords out, or compile the schema by itself",
+                )
+            self.warnings += [f"{where}: {warning}" for warning in made.warnings]
+            self._inclusions[key] = Inclusion(made.rules, f"%json {json.dumps(schema, default=str)}")
+        return self._inclusions[key]
+
+    def named(self, kind: str, expression: Expression) -> Expression:
+        """A rule for what stands in several places."""
+        name = next((name for name, rule in self.rules.items() if rule == expression), None)
+        if name is None:
+            name = f"{kind}_{len(self.rules)}"
+            self.rules[name] = expression
+        return Reference(name)
+
+    # --- combinations
+
+    def _sequence(self, place: Place, ends: Ends) -> Expression:
+        parts = []
+        for part in place.below("elements").some():
+            found = self.expression(part, ends)
+            # rows in a row keep together as rules: where they have to be split into lexemes, it is between them first
+            parts.append(self.named("part", found) if part.value["type"] == "sequence" else found)
+        return sequence(parts)
+
+    def _one_of(self, place: Place, ends: Ends) -> Expression:
+        return choice([self.expression(part, ends) for part in place.below("elements").some()])
+
+    def _optional(self, place: Place, ends: Ends) -> Expression:
+        return optional(self.expression(place.below("content"), ends))
+
+    def _star(self, place: Place, ends: Ends) -> Expression:
+        return Repeat(self.expression(place.below("content"), ends))
+
+    def _plus(self, place: Place, ends: Ends) -> Expression:
+        return Repeat(self.expression(place.below("content"), ends), 1)
+
+    def _repeat(self, place: Place, ends: Ends) -> Expression:
+        low, high = place.count("min"), place.count("max", -1)
+        if low > MAX_COUNT:
+            place.below("min").refuse(f"a repetition has more than {MAX_COUNT} copies", "write a smaller number")
+        if 0 <= high < low:
+            place.below("max").refuse(
+                f"a repetition of at least {low} and at most {high} cannot be", "write a larger number, or -1"
+            )
+        return Repeat(
+            self.expression(place.below("content"), ends), low, None if high < 0 or high > MAX_COUNT else high
+        )
+
+
+def excluded_strings(place: Place, ends: Ends) -> list[str]:
+    """The strings in the field `excludes`, and those that end the tag around a format."""
+    return list(dict.fromkeys([*place.texts("excludes"), *(text for text in ends.texts if text)]))
+
+
+SCHEMA_FIELDS = ("style", "any_order", "max_whitespace_cnt", "excludes")
+BASIC_FORMATS: dict[str, Entry] = {
+    "const_string": Entry(("value",), (), Formats._const_string),
+    "json_schema": Entry(("json_schema",), SCHEMA_FIELDS, Formats._json_schema),
+    "qwen_xml_parameter": Entry(("json_schema",), (), Formats._qwen_xml_parameter),
+    "any_text": Entry((), ("excludes", "max_tokens", "max_chars"), Formats._any_text),
+    "grammar": Entry(("grammar",), (), Formats._grammar),
+    "regex": Entry(("pattern",), (), Formats._regex),
+    "sequence": Entry(("elements",), (), Formats._sequence),
+    "or": Entry(("elements",), (), Formats._one_of),
+    "optional": Entry(("content",), (), Formats._optional),
+    "plus": Entry(("content",), (), Formats._plus),
+    "star": Entry(("content",), (), Formats._star),
+    "repeat": Entry(("min", "max", "content"), (), Formats._repeat),
+}

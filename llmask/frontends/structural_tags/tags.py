@@ -1,0 +1,167 @@
+r"""Tags, and free text around them.
+
+    {"type": "triggered_tags", "triggers": ["<f="], "tags": [
+        {"type": "tag", "begin": "<f=add>", "content": {"type": "json_schema", "json_schema": ...}, "end": "</f>"}]}
+
+In: a format with its place. Out: an expression. Cost: that of what is in the tags, and of llmask/grammar/dispatch.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.structural_tags.formats import Ends, Entry, Formats, excluded_strings
+from llmask.frontends.structural_tags.places import Place
+from llmask.frontends.structural_tags.tokens import (
+    excluded_tokens,
+    is_token,
+    token_id,
+    token_set,
+    tokens_but,
+    tokens_only,
+)
+from llmask.grammar.dispatch import dispatch
+from llmask.grammar.expressions import Expression, Repeat, choice, optional, sequence
+
+CONTROLS = ("at_least_one", "stop_after_first")
+
+
+def _tag(formats: Formats, place: Place, ends: Ends) -> Expression:
+    rest = behind_begin(formats, place)
+    begin = place.below("begin")
+    first = token_set(formats, begin) if is_token(begin) else formats.text(begin.text())
+    return sequence([first, rest])
+
+
+def behind_begin(formats: Formats, place: Place) -> Expression:
+    """What derives the content and end of a tag."""
+    place.check_fields(("begin", "content", "end"), ("type",), "a tag")
+    if place.has("type") and place.value["type"] != "tag":
+        place.below("type").refuse("a tag is needed here", 'write "tag"')
+    end = place.below("end")
+    if is_token(end):
+        found = token_set(formats, end)
+        ends = Ends(tokens=tuple(token for token, _ in found.ranges))
+        last: list[Expression] = [found]
+    else:
+        listed = end.some() if isinstance(end.value, (list, tuple)) else [end]
+        ends = Ends(tuple(one.text() for one in listed))
+        last = [formats.text(text) for text in ends.texts]
+    content = formats.expression(place.below("content"), ends)
+    return formats.named("tag", sequence([content, choice(last)]))
+
+
+def _triggered_tags(formats: Formats, place: Place, ends: Ends) -> Expression:
+    triggers = [one.text(False) for one in place.below("triggers").some()]
+    whole: list[Expression] = []
+    parts: dict[str, list[Expression]] = {trigger: [] for trigger in triggers}
+    for tag in place.below("tags").some():
+        rest = behind_begin(formats, tag)
+        begin = tag.below("begin").text()
+        found = [trigger for trigger in parts if begin.startswith(trigger)]
+        if len(found) != 1:
+            tag.below("begin").refuse(
+                "no trigger is the beginning of the tag" if not found else f"the tag begins with {len(found)} triggers",
+                "let each tag begin with exactly one trigger",
+            )
+        parts[found[0]].append(sequence([formats.text(begin[len(found[0]) :]), rest]))
+        whole.append(sequence([formats.text(begin), rest]))
+    for at, trigger in enumerate(triggers):
+        if not parts[trigger]:
+            place.below("triggers").below(at).refuse("no tag begins with this trigger", "take it out, or add a tag")
+    at_least_one, stops = place.flag("at_least_one"), place.flag("stop_after_first")
+    if at_least_one and stops:
+        return choice(whole)
+    excluded = excluded_strings(place, ends)
+    _warn_of_unreachable(formats, place, triggers, excluded)
+    text = dispatch(formats.nodes, {trigger: choice(rest) for trigger, rest in parts.items()}, excluded, not stops)
+    return sequence([choice(whole), text]) if at_least_one else text
+
+
+def _dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
+    parts: dict[str, list[Expression]] = {}
+    for rule in place.below("rules").some():
+        if len(list(rule.elements())) != 2:
+            rule.refuse("a rule is a pair of a string and a format", "write [string, format]")
+        parts.setdefault(rule.below(0).text(False), []).append(formats.expression(rule.below(1), ends))
+    excluded = place.texts("excludes")
+    _warn_of_unreachable(formats, place, parts, excluded)
+    found = {trigger: choice(options) for trigger, options in parts.items()}
+    return dispatch(formats.nodes, found, excluded, place.flag("loop", True))
+
+
+def _warn_of_unreachable(formats: Formats, place: Place, triggers: Iterable[str], excluded: Sequence[str]) -> None:
+    for trigger in triggers:
+        inside = [word for word in excluded if word in trigger]
+        if inside:
+            formats.warnings.append(
+                f"{pointer(place.path)}: the trigger {json.dumps(trigger, ensure_ascii=False)} is never complete, "
+                f"because {json.dumps(inside[0], ensure_ascii=False)} is excluded"
+            )
+
+
+def _tags_with_separator(formats: Formats, place: Place, ends: Ends) -> Expression:
+    one = choice(_tag(formats, tag, ends) for tag in place.below("tags").some())
+    if place.flag("stop_after_first"):
+        return one if place.flag("at_least_one") else optional(one)
+    separator = formats.text(place.below("separator").text())
+    some = sequence([one, Repeat(sequence([separator, one]))])
+    return some if place.flag("at_least_one") else optional(some)
+
+
+def _token_triggered_tags(formats: Formats, place: Place, ends: Ends) -> Expression:
+    triggers = [token_id(formats, one) for one in place.below("trigger_tokens").some()]
+    whole: list[Expression] = []
+    used: set[int] = set()
+    for tag in place.below("tags").some():
+        rest = behind_begin(formats, tag)
+        if not is_token(tag.below("begin")):
+            tag.below("begin").refuse("the tag begins with a string", 'write {"type": "token", "token": ...}')
+        begin = token_set(formats, tag.below("begin"))
+        token = begin.ranges[0][0]
+        if token not in triggers:
+            tag.below("begin").refuse("the tag begins with a token that is no trigger", "add it to trigger_tokens")
+        used.add(token)
+        whole.append(sequence([begin, rest]))
+    for at, token in enumerate(triggers):
+        if token not in used:
+            place.below("trigger_tokens").below(at).refuse(
+                "no tag begins with this trigger", "take it out, or add a tag"
+            )
+    at_least_one, stops = place.flag("at_least_one"), place.flag("stop_after_first")
+    if at_least_one and stops:
+        return choice(whole)
+    free = Repeat(tokens_but([*excluded_tokens(formats, place, ends), *triggers]))
+    text = _among(free, choice(whole), not stops)
+    return sequence([choice(whole), text]) if at_least_one else text
+
+
+def _token_dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
+    parts: list[Expression] = []
+    triggers: list[int] = []
+    for rule in place.below("rules").some():
+        if len(list(rule.elements())) != 2:
+            rule.refuse("a rule is a pair of a token and a format", "write [token, format]")
+        triggers.append(token_id(formats, rule.below(0)))
+        parts.append(sequence([tokens_only(triggers[-1:]), formats.expression(rule.below(1), ends)]))
+    free = Repeat(tokens_but([*excluded_tokens(formats, place, Ends()), *triggers]))
+    return _among(free, choice(parts), place.flag("loop", True))
+
+
+def _among(free: Expression, part: Expression, loops: bool) -> Expression:
+    """A part, any number of times or once at most, with what is free before it and, where it loops, behind it."""
+    if loops:
+        return sequence([free, Repeat(sequence([part, free]))])
+    return sequence([free, optional(part)])
+
+
+TAG_FORMATS = {
+    "tag": Entry(("begin", "content", "end"), (), _tag),
+    "triggered_tags": Entry(("triggers", "tags"), (*CONTROLS, "excludes"), _triggered_tags),
+    "tags_with_separator": Entry(("tags", "separator"), CONTROLS, _tags_with_separator),
+    "dispatch": Entry(("rules",), ("loop", "excludes"), _dispatch),
+    "token_triggered_tags": Entry(("trigger_tokens", "tags"), (*CONTROLS, "exclude_tokens"), _token_triggered_tags),
+    "token_dispatch": Entry(("rules",), ("loop", "exclude_tokens"), _token_dispatch),
+}

@@ -1,0 +1,148 @@
+r"""Calls of tools, as families of models write them, to structural tags.
+
+    auto         free text, in which calls may stand
+    required     calls, and nothing else
+    none         text without calls
+
+In: functions, a family, a choice. Out: a structural tag, as a document. Cost: none to speak of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmask.errors import GrammarError
+from llmask.frontends.places import similar
+from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
+from llmask.frontends.tools.harmony import harmony_tag
+from llmask.frontends.tools.requests import Tool, read_choice, read_tools
+from llmask.frontends.tools.writing import Marks, Writing
+
+__all__ = ["MODELS", "REASONING", "Marks", "place_of", "read_tools", "tools_tag"]
+
+HARMONY = "gpt-oss"
+MODELS = (*FAMILIES, HARMONY)
+REASONING = (False, True, "optional", "open")
+
+
+def tools_tag(
+    listed: list[Tool], model: str, tool_choice: Any, parallel: bool, reasoning: bool | str, marks: Marks
+) -> dict[str, Any]:
+    """A structural tag of calls; see `llmask.Compiler.tools` for the arguments and errors.
+
+    Parameters
+    ----------
+    listed : the functions, see `read_tools`.
+    marks : of the vocabulary.
+    """
+    if model not in MODELS:
+        known = ", ".join(MODELS)
+        raise GrammarError(f"no tool calls of {model!r} are known", help=similar(str(model), MODELS, f"use {known}"))
+    if type(parallel) is not bool:
+        raise GrammarError(f"parallel is True or False, not {parallel!r}", help="leave it out")
+    if reasoning not in REASONING or type(reasoning) not in (bool, str):
+        raise GrammarError(f"reasoning is one of {REASONING}, not {reasoning!r}", help="leave it out")
+    choice, chosen = read_choice(tool_choice, listed)
+    if model == HARMONY:
+        form = harmony_tag(Writing(marks), chosen, choice, reasoning)
+    else:
+        form = _Calls(FAMILIES[model], marks, parallel).whole(chosen if choice != "none" else listed, choice)
+        form = _with_thoughts(FAMILIES[model], model, marks, reasoning, form, choice)
+    return {"type": "structural_tag", "format": form}
+
+
+def place_of(where: str | None, document: Any, tools: list[Tool]) -> str | None:
+    """Where a place in a structural tag is in the list of functions, if it is in the schema of one."""
+    if where is None or not where.startswith("#/"):
+        return where
+    here: Any = document
+    keys = where[2:].split("/")
+    for at, key in enumerate(keys):
+        found = next((tool for tool in tools if tool.parameters is here), None)
+        if found is not None:
+            return "/".join([found.where, *keys[at:]])
+        try:
+            here = here[int(key)] if isinstance(here, list) else here[key.replace("~1", "/").replace("~0", "~")]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return where
+    return next((tool.where for tool in tools if tool.parameters is here), where)
+
+
+def _with_thoughts(
+    family: Family, model: str, marks: Marks, reasoning: bool | str, form: dict[str, Any], choice: str
+) -> dict[str, Any]:
+    """A format with a section of reasoning before it."""
+    if reasoning is False:
+        return form
+    if family.thoughts is None:
+        raise GrammarError(f"models of the family {model} write no reasoning section", help="leave reasoning out")
+    begin, end, behind = family.thoughts
+    writing = Writing(marks, (begin, end))
+    first = [] if reasoning == "open" else [begin]
+    # what stands behind it is part of the text that follows, where there may be any
+    section = writing.row(
+        [*first, writing.text_without([end, begin]), end, *([behind] if choice == "required" else [])]
+    )
+    return writing.row([writing.optional(section) if reasoning == "optional" else section, form])
+
+
+class _Calls:
+    """The calls of one family."""
+
+    def __init__(self, family: Family, marks: Marks, parallel: bool) -> None:
+        self.family = family
+        self.parallel = parallel
+        self.writing = Writing(marks, family.marks)
+        thoughts = family.thoughts
+        self.excluded = [] if thoughts is None else [thoughts.begin, thoughts.end]
+
+    def whole(self, tools: list[Tool], choice: str) -> dict[str, Any]:
+        """The format of a response, reasoning aside."""
+        writing, family = self.writing, self.family
+        first = writing.first_text(str(family.begin[0]) if family.begin else family.call.partition("{name}")[0])
+        if choice == "none":
+            return writing.text_without([*([first] if first else []), *self.excluded])
+        calls = self._section(self._some(tools))
+        has_prefix = bool(family.prefix) and writing.is_special(family.prefix)
+        if choice == "required":
+            return writing.row([*([writing.optional(writing.row([family.prefix]))] if has_prefix else []), calls])
+        text = writing.text_without(self.excluded)
+        # without a section, what stands between two calls is free text
+        part = calls if family.begin else self._one(tools, first)
+        if not first:  # the calls begin with a special token, which no text holds
+            return writing.row(
+                [text, writing.star(writing.row([part, text])) if self.parallel else writing.optional(part)]
+            )
+        form = {
+            "type": "dispatch",
+            "rules": [[first, self._section(self._some(tools), first) if family.begin else part]],
+            "loop": self.parallel,
+            "excludes": self.excluded,
+        }
+        if has_prefix:
+            return writing.one_of([form, writing.row([family.prefix, calls])])
+        return form
+
+    def _section(self, calls: dict[str, Any], first: str = "") -> dict[str, Any]:
+        """The section of calls, without what it begins with."""
+        begin: list[Part] = list(self.family.begin)
+        if first:
+            assert isinstance(begin[0], str)
+            begin[0] = begin[0].removeprefix(first)
+        return self.writing.row([*begin, calls, self.family.end])
+
+    def _some(self, tools: list[Tool]) -> dict[str, Any]:
+        """One call, or several where that is allowed."""
+        writing, one = self.writing, self._one(tools)
+        return writing.row([one, writing.star(writing.row([self.family.separator, one]))]) if self.parallel else one
+
+    def _one(self, tools: list[Tool], first: str = "") -> dict[str, Any]:
+        """One call, without what it begins with."""
+        return self.writing.one_of([self._call(tool, first) for tool in tools])
+
+    def _call(self, tool: Tool, first: str) -> dict[str, Any]:
+        family = self.family
+        before, number, behind = family.call.replace("{name}", tool.name).removeprefix(first).partition("{number}")
+        arguments = {"type": "json_schema", "json_schema": tool.parameters, "style": family.style}
+        parts: list[Any] = [before, *([Pattern("[0-9]+"), behind] if number else []), arguments, family.call_end]
+        return self.writing.row(parts)

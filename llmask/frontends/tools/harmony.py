@@ -1,0 +1,61 @@
+"""Harmony, the format of gpt-oss: a response is a row of messages, each with a channel.
+
+    <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>commentary to=functions.add
+    <|constrain|>json<|message|>{"a": 1}<|call|>
+
+A call and a final message end the response. Source: OpenAI cookbook, "OpenAI harmony response format"; openai/gpt-oss,
+chat_template.jinja.
+
+In: functions and a choice. Out: a format of a structural tag. Cost: none to speak of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmask.frontends.tools.families import Pattern
+from llmask.frontends.tools.requests import Tool
+from llmask.frontends.tools.writing import Writing
+
+MARKS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>")
+NEXT = "<|start|>assistant"
+
+
+def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: bool | str) -> dict[str, Any]:
+    """The format of a response.
+
+    Parameters
+    ----------
+    reasoning : True: it begins with an analysis. "optional" or False: it may hold analyses, or none. "open": the
+        prompt ends inside of one.
+    """
+    writing = Writing(writing.vocabulary, MARKS)
+    text = writing.text_without(MARKS)
+    analysis = writing.row(["<|channel|>analysis<|message|>", text, "<|end|>", NEXT])
+    preamble = writing.row(["<|channel|>commentary<|message|>", text, "<|end|>", NEXT])
+    final = writing.row(["<|channel|>final<|message|>", text, *_last(writing, "<|return|>")])
+    calls = [form for tool in tools for form in _calls(writing, tool)]
+    last = {"none": [final], "auto": [*calls, final], "required": calls}[choice]
+    messages = [preamble] if reasoning is False else [analysis, preamble]
+    row: list[Any] = [writing.star(writing.one_of(messages)), writing.one_of(last)]
+    if reasoning is True:
+        row.insert(0, analysis)
+    elif reasoning == "open":
+        row.insert(0, writing.row([text, "<|end|>", NEXT]))
+    return writing.row(row)
+
+
+def _calls(writing: Writing, tool: Tool) -> list[dict[str, Any]]:
+    """A call, whose recipient stands in the channel or before it."""
+    arguments = {"type": "json_schema", "json_schema": tool.parameters}
+    behind: list[Any] = ["<|message|>", arguments, *_last(writing, "<|call|>")]
+    kind = [Pattern(" ?"), "<|constrain|>json"]
+    return [
+        writing.row([f"<|channel|>commentary to=functions.{tool.name}", *kind, *behind]),
+        writing.row([f" to=functions.{tool.name}<|channel|>commentary", *kind, *behind]),
+    ]
+
+
+def _last(writing: Writing, mark: str) -> list[str]:
+    """The mark at the end of a response, where it is not an end of sequence."""
+    return [] if writing.ends_sequence(mark) else [mark]

@@ -1,0 +1,157 @@
+"""Bad structural tags, each with its whole message: data of the tests, and a tour of what can go wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TEXT = {"type": "any_text"}
+
+
+def triggered(**others: Any) -> dict[str, Any]:
+    """Triggered tags with other fields."""
+    tag = {"begin": "<a>", "content": TEXT, "end": "</a>"}
+    return {"type": "triggered_tags", "triggers": ["<a"], "tags": [tag], **others}
+
+
+def of_format(form: Any) -> dict[str, Any]:
+    """A structural tag of a format."""
+    return {"type": "structural_tag", "format": form}
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no object": ([], "a structural tag is an object, not an array\n  at #\n  write {...}"),
+    "no format": (
+        {"type": "structural_tag"},
+        'a structural tag needs the field "format"\n  at #\n  add it',
+    ),
+    "a misspelled field": (
+        {"formt": TEXT},
+        'a structural tag has no field "formt"\n  at #/formt\n  take it out; its fields are format, type, or did you '
+        'mean "format"?',
+    ),
+    "another type": (
+        {"type": "json", "format": TEXT},
+        'the type of a structural tag is "structural_tag"\n  at #/type\n  write {"type": "structural_tag", '
+        '"format": {...}}',
+    ),
+    "no JSON": (
+        '{"format": }',
+        "the structural tag is not JSON: Expecting value\n  at line 1, column 12\n  give a dict or JSON text",
+    ),
+    "a format that is a string": (
+        of_format("any_text"),
+        'a format is an object, not a string\n  at #/format\n  write {"type": ...}',
+    ),
+    "a type that is not known": (
+        of_format({"type": "sequence", "elements": [{"type": "any_txt"}]}),
+        'there is no format "any_txt"\n  at #/format/elements/0/type\n  use another one, or did you mean "any_text"?',
+    ),
+    "an unknown field": (
+        of_format({"type": "const_string", "value": "a", "valu": "b"}),
+        'the format "const_string" has no field "valu"\n  at #/format/valu\n  take it out; its fields are value, type, '
+        'or did you mean "value"?',
+    ),
+    "a missing field": (
+        of_format({"type": "tag", "begin": "", "content": TEXT}),
+        'the format "tag" needs the field "end"\n  at #/format\n  add it',
+    ),
+    "no elements": (
+        of_format({"type": "or", "elements": []}),
+        "the array is empty\n  at #/format/elements\n  give at least one element",
+    ),
+    "a value of another kind": (
+        of_format({"type": "const_string", "value": 1}),
+        "this is a number, where a string is needed\n  at #/format/value\n  write a string",
+    ),
+    "a lone surrogate": (
+        of_format({"type": "const_string", "value": "\ud800"}),
+        "the string holds a lone surrogate, which is no text\n  at #/format/value\n  take it out",
+    ),
+    "no flag": (
+        of_format(triggered(at_least_one="yes")),
+        "this is a string, where true or false is needed\n  at #/format/at_least_one\n  write true or false",
+    ),
+    "an empty trigger": (
+        of_format(triggered(triggers=["<a", ""])),
+        "the string is empty\n  at #/format/triggers/1\n  write at least one character",
+    ),
+    "a trigger without a tag": (
+        of_format(triggered(triggers=["<a", "<b"])),
+        "no tag begins with this trigger\n  at #/format/triggers/1\n  take it out, or add a tag",
+    ),
+    "a tag without a trigger": (
+        of_format(triggered(triggers=["<b"])),
+        "no trigger is the beginning of the tag\n  at #/format/tags/0/begin\n  let each tag begin with exactly one "
+        "trigger",
+    ),
+    "a tag with two triggers": (
+        of_format(triggered(triggers=["<", "<a"])),
+        "the tag begins with 2 triggers\n  at #/format/tags/0/begin\n  let each tag begin with exactly one trigger",
+    ),
+    "no tag": (
+        of_format(triggered(tags=[TEXT])),
+        'a tag needs the field "begin"\n  at #/format/tags/0\n  add it',
+    ),
+    "bounds": (
+        of_format({"type": "repeat", "min": 3, "max": 2, "content": TEXT}),
+        "a repetition of at least 3 and at most 2 cannot be\n  at #/format/max\n  write a larger number, or -1",
+    ),
+    "half a number": (
+        of_format({"type": "repeat", "min": 1.5, "max": 2, "content": TEXT}),
+        "this is 1.5, where a whole number of at least 0 is needed\n  at #/format/min\n  write one",
+    ),
+    "a number of tokens": (
+        of_format({"type": "any_text", "max_tokens": 3}),
+        "a number of tokens is not enforced\n  at #/format/max_tokens\n  bound the text by max_chars",
+    ),
+    "a rule that is no pair": (
+        of_format({"type": "dispatch", "rules": [["a"]]}),
+        "a rule is a pair of a string and a format\n  at #/format/rules/0\n  write [string, format]",
+    ),
+    "a bad pattern": (
+        of_format({"type": "regex", "pattern": "a("}),
+        "this group is not closed\n  at #/format/pattern\n  Add a closing parenthesis, or write \\( for the character.",
+    ),
+    "a bad grammar": (
+        of_format({"type": "grammar", "grammar": "root ::= b"}),
+        'rule "root" uses "b", which is not defined\n  at #/format/grammar, line 1, column 10\n    root ::= b\n'
+        "             ^\n  define it",
+    ),
+    "a bad schema": (
+        of_format({"type": "json_schema", "json_schema": {"properties": {"a": {"type": "text"}}}}),
+        "\"type\" must be the name of a JSON type or a list of such names, not 'text'\n"
+        "  at #/format/json_schema/properties/a/type",
+    ),
+    "a schema that compares": (
+        of_format({"type": "json_schema", "json_schema": {"type": "array", "uniqueItems": True}}),
+        "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet\n  at "
+        "#/format/json_schema\n  take these keywords out, or compile the schema by itself",
+    ),
+    "excluded strings in JSON": (
+        of_format({"type": "json_schema", "json_schema": {}, "excludes": ["x"]}),
+        "strings that JSON must not hold are not enforced\n  at #/format/excludes\n  take them out, or say it in the "
+        "schema: pattern",
+    ),
+    "a style": (
+        of_format({"type": "json_schema", "json_schema": {}, "style": "cohere_xml"}),
+        'the style "cohere_xml" is not known\n  at #/format/style\n  use another one',
+    ),
+    "elements in any order": (
+        of_format({"type": "json_schema", "json_schema": {}, "style": "glm_xml", "any_order": True}),
+        "elements come in the order of the schema\n  at #/format/any_order\n  leave any_order out",
+    ),
+    "a structure": (
+        {"structures": [{"begin": "<a>", "end": "</a>"}], "triggers": ["<a>"]},
+        'a structure needs the field "schema"\n  at #/structures/0\n  add it',
+    ),
+    "nothing": (
+        of_format({"type": "regex", "pattern": "a(?!.)b"}),
+        'the grammar derives nothing: rule "start" needs /a(?!.)b/, which matches no text\n  mend the pattern, or give '
+        "an alternative to it",
+    ),
+    "a reference": (
+        of_format({"type": "json_schema", "json_schema": {"$ref": "#/$defs/a"}}),
+        '"$ref" names #/$defs/a, and nothing stands there\n  at #/format/json_schema/$ref\n  Name a place of this '
+        "schema, such as #/$defs/name.",
+    ),
+}

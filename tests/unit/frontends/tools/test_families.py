@@ -1,0 +1,74 @@
+"""Families: the calls that each takes, by choice; the data is in tests/contract/tool_calls.py."""
+
+from __future__ import annotations
+
+import pytest
+
+import llmask
+from llmask.frontends.tools import MODELS
+from llmask.frontends.tools.families import FAMILIES
+from tests.contract.tool_calls import ARGUMENTS, CALLS, SEVERAL, TOOLS
+from tests.unit.frontends.structural_tags.test_formats import accepts
+
+TEXT = "I look it up.\n"
+
+
+def test_every_family_has_a_call_and_a_source() -> None:
+    assert set(CALLS) == set(MODELS)
+    assert all(family.source and "{name}" in family.call for family in FAMILIES.values())
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model != "gpt-oss"])
+def test_calls_and_text_by_choice(compiler: llmask.Compiler, model: str) -> None:
+    call = CALLS[model]
+    taken = {}
+    for choice in ("auto", "required", "none"):
+        grammar = compiler.tools(TOOLS, model, choice)
+        taken[choice] = [accepts(grammar, text) for text in ("", TEXT, call, TEXT + call, TEXT + call + TEXT + call)]
+    assert taken == {
+        "auto": [True] * 5,
+        "required": [False, False, True, False, False],
+        "none": [True, True] + [False] * 3,
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_arguments_fulfil_the_schema_and_names_are_known(compiler: llmask.Compiler, model: str) -> None:
+    grammar = compiler.tools(TOOLS, model, "required")
+    assert accepts(grammar, CALLS[model])
+    for one, other in (("days", "dogs"), ("weather", "wether"), ("2", "x"), ("city", "town")):
+        assert one in CALLS[model]
+        assert not accepts(grammar, CALLS[model].replace(one, other))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_function_may_be_named(compiler: llmask.Compiler, model: str) -> None:
+    assert accepts(compiler.tools(TOOLS, model, {"name": "weather"}), CALLS[model])
+    assert not accepts(compiler.tools(TOOLS, model, {"type": "function", "function": {"name": "now"}}), CALLS[model])
+
+
+@pytest.mark.parametrize("model", SEVERAL)
+def test_there_may_be_several_calls_or_one(compiler: llmask.Compiler, model: str) -> None:
+    several = (
+        SEVERAL[model].format(CALLS[model]) if "{" not in CALLS[model] else SEVERAL[model].replace("{0}", CALLS[model])
+    )
+    for choice in ("required", "auto"):
+        assert accepts(compiler.tools(TOOLS, model, choice), several)
+        assert not accepts(compiler.tools(TOOLS, model, choice, parallel=False), several)
+        assert accepts(compiler.tools(TOOLS, model, choice, parallel=False), CALLS[model])
+
+
+def test_sections_hold_several_calls(compiler: llmask.Compiler) -> None:
+    one = "<|tool_call_begin|>functions.now:{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
+    text = f"<|tool_calls_section_begin|>{one.format(0)}{one.format(12)}<|tool_calls_section_end|>"
+    assert accepts(compiler.tools(TOOLS, "kimi-k2", "required"), text)
+    assert not accepts(compiler.tools(TOOLS, "kimi-k2", "required", parallel=False), text)
+    text = f'[TOOL_CALLS][{{"name": "weather", "arguments": {ARGUMENTS}}}, {{"name": "now", "arguments": {{}}}}]'
+    assert accepts(compiler.tools(TOOLS, "mistral", "required"), text)
+
+
+def test_the_text_of_a_call_that_is_none_is_no_text(compiler: llmask.Compiler) -> None:
+    grammar = compiler.tools(TOOLS, "hermes")
+    assert accepts(grammar, "a <tool_cal")
+    assert not accepts(grammar, "a <tool_call>")
+    assert not accepts(grammar, "a <tool_call>\n{}")
