@@ -9,7 +9,6 @@ In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edg
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from .grammar.lowering import Lowered, MakeLate
-from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
+from .grammar.lowering import Lowered
+from .grammar.rules import MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
@@ -28,6 +27,7 @@ from .kernels.table import Table
 from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
 from .kernels.variants import LATE
 from .mask.apply import allocate_bitmask
+from .rule_source import RuleSource
 from .store.store import Store
 
 if TYPE_CHECKING:
@@ -38,76 +38,6 @@ if TYPE_CHECKING:
 
 MOST_MADE = 5000  # rules that one step may have written
 _NO_DATA = np.zeros(0, np.int32)
-
-
-class RuleSource:
-    """Rules in the form in which they are loaded (kernels/rule_tables.py): at first, and what was written since.
-
-    Parameters
-    ----------
-    rules : the grammar; kept only where rules may be added.
-    make_variant, make_late : who adds them.
-    """
-
-    def __init__(self, rules: Rules, make_variant: MakeVariant | None, make_late: MakeLate | None = None) -> None:
-        self.make_variant = make_variant
-        self.make_late = make_late
-        self.is_growing = make_variant is not None or make_late is not None
-        ignored = -1 if rules.ignored is None else rules.ignored
-        self._head = (
-            *(rules.start, ignored, int(rules.ignored_at_ends), int(rules.values_are_json)),
-            *(int(rules.ignored_repeats), rules.ignored_priority),
-        )
-        assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
-        self._rules = rules if self.is_growing else None
-        self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if self.is_growing else self._part(rules, (0,) * 7)
-
-    def whole(self) -> npt.NDArray[np.int32]:
-        """All rules."""
-        if self._rules is None:
-            assert self._whole is not None
-            return self._whole
-        return self._part(self._rules, (0,) * 7)
-
-    def nothing(self) -> npt.NDArray[np.int32]:
-        """No rules at all."""
-        return np.array([*self._head, *(0 for _ in _FIELDS)], np.int32)
-
-    def sizes(self) -> tuple[int, ...]:
-        """Lengths of the columns."""
-        return () if self._rules is None else tuple(len(column) for column in _columns(self._rules))
-
-    def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        """The rules that were added since the columns had these lengths."""
-        assert self._rules is not None
-        n_states, edges = sizes[1], self._rules.edges
-        assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
-        return self._part(self._rules, sizes)
-
-    def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        data = array("i", self._head)
-        parts = _columns(rules)
-        if any(sizes):
-            parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
-            first_edge = sizes[2] // EDGE_FIELDS
-            priorities = parts[-1]  # a copy
-            for at in range(0, len(priorities), PRIORITY_FIELDS):
-                priorities[at] -= first_edge
-        data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
-        for part in parts:
-            data.extend(part)
-        return np.frombuffer(data, np.int32)
-
-
-_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS)  # numbers that an entry of each column takes
-
-
-def _columns(rules: Rules) -> tuple[array[int], ...]:
-    return (
-        *(rules.rule_starts, rules.state_rules, rules.edges, rules.finals),
-        *(rules.guards, rules.required, rules.priorities),
-    )
 
 
 class Generation:

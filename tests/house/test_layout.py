@@ -44,7 +44,15 @@ IMPORT_ORDER = (
     ("llmask.store",),
     ("llmask.mask",),
     (
-        *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.named", "llmask.forced", "llmask.matcher"),
+        *(
+            "llmask.rule_source",
+            "llmask.compiled",
+            "llmask.dead_ends",
+            "llmask.history",
+            "llmask.named",
+            "llmask.forced",
+            "llmask.matcher",
+        ),
         *("llmask.prefixed", "llmask.closing", "llmask.captures", "llmask.canonical", "llmask.workers", "llmask.batch"),
         *("llmask.compiler", "llmask.tag_compiler"),
     ),
