@@ -305,8 +305,7 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
 
     rules = {name: weave(expression) for name, expression in grammar.rules.items()}
     rules[IGNORED] = Repeat(choice(grammar.ignored), 0, 1 if grammar.ignores_once else None)
-    rules[DOCUMENT] = sequence([Reference(IGNORED), Reference(grammar.start)])
-    return Grammar(rules, DOCUMENT)
+    return Grammar({**rules, DOCUMENT: sequence([Reference(IGNORED), Reference(grammar.start)])}, DOCUMENT)
 
 
 def as_repetition(name: str, expression: Expression) -> Expression:
@@ -396,7 +395,6 @@ def _innermost_first(rules: dict[str, Expression]) -> list[str]:
     """Names of rules, each behind those that it refers to, circles aside."""
     names = list(rules)
     numbers = {name: number for number, name in enumerate(names)}
-    uses = [
-        sorted({numbers[leaf.name] for leaf in leaves(rules[name]) if isinstance(leaf, Reference)}) for name in names
-    ]
+    named = [[leaf.name for leaf in leaves(rule) if isinstance(leaf, Reference)] for rule in rules.values()]
+    uses = [sorted({numbers[name] for name in found}) for found in named]
     return [names[number] for members in components(uses) for number in members]

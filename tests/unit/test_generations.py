@@ -53,7 +53,7 @@ def test_distinct_documents_do_not_fill_the_memory(grammar: Any, rng: random.Ran
         if grammar.generation not in generations:
             n_generations += 1
             generations.add(grammar.generation)
-        assert grammar.bytes_used < 3 * ROOM
+        assert grammar.bytes_used < 4 * ROOM  # blocks grow in steps, and a step may begin just below the limit
     del matcher
     gc.collect()
     assert n_generations > 3

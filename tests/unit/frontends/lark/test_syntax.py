@@ -21,7 +21,11 @@ def plain(node: Any) -> Any:
     if isinstance(node, tuple) and hasattr(node, "_fields"):
         return (
             type(node).__name__,
-            *(plain(field) for name, field in zip(node._fields, node, strict=True) if name not in ("spot", "alias")),
+            *(
+                plain(field)
+                for name, field in zip(node._fields, node, strict=True)
+                if name not in ("spot", "alias") and not (name == "condition" and field is None)
+            ),
         )
     return [plain(item) for item in node] if isinstance(node, tuple) else node
 
