@@ -122,8 +122,8 @@ class Generation:
         self.table.array[grammar_slots.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
         self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
         self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
-        if store.split_states is not None:
-            self.table.array[grammar_slots.CANON] = store.split_states.table.address
+        if store.canonical_table is not None:
+            self.table.array[grammar_slots.CANON] = store.canonical_table.address
         self._store = store
         self._source = source
         self._known_texts: dict[int, bytes] = {}

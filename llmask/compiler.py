@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .canonical.states import SplitStates
+from .canonical.states import split_states_of
 from .compiled import CompiledGrammar
 from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
@@ -95,7 +95,8 @@ class Compiler:
         except LlmaskError:
             pass  # a vocabulary without JSON's bytes, or tight limits: whoever uses them will be told
         if self._is_canonical:
-            store.split_states = SplitStates(self.tokenizer)
+            store.split_states = split_states_of(self.tokenizer)
+            store.canonical_table = store.split_states.new_table(self.tokenizer, store.slice_arrays)
         return store
 
     def store(self) -> Store:

@@ -9,6 +9,7 @@ one some microseconds (kernels/canonical_review.py).
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Any
 
 from ..kernels import engine
@@ -21,7 +22,6 @@ from .review import run
 
 if TYPE_CHECKING:
     from ..compiled import CompiledGrammar, Generation
-    from .states import SplitStates
 
 
 class CanonicalMatcher(Matcher):
@@ -31,26 +31,24 @@ class CanonicalMatcher(Matcher):
     of their own: what follows is canonical behind them.
     """
 
-    __slots__ = ("_positions", "_states")
+    __slots__ = ("_positions",)
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         super().__init__(grammar)
-        assert grammar.store.split_states is not None
-        self._states: SplitStates = grammar.store.split_states
-        self._positions = [self._place_at(self._generation, self._generation.start)]
+        self._positions = array("i", (self._place_at(self._generation, self._generation.start),))
         show_position(self._cell_address, self._positions[-1])
 
     def _place_at(self, generation: Generation, configuration: int) -> int:
         """The position in a configuration behind a special token."""
         with self._store.lock:
-            return run(generation, self._states, engine.PLACE_CANONICAL, configuration)
+            return run(generation, self._store, engine.PLACE_CANONICAL, configuration)
 
     def _review(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
         if self._cell[CELL_FILTER] == ASK:
             self._make_room()
             with self._store.lock:
-                run(self._generation, self._states, engine.REVIEW, self._positions[-1])
+                run(self._generation, self._store, engine.REVIEW, self._positions[-1])
             show_position(self._cell_address, self._positions[-1])
 
     def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
@@ -72,7 +70,7 @@ class CanonicalMatcher(Matcher):
                 return False
             self._make_room()
             with self._store.lock:
-                position = run(self._generation, self._states, engine.STEP_CANONICAL, self._positions[-1], token)
+                position = run(self._generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token)
             reached = REFUSED if position == REFUSED else show_position(self._cell_address, position)
         if reached == REFUSED:
             return False
@@ -95,12 +93,12 @@ class CanonicalMatcher(Matcher):
         """As `Matcher.fork`."""
         twin = super().fork()
         assert isinstance(twin, CanonicalMatcher)
-        twin._states, twin._positions = self._states, self._positions.copy()
+        twin._positions = self._positions[:]
         return twin
 
     def _move(self, generation: Generation) -> None:
         positions = self._positions
-        self._positions = [self._place_at(generation, generation.start)]
+        self._positions = array("i", (self._place_at(generation, generation.start),))
         try:
             super()._move(generation)
         except BaseException:
@@ -113,7 +111,7 @@ class CanonicalMatcher(Matcher):
         if data is not None:
             position = self._place_at(generation, reached)
         else:
-            position = run(generation, self._states, engine.STEP_CANONICAL, self._positions[-1], token)
+            position = run(generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token)
         assert position >= 0  # it was accepted before
         self._positions.append(position)
         return reached

@@ -15,21 +15,24 @@ from ..kernels.canonical_review import FOLLOWING_MISSING, STATE_MISSING
 
 if TYPE_CHECKING:
     from ..compiled import Generation
-    from .states import SplitStates
+    from ..store.store import Store
 
 
-def run(generation: Generation, states: SplitStates, operation: int, a: int, b: int = 0) -> int:
+def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0) -> int:
     """Run an operation on canonical positions; call it under the store's lock.
 
     Raises
     ------
     LimitExceeded : it needs more work than the limits allow; what had been built before stays valid.
     """
+    states, table = store.split_states, store.canonical_table
+    assert states is not None
+    assert table is not None
     while True:
         result = generation.run(operation, a, b)
         if result == STATE_MISSING:
-            states.tables(int(states.table.array[canonical_slots.REPORT]))
+            states.tables(int(table.array[canonical_slots.REPORT]))
         elif result == FOLLOWING_MISSING:
-            states.make_masks(int(states.table.array[canonical_slots.REPORT]))
+            states.make_masks(int(table.array[canonical_slots.REPORT]))
         else:
             return result

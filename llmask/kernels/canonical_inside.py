@@ -1,8 +1,9 @@
 """Tokens that stay inside of a lexeme and may have no canonical continuation, by the lexer state alone.
 
 Most tokens are answered by one character. Where a lexer state takes all tokens of a slice (store/slices.py), those of
-the next smaller slice are taken to have a plain character behind them; only those behind which no plain character ends
-the word, few and the same for all lexer states, and the tokens of no slice are looked at.
+the next smaller slice are taken to have a plain character behind them, and so are tokens that end inside of a plain
+character (canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
+states, and the tokens of no slice are looked at.
 
 Lexer states that take the same tokens, some hundreds at least, share the answer: a string with room for 1,000
 characters more is reviewed as one with room for 999.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_guess import NO_WITNESS, guess_witness
 from .canonical_search import (
     FOLLOWS_ON,
     INSIDE_PLACE,
@@ -29,6 +31,7 @@ from .canonical_search import (
     verdict,
 )
 from .canonical_slots import (
+    CUT_OFF,
     DOUBTFUL,
     FOLLOWS,
     FOUND,
@@ -38,10 +41,12 @@ from .canonical_slots import (
     KIND_FIRST,
     KIND_TOKENS,
     N_CONTINUING,
+    N_CUT_OFF,
     N_DOUBTFUL,
     N_FOUND,
     N_KINDS,
     SHARED_BYTES,
+    SLICE_RESTS,
     WALK,
 )
 from .configurations import pack
@@ -59,7 +64,7 @@ from .jit import kernel, never_inline
 from .lexer_states import S_FINISHED, S_MASK, state_field
 from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
 from .raw import load_u16
-from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_TRIE, SLICE_TRIE_NODES
+from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
 from .store_slots import MASKS, N_SLICES, N_TRIE, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
@@ -93,28 +98,29 @@ def keep_found(owner, head, canon):
 
 @kernel
 def _slice_below(store, mask):
-    """Address of the fields of the slice next below the largest whose tokens are all in a mask, 0: none; its number."""
+    """Number of the slice next below the largest whose tokens are all in a mask, 0: none."""
     never_inline()
     for number in range(store[N_SLICES] - 1):
-        at = block(store, SLICES) + number * SLICE_FIELDS * 8
-        tokens = load_i64(at + 8 * SLICE_MASK)
+        tokens = load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MASK) * 8)
         word, n_words = 0, store[N_WORDS]
         while word < n_words and load_i32(tokens + word * 4) & ~load_i32(mask + word * 4) == 0:
             word += 1
         if word == n_words:
-            return at + SLICE_FIELDS * 8, number + 1
-    return 0, 0
+            return number + 1
+    return 0
 
 
 @kernel
-def _list_hard(canon, slice_words, number, split):
-    """Position in TOKENS of the tokens of a slice behind which no plain character ends the word."""
+def _list_hard(store, canon, number, split):
+    """Position in TOKENS of the tokens of a slice, and those cut off, behind which no plain character ends the word."""
     never_inline()
     key = (number << 16) | split
     known = map_get(canon, HARD, key)
     if known >= 0:
         return known
     canon[N_FOUND] = 0
+    fields = block(store, SLICES) + number * SLICE_FIELDS * 8
+    slice_words, most = load_i64(fields + 8 * SLICE_MASK), load_i64(fields + 8 * SLICE_MOST)
     after = load_i64(canon[FOLLOWS] + split * 8)
     for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
         reached = load_u16(after + kind * 2)
@@ -124,6 +130,11 @@ def _list_hard(canon, slice_words, number, split):
             token = load_i32(canon[KIND_TOKENS] + i * 4)
             if has_bit(slice_words, token):
                 append(canon, FOUND, N_FOUND, token)
+    for i in range(canon[N_CUT_OFF]):
+        token, n_characters = load_i32(canon[CUT_OFF] + i * 8), load_i32(canon[CUT_OFF] + i * 8 + 4)
+        reached = look_up(canon, FOLLOWS, split, token)
+        if reached != REFUSED_SPLIT and n_characters <= most and guess_witness(canon, reached, token) == NO_WITNESS:
+            append(canon, FOUND, N_FOUND, token)
     position = canon[N_TOKENS]
     keep_found(canon, 0, canon)
     map_put(canon, HARD, key, position)
@@ -188,11 +199,12 @@ def review_inside(store, grammar, canon, state, split):
     if known >= 0:
         return block(canon, TOKENS) + known * 4
     mask = get_i64(block(store, MASKS), number)
-    slice_at, slice_number = _slice_below(store, mask)
+    slice_number = _slice_below(store, mask)
     trie, n_nodes, hard = block(store, TRIE), store[N_TRIE], NOT_DONE
-    if slice_at != 0:
-        trie, n_nodes = load_i64(slice_at + 8 * SLICE_TRIE), load_i64(slice_at + 8 * SLICE_TRIE_NODES)
-        hard = _list_hard(canon, load_i64(slice_at + 8 * SLICE_MASK), slice_number, split)
+    if slice_number != 0:
+        rest = canon[SLICE_RESTS] + slice_number * 16
+        trie, n_nodes = load_i64(rest), load_i64(rest + 8)
+        hard = _list_hard(store, canon, slice_number, split)
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     if not _review_trie(store, grammar, canon, state, split, trie, n_nodes):
         return 0

@@ -25,12 +25,14 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, split_after
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_guess import NO_WITNESS, guess_witness
 from .canonical_slots import (
     BUDGET,
     ENDS,
     FOLLOWS,
     INSIDE_BUDGET,
     IS_OPEN,
+    KEYS,
     MAY_END,
     QUEUE,
     REPORT,
@@ -39,6 +41,7 @@ from .canonical_slots import (
     SHARED_BYTES,
     WITNESSES,
 )
+from .canonical_split import N_PARTIAL, STATE_FIELDS
 from .configurations import C_ACCEPTS, REFUSED, configuration_field, configuration_of, pack, step
 from .constants import (
     TRIE_BYTE_MASK,
@@ -199,8 +202,11 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
         known = map_get(memo, VERDICTS, key)
         if known >= 0:
             return known
-        witness = map_get(canon, WITNESSES, (split << 21) | token)
-        if witness >= 0 and _holds(store, grammar, packed, witness):
+        if load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0:
+            witness = guess_witness(canon, split, token)
+        else:
+            witness = map_get(canon, WITNESSES, (split << 21) | token)
+        if witness > NO_WITNESS and _holds(store, grammar, packed, witness):
             return FOLLOWS_ON
     found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
     if has_stopped(store, grammar):

@@ -36,10 +36,18 @@ IS_PARTIAL = MAY_END + 1  # uint8: inside of a character; the tables have the ki
 IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
-START = LONE_FOLLOWING + 1  # the state before any text
+KEYS = LONE_FOLLOWING + 1  # int64[n, STATE_FIELDS], see canonical_split.py
+ROW_STATES = KEYS + 1  # address of int32[...]: of the first entry of a row the state that has nothing undecided
+FAILS = ROW_STATES + 1  # address of uint8[...]: of the first entry of a row whether the match in progress may fail
+START = FAILS + 1  # the state before any text
+
+# --- tokens that slices answer, see canonical_inside.py
+SLICE_RESTS = START + 1  # address of int64[n, 2]: trie of the tokens of no slice and not CUT_OFF, how many nodes
+CUT_OFF = SLICE_RESTS + 1  # address of int32[n, 2]: token of plain characters and a part of one more, how many of them
+N_CUT_OFF = CUT_OFF + 1
 
 # --- what merges with what (canonical_pairs.py); addresses
-CHILD_FIRST = START + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
+CHILD_FIRST = N_CUT_OFF + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
 CHILDREN = CHILD_FIRST + 1  # int32: tokens, of each parent
 CHILD_RANKS = CHILDREN + 1  # int32: of each the rank
 RUN_FIRST = CHILD_RANKS + 1  # int32: of each the run that its merge refuses; ASK_EACH: not made after its parts
@@ -73,8 +81,9 @@ DOUBTFUL = N_FOUND + 1  # int32[...]
 N_DOUBTFUL = DOUBTFUL + 1
 BITS = N_DOUBTFUL + 1  # int64[...]: a mask
 RUNS = BITS + 1  # int32[..., 2]
+ROOM = RUNS + 1  # bytes
 
-N_CANON_SLOTS = RUNS + 1
+N_CANON_SLOTS = ROOM + 1
 
 ASK_EACH = -1
 ODD_KIND = 1 << 16
@@ -82,5 +91,5 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, SAFE_ENDS, SAFE_ENDS + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM),
 )

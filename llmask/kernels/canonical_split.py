@@ -26,7 +26,7 @@ from __future__ import annotations
 from .bpe_incremental import is_cut_off
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, DATA, N_CLASSES, OFFSETS, TRANSITIONS
 from .interning import mix
-from .jit import door, kernel
+from .jit import door, kernel, never_inline
 from .memory import as_table, copy_bytes, fill_bytes, load_i32, load_u8, store_u8
 from .pretokenize_scan import LENGTH_SHIFT, character_at
 from .raw import borrow, give_back
@@ -68,6 +68,7 @@ def split_bytes(table, needs_fallback, state, text, marks, start, end, fits, at_
     The bytes before `start` are those of the state's partial character; `marks` uint8 is scratch. `needs_fallback`
     uint8: of a row, whether a match in progress may fail. `at_end`: the text ends with them.
     """
+    never_inline()
     index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
     transitions = table[TRANSITIONS]
     first_row = n_classes + 1
@@ -212,24 +213,3 @@ def sign_tokens(address, needs_fallback, tokens, include, states, signatures):
         signatures[i] = signature
     give_back(text)
     give_back(marks)
-
-
-@door("void(int64, int32[::1], uint8[::1], int64[::1])", group="canonical")
-def sign_classes(address, tokens, include, signatures):
-    """Signatures of some tokens by the classes of their characters: equal ones are equal to every split state."""
-    table = as_table(address)
-    index, blocks = table[CLASS_INDEX], table[CLASS_BLOCKS]
-    for i in range(tokens.shape[0]):
-        text = table[DATA] + load_i32(table[OFFSETS] + tokens[i] * 4)
-        end = load_i32(table[OFFSETS] + tokens[i] * 4 + 4) - load_i32(table[OFFSETS] + tokens[i] * 4)
-        signature = mix(SIGNED, include[tokens[i]])
-        at = 0
-        while at < end:
-            if load_u8(text + at) >= 0x80 and is_cut_off(text, at, end):
-                for rest in range(at, end):
-                    signature = mix(signature, 1000 + load_u8(text + rest))
-                break
-            packed = character_at(index, blocks, text, at, end)
-            signature = mix(signature, packed & 0xFF)
-            at += packed >> LENGTH_SHIFT
-        signatures[i] = signature

@@ -24,18 +24,19 @@ def states() -> SplitStates:
     return SplitStates(llmask.Tokenizer.default())
 
 
-def incompatible(states: SplitStates, token: int) -> set[int]:
+def incompatible(table: Any, token: int) -> set[int]:
     found = np.empty(10_000_000, np.int32)
-    return set(found[: canonical_pairs.find_incompatible(states.table.address, token, found)].tolist())
+    return set(found[: canonical_pairs.find_incompatible(table.address, token, found)].tolist())
 
 
 def test_incompatible_tokens_are_those_of_every_pair(states: SplitStates) -> None:
     tok = llmask.Tokenizer.default()
+    table = states.new_table(tok, [])
     for left in (tok.encode(text)[0] for text in ("na", "me", " the", "12", '"', " ")):
-        found = incompatible(states, left)
+        found = incompatible(table, left)
         assert found
         for right in range(300, 3000):
-            if states.facts.uses[right] == MERGED:
+            if states.uses[right] == MERGED:
                 assert (right in found) == (not stand_apart(tok, left, right)), (left, right)
 
 
@@ -46,10 +47,11 @@ def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, r
     for _ in range(scaled(60)):
         tok = spaced_tokenizer(rng, letters)
         states = SplitStates(tok)
-        merged = np.flatnonzero(states.facts.uses == MERGED).tolist()
-        n_odd += int(states.table.array[canonical_pairs.N_ODD])
+        merged = np.flatnonzero(states.uses == MERGED).tolist()
+        table = states.new_table(tok, [])
+        n_odd += int(table.array[canonical_pairs.N_ODD])
         for left in merged:
-            found = incompatible(states, left) & set(merged)
+            found = incompatible(table, left) & set(merged)
             assert found == {right for right in merged if not stand_apart(tok, left, right)}, (left, found)
             n_found += len(found)
     assert n_odd > 20
@@ -73,8 +75,8 @@ def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
 
 def test_kinds_are_not_told_apart(states: SplitStates) -> None:
     """Tokens of a kind are read alike in every state that there is after some texts."""
-    facts, tok = states.facts, llmask.Tokenizer.default()
-    kinds = facts.kinds
+    tok = llmask.Tokenizer.default()
+    kinds = states.kinds
     assert len(kinds.samples) < tok.vocab_size // 10
     assert sorted(kinds.tokens.tolist()) == list(range(tok.vocab_size))
     for state in range(12):
@@ -86,9 +88,9 @@ def test_kinds_are_not_told_apart(states: SplitStates) -> None:
         if key[canonical_split.N_PARTIAL]:
             continue
         fitting, breaking = np.empty((2, tok.vocab_size), np.int64)
-        address = facts.encoder.tables.address
+        address = states.encoder.tables.address
         canonical_split.split_tokens(
-            address, facts.fails.ctypes.data, fields.ctypes.data, everything, facts.uses, fitting, breaking
+            address, states.fails.ctypes.data, fields.ctypes.data, everything, states.uses, fitting, breaking
         )
         samples = kinds.samples[kinds.of_token]
         assert (fitting == fitting[samples]).all()
@@ -97,7 +99,7 @@ def test_kinds_are_not_told_apart(states: SplitStates) -> None:
 
 def test_vocabularies_without_words_that_are_tokens_have_no_chains(states: SplitStates) -> None:
     assert llmask.Tokenizer.default().vocabulary.encoder.ignore_merges
-    assert not (states.facts.uses == LONE).any()
+    assert not (states.uses == LONE).any()
 
 
 def chained(choices: list[str]) -> Any:

@@ -7,7 +7,8 @@ import pytest
 
 import llmask
 from llmask.canonical.neighbours import MERGED
-from llmask.canonical.states import SplitStates
+from llmask.canonical.states import SplitStates, split_states_of
+from llmask.kernels import canonical_split
 from llmask.kernels.canonical_fill import REFUSED_SPLIT
 from tests.unit.canonical.test_neighbours import stand_apart
 
@@ -21,13 +22,13 @@ def step(states: SplitStates, state: int, before: int | None, token: int) -> int
     """State after one more token."""
     tok = llmask.Tokenizer.default()
     tables = states.tables(state)
-    kind = int(states.facts.kinds.of_token[token])
+    kind = int(states.kinds.of_token[token])
     if kind >= len(tables.fitting):
         return REFUSED_SPLIT
     fitting, breaking = int(tables.fitting[kind]), int(tables.breaking[kind])
     if fitting == breaking or before is None:
         return fitting
-    assert states.facts.uses[before] == states.facts.uses[token] == MERGED
+    assert states.uses[before] == states.uses[token] == MERGED
     return fitting if stand_apart(tok, before, token) else breaking
 
 
@@ -70,8 +71,8 @@ def test_a_pair_that_must_be_split(states: SplitStates) -> None:
 def test_masks_are_what_the_tables_say(states: SplitStates) -> None:
     state = after(states, "name")
     states.make_masks(state)
-    fitting, lone = states._masks[-1], states._masks[-2]
-    of_token = states.facts.kinds.of_token
+    lone, fitting = states._masks[-2:]
+    of_token = states.kinds.of_token
     for mask, table in ((fitting, states.tables(state).fitting), (lone, states.tables(state).breaking)):
         bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(of_token)].astype(bool)
         expected = (table != REFUSED_SPLIT)[of_token]
@@ -79,12 +80,17 @@ def test_masks_are_what_the_tables_say(states: SplitStates) -> None:
         assert (bits == expected).all()
 
 
-def test_facts_are_those_of_the_tokenizer_and_states_those_of_a_store() -> None:
+def test_states_are_those_of_the_tokenizer_and_tables_those_of_a_store() -> None:
     tokenizer = llmask.Tokenizer.default()
-    states, other = SplitStates(tokenizer), SplitStates(tokenizer)
-    assert other.facts is states.facts
-    assert other.table.address != states.table.address
-    assert states.bytes_used > 0
+    stores = [llmask.Compiler(tokenizer, canonical=True).store() for _ in range(2)]
+    assert stores[0].split_states is stores[1].split_states is split_states_of(tokenizer)
+    assert stores[0].canonical_table is not stores[1].canonical_table
+
+
+def test_states_outside_of_characters_are_made_at_once(states: SplitStates) -> None:
+    missing = [key for number, key in enumerate(states._keys) if number not in states._built]
+    assert states._built
+    assert all(key[canonical_split.N_PARTIAL] for key in missing)
 
 
 def test_other_vocabularies_are_refused() -> None:
@@ -95,6 +101,5 @@ def test_other_vocabularies_are_refused() -> None:
 
 def test_too_many_states_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.canonical.states.MOST_STATES", 5)
-    states = SplitStates(llmask.Tokenizer.default())
     with pytest.raises(llmask.LimitExceeded, match="more than 5 split states"):
-        states.tables(states.start)
+        SplitStates(llmask.Tokenizer.default())
