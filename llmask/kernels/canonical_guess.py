@@ -10,7 +10,7 @@ canonical_search.py has them, or NO_WITNESS; it is remembered. Cost: 0.3 us, 20 
 from __future__ import annotations
 
 from .canonical_pairs import is_fitting
-from .canonical_slots import ENCODER, ENDS, FAILS, KEYS, ROOM, ROW_STATES, WITNESSES
+from .canonical_slots import ENCODER, FAILS, IS_PLAIN, KEYS, ROOM, ROW_STATES, WITNESSES
 from .canonical_split import (
     KIND_SHIFT,
     MUST_BIT,
@@ -20,9 +20,10 @@ from .canonical_split import (
     write_partial,
 )
 from .encoder_slots import BYTE_TOKENS, N_CLASSES
+from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import as_table, ensure, load_i32, load_i64, load_u8, store_u8
+from .memory import as_table, ensure, load_i32, load_u8, put_i32, store_u8
 
 NO_WITNESS = 0
 FIRST_CONTINUING, END_CONTINUING = 0x80, 0xC0
@@ -30,13 +31,15 @@ SEPARATORS = 0xE280  # the first bytes of U+2028 and U+2029, which are no plain 
 
 
 @kernel
-def _plain_end(canon, split):
-    """A plain character that ends the word, or 0."""
-    for byte in range(32, 127):
-        if byte != 0x22 and byte != 0x5C:
-            if load_i64(canon[ENDS] + split * 16 + (byte >> 6) * 8) >> (byte & 63) & 1 != 0:
-                return byte
-    return 0
+def put_witness(canon, key, text, split):
+    """Enter up to three bytes, the first lowest, and the split state behind them; returns the witness."""
+    first = canon[N_TOKENS]
+    tokens = ensure(canon, TOKENS, (first + 2) * 4)
+    put_i32(tokens, first, text)
+    put_i32(tokens, first + 1, split)
+    canon[N_TOKENS] = first + 2
+    map_put(canon, WITNESSES, key, first + 1)
+    return first + 1
 
 
 @kernel
@@ -81,7 +84,6 @@ def guess_witness(canon, split, token):
     state = as_table(canon[KEYS] + split * STATE_FIELDS * 8)
     text = ensure(canon, ROOM, 64)
     marks = text + 32
-    witness = NO_WITNESS
     n = write_partial(state, text)
     for first in range(FIRST_CONTINUING, END_CONTINUING):
         end = _complete(canon, text, n, token, first)
@@ -94,11 +96,10 @@ def guess_witness(canon, split, token):
             continue
         row = (packed & ((1 << KIND_SHIFT) - 1)) * (table[N_CLASSES] + 1)
         reached = load_i32(canon[ROW_STATES] + row * 4)
-        byte = 0 if reached < 0 else _plain_end(canon, reached)
-        if byte != 0:
-            witness = byte << 24
+        if reached >= 0 and load_u8(canon[IS_PLAIN] + reached) != 0:
+            spelled = 0
             for i in range(n, end):
-                witness |= load_u8(text + i) << (8 * (i - n))
-            break
-    map_put(canon, WITNESSES, key, witness)
-    return witness
+                spelled |= load_u8(text + i) << (8 * (i - n))
+            return put_witness(canon, key, spelled, reached)
+    map_put(canon, WITNESSES, key, NO_WITNESS)
+    return NO_WITNESS

@@ -24,7 +24,7 @@ from .canonical_search import (
     NO_BYTE,
     NOTHING_FOLLOWS,
     end_of,
-    go,
+    go_to_node,
     go_token,
     has_stopped,
     safe_byte,
@@ -51,9 +51,6 @@ from .canonical_slots import (
 )
 from .configurations import pack
 from .constants import (
-    TRIE_BYTE_MASK,
-    TRIE_DEPTH_MASK,
-    TRIE_DEPTH_SHIFT,
     TRIE_END_MASK,
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
@@ -165,12 +162,10 @@ def _review_trie(store, grammar, canon, state, split, trie, n_nodes):
     node = 1
     while node < n_nodes:
         word = get_i64(trie, node)
-        depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        reached = go(store, grammar, load_i64(stack + (depth - 1) * 8), word & TRIE_BYTE_MASK)
+        reached = go_to_node(store, grammar, stack, word)
         if reached < 0 or state_field(store, reached & 0xFFFFFFFF, S_FINISHED) != 0:
             node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK  # what ends the lexeme is no matter of the lexer state
             continue
-        store_i64(stack + depth * 8, reached)
         node += 1
         token = (word >> TRIE_TOKEN_SHIFT) - 1
         if token < 0:

@@ -45,7 +45,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, NEEDS_STATE, NOTHING_FOLLOWS, go_token, has_stopped, verdict
+from .canonical_search import CUT, INSIDE_PLACE, NEEDS_STATE, NOTHING_FOLLOWS, go_token, has_stopped, verdict
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -72,7 +72,7 @@ from .constants import NO_TOKEN
 from .grammar_slots import ENDS_OF_TEXT, POSITIONS, STEPS
 from .interning import map_get, map_key, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_MASK_KIND, state_field
+from .lexer_states import DEAD, S_FINISHED, S_MASK_KIND, state_field
 from .masks import build_mask
 from .memory import block, ensure, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
@@ -240,6 +240,7 @@ def _review_again(store, grammar, canon, position, removed):
         if not is_again:
             append(canon, FOUND, N_FOUND, token)
     is_cut = load_i32(removed)
+    twin = inside_state(store, grammar, configuration)
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)
         after = split_after(canon, split, before, chain, token)
@@ -248,7 +249,15 @@ def _review_again(store, grammar, canon, position, removed):
             packed = go_token(store, grammar, _start(grammar, configuration), token)
         if packed < 0:
             continue
-        found = verdict(store, grammar, canon, grammar, packed, after, token, chain_after(canon, split, chain, token))
+        following = chain_after(canon, split, chain, token)
+        found = CUT
+        inside = REFUSED
+        if twin != DEAD:
+            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
+        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
+            found = verdict(store, grammar, canon, canon, inside, after, token, following)
+        if found == CUT:
+            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
         if found == NEEDS_STATE:
             return -1
         if found == NOTHING_FOLLOWS:

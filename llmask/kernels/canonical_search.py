@@ -10,12 +10,13 @@ without one are searched further, breadth first:
 
 An *end* is a place with a lexer state. Everything found is remembered: of an end and a split state the byte that ends
 the word, of a token before them the verdict; one search gives verdicts for all tokens that it exhausts. A continuation
-of up to three bytes and the character that ends the word behind it is also remembered as a *witness* for its split
-state and token: in other places it is tried first, which is how the tokens of a string with room for 49 characters
-learn from those of one with room for 50.
+of up to three bytes, with the split state behind it where the word may end, is also remembered as a *witness* for its
+split state and token: in other places it is tried first, which is how the tokens of a string with room for 49
+characters learn from those of one with room for 50.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
-lexeme might end on the way.
+lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
+once, and a place asks only whether it takes a character behind the line end.
 
 In: tables, an end, a split state, a token. Out: verdicts; `memo` is the grammar's table, or for lexer states the table
 of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, split_after
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_guess import NO_WITNESS, guess_witness
+from .canonical_guess import NO_WITNESS, guess_witness, put_witness
 from .canonical_slots import (
     BUDGET,
     ENDS,
@@ -51,10 +52,10 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, SAFE_ENDS, VERDICTS
+from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, SAFE_ENDS, TOKENS, VERDICTS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, next_state, state_field
+from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
 from .memory import BYTES_USED, EXCEEDED, block, ensure, get_i64, load_i32, load_i64, load_u8, store_i64
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS, TRIE
 
@@ -94,6 +95,15 @@ def go_token(store, grammar, packed, token):
         if packed < 0:
             return REFUSED
     return packed
+
+
+@kernel
+def go_to_node(store, grammar, stack, word):
+    """Place and state at a node of the trie, or REFUSED; `stack` has those above it by depth, and gets it."""
+    depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+    reached = go(store, grammar, load_i64(stack + (depth - 1) * 8), word & TRIE_BYTE_MASK)
+    store_i64(stack + depth * 8, reached)
+    return reached
 
 
 @kernel
@@ -180,14 +190,16 @@ def verdict_key(end, split, token):
 
 
 @kernel
-def _holds(store, grammar, packed, witness):
+def _holds(store, grammar, canon, memo, packed, witness):
     """Whether a witness can follow."""
-    while witness & 0xFFFFFF != 0:
-        packed = go(store, grammar, packed, witness & 0xFF)
+    at = block(canon, TOKENS) + (witness - 1) * 4
+    text, split = load_i32(at), load_i32(at + 4)
+    while text != 0:
+        packed = go(store, grammar, packed, text & 0xFF)
         if packed < 0:
             return False
-        witness = ((witness & 0xFFFFFF) >> 8) | (witness >> 24 << 24)
-    return go(store, grammar, packed, witness >> 24) >= 0
+        text >>= 8
+    return safe_byte(store, grammar, canon, memo, packed, end_of(memo, packed), split) != NO_BYTE
 
 
 @kernel
@@ -206,7 +218,7 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
             witness = guess_witness(canon, split, token)
         else:
             witness = map_get(canon, WITNESSES, (split << 21) | token)
-        if witness > NO_WITNESS and _holds(store, grammar, packed, witness):
+        if witness > NO_WITNESS and _holds(store, grammar, canon, memo, packed, witness):
             return FOLLOWS_ON
     found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
     if has_stopped(store, grammar):
@@ -238,15 +250,15 @@ def _note_verdict(canon, memo, entry, found):
 
 
 @kernel
-def _note_witness(store, canon, entry, token, byte):
-    """Remember the text from the first entry over `entry` and a token to a byte that ends the word, if it is short."""
+def _note_witness(store, canon, entry, token, after):
+    """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
     never_inline()
     queue = block(canon, QUEUE)
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
     key = (load_i64(queue + 8) << 21) | load_i64(queue + 16)
-    if load_i64(queue + 24) != NO_CHAIN or byte < 1 or byte > 127 or map_get(canon, WITNESSES, key) >= 0:
+    if load_i64(queue + 24) != NO_CHAIN or map_get(canon, WITNESSES, key) >= 0:
         return
-    witness, n_bytes = 0, 0
+    text, n_bytes = 0, 0
     while True:
         first, last = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
         n_bytes += last - first
@@ -255,12 +267,13 @@ def _note_witness(store, canon, entry, token, byte):
         for at in range(last - 1, first - 1, -1):
             if load_u8(data + at) == 0:
                 return
-            witness = witness << 8 | load_u8(data + at)
+            text = text << 8 | load_u8(data + at)
         if entry == 0:
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    remember(canon, canon, WITNESSES, key, (byte << 24) | witness)
+    if canon[BYTES_USED] <= canon[SHARED_BYTES]:
+        put_witness(canon, key, text, after)
 
 
 @kernel
@@ -316,6 +329,14 @@ WAS_CUT = 0x100
 
 
 @kernel
+def _may_leave(store, canon, state, split):
+    """Whether a lexeme that could go on may end in a lexer state, where some character ends the word."""
+    if state_field(store, state, S_ACCEPTS) == 0 or state_field(store, state, S_FINISHED) != 0:
+        return False
+    return load_i64(canon[ENDS] + split * 16) | load_i64(canon[ENDS] + split * 16 + 8) != 0
+
+
+@kernel
 def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
     """Look at the tokens below a child of the trie's root: budget << 16 | WAS_CUT | entries, or FOUND_ONE; -1: stop."""
     never_inline()
@@ -332,8 +353,7 @@ def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
         if budget <= 0:
             return n_entries | WAS_CUT
         word = get_i64(trie, node)
-        depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        reached = go(store, grammar, load_i64(stack + (depth - 1) * 8), word & TRIE_BYTE_MASK)
+        reached = go_to_node(store, grammar, stack, word)
         if reached < 0:
             if has_stopped(store, grammar):
                 return -1
@@ -341,7 +361,6 @@ def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
             continue
         if is_inside and state_field(store, reached & 0xFFFFFFFF, S_ACCEPTS) != 0:
             canon[IS_OPEN] = 1
-        store_i64(stack + depth * 8, reached)
         node += 1
         token = (word >> TRIE_TOKEN_SHIFT) - 1
         if token < 0:
@@ -355,8 +374,12 @@ def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
         if following & 1 == 0:
             found = safe_byte(store, grammar, canon, memo, reached, end, after)
         if found != NO_BYTE:
-            _note_witness(store, canon, entry, token, found - 1)
+            if found != MAY_STOP:
+                _note_witness(store, canon, entry, token, after)
             return budget << 16 | FOUND_ONE
+        if is_inside and following & 1 == 0 and _may_leave(store, canon, reached & 0xFFFFFFFF, after):
+            _note_witness(store, canon, entry, token, after)
+            return n_entries | WAS_CUT  # what follows the lexeme decides, so looking further here is of no use
         known = -1
         if following == NO_CHAIN:
             known = map_get(memo, VERDICTS, verdict_key(end, after, token))
