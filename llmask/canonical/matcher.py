@@ -64,7 +64,10 @@ class CanonicalMatcher(Matcher):
         return super().fill_bitmask(bitmask, row)
 
     def _accept(self, token: int) -> bool:
-        reached = take_known(self._cell_address, token)
+        try:
+            reached = take_known(self._cell_address, token)
+        except OverflowError:  # no token has a number of more than 63 bits
+            return False
         if reached == MISS:
             if not 0 <= token < self._store.tokenizer.vocab_size:
                 return False
