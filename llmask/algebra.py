@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from .errors import GrammarError, LimitExceeded
+from .errors import GrammarError, LimitExceeded, LlmaskError
 from .grammar.expressions import (
     EMPTY,
     Choice,
@@ -49,6 +50,7 @@ from .grammar.rules import CALL_NEW, EDGE_FIELDS, Rules, one_lexeme
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar
+    from .sentences import Sentences
     from .store.store import Store
 
 START = "start"
@@ -98,6 +100,40 @@ class GrammarValue:
                 help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
             )
         return self._joined("repeat", lambda parts: Repeat(parts[0], low, high))
+
+    def sample(self, seed: int, max_bytes: int = 1000) -> bytes:
+        """A random sentence of at most `max_bytes`, the same for the same seed: one that `matcher` accepts.
+
+        Raises
+        ------
+        LimitExceeded : no sentence was found that is so short.
+        LlmaskError : an argument is no whole number.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> llmask.Compiler(llmask.Tokenizer.default()).regex("[a-c]{3}").sample(1)
+        b'ccc'
+        """
+        for name, number in (("seed", seed), ("max_bytes", max_bytes)):
+            if type(number) is not int or number < 0:
+                raise LlmaskError(f"{name} is a whole number, not {number!r}", help="for example sample(1)")
+        return self._sentences.sample_of(_compiled(self), seed, max_bytes)
+
+    def shortest(self) -> bytes:
+        """A shortest sentence, in bytes.
+
+        Raises
+        ------
+        LimitExceeded : the search for it takes too long.
+        """
+        return self._sentences.shortest_of(_compiled(self))
+
+    @cached_property
+    def _sentences(self) -> Sentences:
+        from .sentences import Sentences
+
+        return Sentences(_compiled(self).store, _compiled(self).rules)
 
     def __str__(self) -> str:
         """A readable normal form in Lark's notation (llmask/grammar/expressions.py)."""
