@@ -29,6 +29,7 @@ from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
 from .limits import Limits, checked
+from .ready import ReadyGrammars
 from .store.store import Store
 from .tokenizer import Tokenizer
 
@@ -40,7 +41,7 @@ CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler:
+class Compiler(ReadyGrammars):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters

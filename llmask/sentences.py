@@ -37,8 +37,9 @@ MOST_READ = 5000  # configurations that it looks at where derivations did not he
 MOST_TRIES = 200  # random derivations, before the shortest sentence stands in
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
 LEAST_TARGET = 8  # bytes after which a sample begins to look for an end, at least
+GROWS = 0.3  # how often the shortest ways on are left out while there is room
 BLANKS = 0.3  # how often something ignored stands between lexemes
-LEXEME_BYTES = 16  # how long a random lexeme gets before it looks for an end
+LEXEME_BYTES = (4, 16, 16, 64, 400)  # how long a random lexeme gets before it looks for an end
 ALL_BYTES = np.arange(256, dtype=np.int32)
 
 
@@ -237,15 +238,17 @@ class _Search:
 
     @staticmethod
     def _choose(random: Random, steps: list[Step], is_late: bool) -> Step:
+        least = min(step.rest for step in steps)
         if is_late:
-            least = min(step.rest for step in steps)
             steps = [step for step in steps if step.rest == least]
+        elif random.random() < GROWS:
+            steps = [step for step in steps if step.rest > least] or steps
         return random.choice(steps)
 
     def _lexeme(self, random: Random, here: int, text: bytearray, lexeme: int, target: int, blanks: float) -> int:
         """Write a random string of a lexeme, and what is ignored before it; the configuration behind them."""
         for _ in range(3):
-            written = self._strings.sample(lexeme, random, min(LEXEME_BYTES, max(target - len(text), 0)))
+            written = self._strings.sample(lexeme, random, min(random.choice(LEXEME_BYTES), max(target - len(text), 0)))
             if self._ignored is not None and text and (random.random() < blanks or _runs_on(text, written)):
                 blank = b" "
                 if not self._nodes.matches(self._ignored, blank) or random.random() < 0.1:

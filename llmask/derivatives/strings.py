@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_SEARCHED = 20_000  # nodes that the search for one shortest string may visit, about a second
 MOST_KNOWN = 200_000  # nodes whose ways are remembered
-STOPS = 0.3  # how often a random string ends where it may
+STOPS = (0.3, 0.05)  # how often a random string ends where it may, one of them for each string
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
@@ -111,9 +111,10 @@ class Strings:
         None is left out, but most have letters rather than control characters.
         """
         found = bytearray()
+        stops = random.choice(STOPS)
         while True:
             ways = self.ways(node)
-            if found and (not ways or (self._nodes.is_nullable(node) and random.random() < STOPS)):
+            if found and (not ways or (self._nodes.is_nullable(node) and random.random() < stops)):
                 return bytes(found)
             if len(found) >= n_bytes:
                 if found and self.length(node) == 0:
