@@ -1,14 +1,14 @@
 """Masks for programming languages beside llguidance: `python -m bench.languages`.
 
-Grammars are the ready ones for Python, SQL and C, written without templates, so that both engines read one text. Sources
-are the standard library's files for Python, with one of 5,000 lines made of them; for C the headers of the interpreter and
-C files of installed packages; for SQL the SELECT statements in .sql files of the system, where there are some, and random
-sentences (`grammar.sample`). A source counts to where the grammar ends to accept it; what is shorter than 50 tokens does not
-count. All are in tokens of the Llama-3 vocabulary.
+Grammars are the ready ones for Python, SQL and C, written without templates, so that both engines read one text.
+Sources are the standard library's files for Python, with one of 5,000 lines made of them (`--long`); for C the headers
+of the interpreter and C files of installed packages; for SQL the SELECT statements in .sql files of the system, where
+there are some, and random sentences (`grammar.sample`). A source counts to where the grammar ends to accept it; what is
+shorter than 50 tokens does not count. All are in tokens of the Llama-3 vocabulary.
 
 A step is a mask and the token after it. The first run of an engine over the sources is cold; in the second its tables
-hold what the first one found. For each: mean, median, p99, worst of the time of a step, in microseconds, and the last tenth of the
-longest source beside its first: a ratio near 1 is flat.
+hold what the first one found. For each: mean, median, p99, worst of the time of a step, in microseconds, and the last
+tenth of the longest source beside its first: a ratio near 1 is flat.
 
 In: languages, a number of sources. Out: a table. Cost: about two minutes.
 """
@@ -109,7 +109,7 @@ def _read(path: Path) -> str:
 
 
 def sources_of(
-    engine: Engine, grammar: Any, language: str, n_wanted: int, ready_grammar: CompiledGrammar
+    engine: Engine, grammar: Any, language: str, n_wanted: int, ready_grammar: CompiledGrammar, with_long: bool
 ) -> list[Source]:
     """Sources, shortened to what the engine accepts; for Python one that is long."""
     encode = encoder("llama3")
@@ -121,10 +121,10 @@ def sources_of(
         n_accepted = accepted(engine, grammar, ids)
         if n_accepted >= FEWEST_TOKENS and len(found) < n_wanted:
             found.append(Source(name, ids[:n_accepted]))
-        if language == "python" and n_lines < LONG_LINES and n_accepted == len(ids) < MOST_TOKENS:
+        if with_long and n_lines < LONG_LINES and n_accepted == len(ids) < MOST_TOKENS:
             whole.append(text)
             n_lines += text.count("\n")
-        if len(found) == n_wanted and (language != "python" or n_lines >= LONG_LINES):
+        if len(found) == n_wanted and (not with_long or n_lines >= LONG_LINES):
             break
     if whole:
         ids = encode("".join(whole))
@@ -180,7 +180,8 @@ def line(name: str, found: Run) -> str:
     longest = max(found.times, key=len)
     tenth = max(len(longest) // 10, 1)
     flat = np.median(longest[-tenth:]) / np.median(longest[:tenth])
-    return f"{name:24s} {len(every):7d} {every.mean():8.1f} {p50:8.1f} {p99:8.1f} {every.max():9.0f} {flat:6.2f} {found.n_early:5d}"
+    times = f"{every.mean():8.1f} {p50:8.1f} {p99:8.1f} {every.max():9.0f}"
+    return f"{name:24s} {len(every):7d} {times} {flat:6.2f} {found.n_early:5d}"
 
 
 def main() -> None:
@@ -188,6 +189,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--language", choices=LANGUAGES, action="append", help="only this one")
     parser.add_argument("--sources", type=int, default=20, metavar="N", help="sources of each language (default: 20)")
+    parser.add_argument("--long", action="store_true", help="a Python file of 5,000 lines, too")
     arguments = parser.parse_args()
     engines = {name: adapter(name)("flexible", "llama3") for name in ENGINES}
     tokenizer = Tokenizer.default()
@@ -200,7 +202,14 @@ def main() -> None:
             begin = time.perf_counter()
             grammars[name] = engine.compile(text, "lark")
             print(f"    {name} compiles it in {1000 * (time.perf_counter() - begin):.0f} ms")
-        sources = sources_of(engines["llmask"], grammars["llmask"], language, arguments.sources, ready_grammar)
+        sources = sources_of(
+            engines["llmask"],
+            grammars["llmask"],
+            language,
+            arguments.sources,
+            ready_grammar,
+            arguments.long and language == "python",
+        )
         print(f"    {len(sources)} sources, the longest of {max(len(source.ids) for source in sources)} tokens")
         print(f"{'':24s} {'steps':>7s} {'mean':>8s} {'p50':>8s} {'p99':>8s} {'worst':>9s} {'flat':>6s} {'early':>5s}")
         counted = {}

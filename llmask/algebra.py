@@ -129,6 +129,21 @@ class GrammarValue:
         """
         return self._sentences.shortest_of(_compiled(self))
 
+    def ambiguity(self) -> bytes | None:
+        """A sentence with two derivations, where a bounded search finds one; None says nothing (llmask/ambiguity.py).
+
+        Rules that derive nothing or are never used are in `warnings`.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> llmask.Compiler(llmask.Tokenizer.default()).gbnf('root ::= root "+" root | "1"').ambiguity()
+        b'1+1+1'
+        """
+        from .ambiguity import ambiguous_sentence
+
+        return ambiguous_sentence(_compiled(self))
+
     @cached_property
     def _sentences(self) -> Sentences:
         from .sentences import Sentences

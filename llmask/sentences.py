@@ -176,7 +176,7 @@ class _Search:
             found.append((silent._replace(lexeme=NO_LEXEME, has_begun=False), rest))
         for way in self._strings.ways(node.lexeme):
             needed = self._strings.length(way.target) + rest
-            reached = {}
+            reached: dict[int, int] = {}
             for byte in way.members:
                 here = self._read(node.here, byte)
                 if here != REFUSED:

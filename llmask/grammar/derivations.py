@@ -69,6 +69,14 @@ class Derivations:
         """The bytes that a place takes at least."""
         return 0 if place == NOTHING else self.rest[place]
 
+    def rules_at(self, place: int) -> tuple[int, ...]:
+        """The rules that are being read at a place, the innermost first."""
+        found = []
+        while place != NOTHING:
+            state, _, place = self._states[place]
+            found.append(self.rules.state_rules[state])
+        return tuple(found)
+
     def steps(self, place: int) -> list[Step]:
         """What may come next at a place that is not NOTHING.
 
