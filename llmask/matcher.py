@@ -122,18 +122,20 @@ class Matcher:
 
     def _accept(self, token: int) -> bool:
         """Take one token into the state; False: it is not allowed."""
-        reached = self._after(token)
-        if reached == REFUSED:
+        try:
+            reached = engine.accept(self._cell_address, token)
+        except OverflowError:  # no token has a number of more than 63 bits
             return False
+        if reached < 0:
+            reached = self._built_after(token, reached)
+            if reached == REFUSED:
+                return False
         self._history.push(token, reached)
         self._cell[CELL_CONFIGURATION] = reached
         return True
 
-    def _after(self, token: int) -> int:
-        """Configuration after one more token, or REFUSED."""
-        if not 0 <= token < self._store.tokenizer.vocab_size:
-            return REFUSED
-        reached: int = engine.accept(self._cell_address, token)
+    def _built_after(self, token: int, reached: int) -> int:
+        """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
         if reached == MISS:
             self._make_room()
             reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)

@@ -23,6 +23,7 @@ from .kernels import engine
 from .kernels.canonical_fill import ASK, CELL_FILTER, NO_FILTER
 from .kernels.configurations import REFUSED
 from .kernels.constants import NO_TOKEN
+from .kernels.shared_batch import CELL_CONFIGURATION
 from .matcher import Matcher, shown
 
 if TYPE_CHECKING:
@@ -100,14 +101,20 @@ class PrefixedMatcher(Matcher):
         return [*found, *(other for token, other in trie.duplicates.tolist() if token in found)]
 
     def _accept(self, token: int) -> bool:
-        is_accepted = super()._accept(token)
+        if not self._rest:
+            is_accepted = super()._accept(token)
+        else:
+            reached = self._inside(token)
+            is_accepted = reached != REFUSED
+            if is_accepted:
+                self._history.push(token, reached)
+                self._cell[CELL_CONFIGURATION] = reached
         if is_accepted:
             self._count()
         return is_accepted
 
-    def _after(self, token: int) -> int:
-        if not self._rest:
-            return super()._after(token)
+    def _inside(self, token: int) -> int:
+        """Configuration after a token that begins inside of the prefix, or REFUSED."""
         tokenizer = self._store.tokenizer
         data = tokenizer.token_bytes(token) if 0 <= token < tokenizer.vocab_size else b""
         if not data:

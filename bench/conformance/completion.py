@@ -29,6 +29,7 @@ import numpy as np
 import llmask
 from bench.conformance.lengths import NEVER, Lengths
 from bench.conformance.remaining import Remaining
+from llmask.kernels import engine
 from llmask.kernels.configurations import REFUSED
 from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.matcher import Matcher
@@ -138,6 +139,11 @@ class _Probe(Matcher):
         """Go to a configuration of these tables."""
         self._cell[CELL_CONFIGURATION] = configuration
 
+    def after(self, token: int) -> int:
+        """Configuration after a token, or REFUSED; the probe stays where it is."""
+        reached = engine.accept(self._cell_address, token)
+        return reached if reached >= 0 else self._built_after(token, reached)
+
 
 class Completion:
     """The search, for one vocabulary.
@@ -238,7 +244,7 @@ class Completion:
             n_bytes = node.n_bytes + 1
             for byte in reversed(moves):
                 probe.put(node.configuration)
-                configuration = probe._after(self._token_of[byte])
+                configuration = probe.after(self._token_of[byte])
                 if configuration == REFUSED:
                     raise DeadEnd(f"the mask allows {bytes([byte])!r}, refused after {matcher.text() + node.text()!r}")
                 if best.get(configuration, n_bytes + 1) <= n_bytes:

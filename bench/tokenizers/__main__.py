@@ -23,6 +23,7 @@ os.environ.setdefault("RAYON_NUM_THREADS", "1")  # tokenizers: one thread
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 from bench.data import LLAMA3_VOCABULARY
+from bench.processors import gains
 from bench.tokenizers import peers, texts
 from llmask import AppendableEncoder, IntervalCounter, Tokenizer
 
@@ -144,7 +145,7 @@ def growing(tok: Tokenizer, repeat: int) -> Figures:
 
 
 def two_threads(tok: Tokenizer, repeat: int) -> Figures:
-    """A batch by one thread and by two."""
+    """A batch by one thread and by two, and what two threads gain here that share nothing."""
     batch = [texts.mixed(30_000)] * 60
 
     def elapsed(threads: int) -> float:
@@ -156,7 +157,9 @@ def two_threads(tok: Tokenizer, repeat: int) -> Figures:
     print(
         f"\nbatch of {len(batch)}: {one * 1e3:.1f} ms by one thread, {two * 1e3:.1f} ms by two: {one / two:.2f} times"
     )
-    return {"one": one, "two": two}
+    shared_nothing = gains()
+    print(", ".join(f"{name}: {found:.2f} times" for name, found in shared_nothing.items()))
+    return {"one": one, "two": two, "shared nothing": shared_nothing}
 
 
 def loading(path: Path) -> Figures:

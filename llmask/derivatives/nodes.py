@@ -84,6 +84,16 @@ class RegexNodes:
         """Exactly these bytes."""
         return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
 
+    def words(self, words: Sequence[bytes]) -> int:
+        """Any of `words`, which are ascending and all different, as a prefix tree: see word_lists.py."""
+        text = b"".join(words)
+        n_items = 1 + len(words)
+        data = np.zeros(n_items + (len(text) + 3) // 4, np.int32)
+        data[0] = len(words)
+        data[1:n_items] = np.fromiter(map(len, words), np.int32, len(words))
+        data[n_items:].view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
+        return self._run(engine.WORDS, data=data)
+
     def concat(self, nodes: Sequence[int]) -> int:
         """One after the other."""
         return self._run(engine.CONCAT, data=np.array(nodes, np.int32))
@@ -229,8 +239,8 @@ class RegexNodes:
         """Whether `node` matches all of `data`."""
         return self._run(engine.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
 
-    def prepare(self, node: int, prefix: bytes) -> None:
-        """Build the masks of a lexeme where it begins and after `prefix`, which the first step there would wait for.
+    def prepare(self, node: int, pieces: Sequence[bytes]) -> None:
+        """Build the masks of a lexeme where it begins and behind each of `pieces`, which may not fit, in turn.
 
         Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
         """
@@ -241,7 +251,7 @@ class RegexNodes:
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
         here = self._run(engine.LOAD_RULES, data=data, grammar=table)
         assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"
-        for text in (b"", prefix):
+        for text in (b"", *pieces):
             if here >= 0:
                 read = np.frombuffer(text, np.uint8).astype(np.int32)
                 here = self._run(engine.ADVANCE, here, data=read, grammar=table)

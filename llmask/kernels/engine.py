@@ -101,6 +101,7 @@ from .store_slots import (
 )
 from .texts import init_texts
 from .variants import DERIVES_NOTHING, init_sets, is_productive
+from .word_lists import make_words
 
 # operations of `build`
 INIT_STORE = 0
@@ -121,6 +122,7 @@ LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
+WORDS = 27  # data: see word_lists.py               -> node
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -197,6 +199,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = take_bytes(store, grammar, a, data)
     elif operation == LITERAL:
         result = add_literal(store, data)
+    elif operation == WORDS:
+        result = make_words(store, data)
     elif operation == CONCAT:
         result = 1
         for i in range(data.shape[0] - 1, -1, -1):

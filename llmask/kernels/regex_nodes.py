@@ -347,13 +347,18 @@ def add_literal(store, data):
     literals = ensure(store, LITERALS, first + n)
     for i in range(n):
         put_u8(literals, first + i, data[i])
-    # long literals are cut, so that interning the rest after each byte stays linear
+    store[N_LITERALS] = first + n
+    return literal_node(store, first, n)
+
+
+@kernel
+def literal_node(store, first, n):
+    """Node of LITERALS[first : first + n]; long ones are cut, so that interning the rest after each byte is linear."""
+    never_inline()
     result = EPSILON
     end = first + n
     while end > first:
         size = (end - first - 1) % 32 + 1
-        piece = make_literal(store, end - size, size)
-        result = make_concat(store, piece, result)
+        result = make_concat(store, make_literal(store, end - size, size), result)
         end -= size
-    store[N_LITERALS] = first + n
     return result

@@ -41,11 +41,14 @@ def order() -> list[str]:
 
 
 def composition() -> list[str]:
-    """No pair that composes."""
-    pairs = [
-        rf"[{text_class(CodePointSet.of(firsts))}]\p{{M}}*\u{{{ord(mark):X}}}"
-        for mark, firsts in idna_classes.composing().items()
-    ]
+    """No pair that composes; what composes with a letter of ASCII stands behind none."""
+    latin = CodePointSet.of("".join(c for found in idna_classes.composing().values() for c in found if c.isascii()))
+    pairs = []
+    for mark, found in idna_classes.composing().items():
+        firsts = CodePointSet.of(found)
+        if any(first.isascii() for first in found):
+            firsts = firsts.union(latin)
+        pairs.append(rf"[{text_class(firsts)}]\p{{M}}*\u{{{ord(mark):X}}}")
     return [rf"(?!.*(?:{'|'.join(pairs)}))", mixed_scripts()]
 
 

@@ -69,6 +69,10 @@ class RegexNodes:
     def literal(self, data: bytes) -> int:
         return self.concat([self.byte_set(1 << byte) for byte in data])
 
+    def words(self, words: Iterable[bytes]) -> int:
+        """Any of `words`."""
+        return self.union([self.literal(word) for word in words])
+
     def concat(self, ids: Sequence[int]) -> int:
         return reduce(lambda tail, head: self._concat(head, tail), reversed(ids), self.EPSILON)
 

@@ -63,6 +63,7 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
+        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
         self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
@@ -178,10 +179,14 @@ class Context:
         """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
         if not schemas:
             return
-        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).is_scalar_type:
-            kind = schemas[0][0]["type"]
-            if type(kind) is str and kind in self.lexeme_of_type:
-                return  # it allows something; most members are this
+        schema = schemas[0][0]
+        if len(schemas) == 1 and type(schema) is dict:  # most members are one of these, which allow something
+            if len(schema) == 1 and schema.get("enum"):
+                return
+            if self.shape(*schemas[0]).is_scalar_type:
+                kind = schema["type"]
+                if type(kind) is str and kind in self.lexeme_of_type:
+                    return
         self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:

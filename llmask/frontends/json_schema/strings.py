@@ -20,7 +20,7 @@ from llmask.derivatives.code_points import CodePointSet
 from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
-from llmask.frontends.json_schema.formats import AT_MOST, FORMATS
+from llmask.frontends.json_schema.formats import AT_MOST, FORMATS, PREPARED
 from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
@@ -221,7 +221,11 @@ def _string_node(translation: Translation, parts: list[Part], is_most: bool) -> 
     if low > 0 or high is not None:
         required.add(_quoted(nodes, json_string_body(nodes, low, high)))
     node = nodes.intersect(sorted((required or {free_string(nodes)}) | excepted))
-    return nodes.EMPTY if nodes.is_empty(node) else node
+    if nodes.is_empty(node):
+        return nodes.EMPTY
+    for pieces in filter(None, (PREPARED.get(schema.get("format", "")) for schema, _, _ in parts)):
+        nodes.prepare(node, pieces)
+    return node
 
 
 def _format_node(translation: Translation, name: str, path: Path, is_most: bool, is_negated: bool = False) -> int:

@@ -37,9 +37,22 @@ def emit_values(
     translation: Translation, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int
 ) -> None:
     """Edges from `start` to `end` over every value that `const` and `enum` of all `parts` leave."""
+    schema, path, _ = parts[0]
+    if len(parts) == 1 and len(schema) == 1 and len(schema.get("enum", ())) == 1:
+        value = schema["enum"][0]
+        if type(value) is str or type(value) is int:  # a member of a listed object, of which there are many
+            return translation.rules.scan(start, _node_of_one(translation, value, path), end)
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(translation, parts) if fraction is not None else []
-    emit_listed(translation, values, parts[0][1], rule, start, end, depth, fraction or MAY)
+    return emit_listed(translation, values, path, rule, start, end, depth, fraction or MAY)
+
+
+def _node_of_one(translation: Translation, value: Any, path: Path) -> int:
+    """Node of one listed integer or string."""
+    node = translation.value_nodes.get(value)
+    if node is None:
+        node = translation.value_nodes[value] = listed_node(translation, [_spelling(value, path)])
+    return node
 
 
 def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
@@ -90,6 +103,9 @@ def emit_listed(
         return translation.nothing("no value of const or enum fulfils the other keywords", path)
     seen = set()
     spellings: list[bytes] = []
+    if set(map(type, values)) == {int}:  # a list of a million takes a second less
+        spellings = [plain_numeral(value) for value in dict.fromkeys(values)]
+        values = []
     for value in values:
         key = value if type(value) is str else (equality_key(value, path),)
         if key in seen:
@@ -118,7 +134,7 @@ def listed_node(translation: Translation, spellings: list[bytes], fraction: str 
         nodes.memo[key] = True
         quoted = [spelling for spelling in spellings if spelling[:1] == QUOTE]
         first, last = min(quoted, default=b""), max(quoted, default=b"")
-        nodes.prepare(node, first[: n_common(first, last)])
+        nodes.prepare(node, [first[: n_common(first, last)]])
     return node
 
 

@@ -163,7 +163,7 @@ def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     store = Store(byte_tokenizer, Limits())
     nodes, counters = store.nodes, (store_slots.N_MASKS, store_slots.N_EXITS, store_slots.N_TOKEN_LISTS)
     node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(EVERY_BYTE ^ (1 << 34)), 3, 40)])
-    nodes.prepare(node, b"ab")
+    nodes.prepare(node, [b"a", b"b"])
     known = [int(store.table.array[slot]) for slot in counters]
     rules = Rules()
     end = rules.state(rules.rule("start"))

@@ -33,8 +33,8 @@ LABEL = (
     "[0-9A-Za-z](?:[0-9A-Za-z-]{0,2}[0-9A-Za-z]"
     "|[0-9A-Za-z-](?:[0-9A-Za-z][0-9A-Za-z-]|-[0-9A-Za-z])[0-9A-Za-z-]{0,58}[0-9A-Za-z])?"
 )
-_NAME = rf"{LABEL}(?:\.{LABEL})*"
-HOSTNAME = f"(?=.{{1,253}}$){_NAME}"
+NAME = rf"{LABEL}(?:\.{LABEL})*"
+HOSTNAME = f"(?=.{{1,253}}$){NAME}"
 ADDRESS_LITERAL = rf"\[(?:{IPV4}|IPv6:{IPV6})\]"
 
 
@@ -50,7 +50,7 @@ def mailbox(beyond_ascii: str, host: str) -> str:
     return f"{local_part(beyond_ascii)}@(?:{host}|{ADDRESS_LITERAL})"
 
 
-EMAIL = mailbox("", _NAME)
+EMAIL = mailbox("", NAME)
 
 # Supersets, for negation: any label that an A-label may be, and no lengths, which would take 16,000 states to count.
 _LABEL_AT_MOST = "[0-9A-Za-z](?:[0-9A-Za-z-]*[0-9A-Za-z])?"

@@ -100,11 +100,16 @@ def composing() -> dict[str, str]:
 
 
 def composing_by_starter() -> dict[frozenset[str], CodePointSet]:
-    """Characters that compose with marks behind them, by those marks."""
+    """Characters that compose with marks behind them, by those marks; letters of ASCII by the marks of all of them.
+
+    Were each of those remembered by its own marks, masks inside a label of ASCII would take twice as long.
+    """
     marks_of: dict[str, set[str]] = {}
+    of_ascii: set[str] = set()
     for mark, starters in composing().items():
         for starter in starters:
-            marks_of.setdefault(starter, set()).add(mark)
+            marks = marks_of.setdefault(starter, of_ascii if starter.isascii() else set())
+            marks.add(mark)
     found: dict[frozenset[str], str] = {}
     for starter, marks in marks_of.items():
         found[frozenset(marks)] = found.get(frozenset(marks), "") + starter

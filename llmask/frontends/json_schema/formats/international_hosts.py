@@ -1,20 +1,20 @@
 r"""Host names beyond ASCII: RFC 5890 to 5893, with the dots of RFC 3490, section 3.1.
 
-Each rule is a node of its own over the whole name, and the format is their intersection:
+A name is one of ASCII (see `hosts`), or what all of these allow, each a node of its own over the whole name:
 
     permitted code points, contextual rules, the Bidi rule, hyphens, letters with marks: the machines of `idna_rules`
-    length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4)
+    length of a label in Punycode, at most 63, and of the name, at most 253 (section 4.2.4; not in a mailbox)
 
 None is a complement: complements that are intersected become the complement of one union, whose derivatives are new
 for each combination of what the rules remember. Written as look-arounds, the same rules took 100 ms a mask.
 
-Names of ASCII are those of `hosts`. Left out, so that the set is a part of the valid names: A-labels ("xn--"), see
-`hosts`; a mark that composes with the last starter, even where a mark between them blocks it; marks that compose where
-marks of two scripts stand behind one letter; joiners between letters
-that `idna_classes` does not know to join; names of more than four labels, unless all is ASCII; and labels whose
-Punycode might be too long. That length is not regular, but a search over all states of the encoder (RFC 3492, section
-6.3: bias, code points so far, distance left to the greatest one) bounds it: labels of at most LENGTHS code points
-always fit, and so do four of them with their dots.
+Left out, so that the set is a part of the valid names: A-labels ("xn--"), see `hosts`; a mark that composes with the
+last starter, even where a mark between them blocks it, and behind a letter of ASCII one that composes with another;
+marks that compose where marks of two scripts stand behind one letter; joiners between letters that `idna_classes` does
+not know to join; names of more than four labels, unless all is ASCII; and labels whose Punycode might be too long. That
+length is not regular, but a search over all states of the encoder (RFC 3492, section 6.3: bias, code points so far,
+distance left to the greatest one) bounds it: labels of at most LENGTHS code points always fit, and so do four of them
+with their dots.
 
 In: a store's nodes. Out: the node of all JSON spellings of the texts. Cost: 0.6 s, once a process, and 0.1 s a store.
 """
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, local_part, mailbox
+from llmask.frontends.json_schema.formats.hosts import ADDRESS_LITERAL, HOSTNAME, NAME, local_part, mailbox
 from llmask.frontends.json_schema.formats.idna_rules import machines
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import json_machine
@@ -42,15 +42,20 @@ LENGTHS = (
     (r"\uAC00-\uD7A3", 15),
     (r"\u0080-\u3001\u3003-\uFF0D\uFF0F-\uFF60\uFF62-\u{10FFFF}", 11),
 )
+MORE_LABELS = "{0,3}"  # behind the first one: four of 62 octets and their dots are a name
 
 
 def international_hostname(nodes: RegexNodes) -> int:
     """Node of the names."""
-    key = (__name__, "hostname")
+    return _names(nodes, HOSTNAME, MORE_LABELS)
+
+
+def _names(nodes: RegexNodes, ascii_names: str, more_labels: str) -> int:
+    key = (__name__, more_labels)
     found = nodes.memo.get(key)
     if found is None:
-        rules = [_pattern(nodes, lengths()), *(json_machine(nodes, machine) for machine in machines())]
-        found = nodes.memo[key] = nodes.intersect(rules)
+        rules = [_pattern(nodes, lengths(more_labels)), *(json_machine(nodes, machine) for machine in machines())]
+        found = nodes.memo[key] = nodes.union([_pattern(nodes, ascii_names), nodes.intersect(rules)])
     return int(found)
 
 
@@ -58,18 +63,19 @@ def _pattern(nodes: RegexNodes, text: str) -> int:
     return compile_pattern(nodes, f"^(?:{text})$", "ecma", json_string=True)
 
 
-def lengths() -> str:
-    """Pattern of how long labels are, and how many; both ways to read a name of ASCII are open until its end."""
+def lengths(more_labels: str) -> str:
+    """Pattern of how long labels are, and of how many there may be."""
     windows = "|".join(rf"[0-9a-z\-{window}]{{1,{most}}}" for window, most in LENGTHS[1:])
     label = rf"(?:[0-9A-Za-z\-]{{1,{LENGTHS[0][1]}}}|{windows})"
-    ascii_label = r"[0-9A-Za-z\-]{1,63}"
-    ascii_name = rf"(?=[0-9A-Za-z.\-]{{1,253}}$){ascii_label}(?:\.{ascii_label})*"
-    return rf"{ascii_name}|{label}(?:[.\u3002\uFF0E\uFF61]{label}){{0,3}}"
+    return rf"{label}(?:[.\u3002\uFF0E\uFF61]{label}){more_labels}"
 
 
 def international_mailbox(nodes: RegexNodes) -> int:
-    """Node of the mailboxes whose local part and host may go beyond ASCII (RFC 6531, section 3.3)."""
-    host = nodes.union([international_hostname(nodes), _pattern(nodes, ADDRESS_LITERAL)])
+    """Node of the mailboxes whose local part and host may go beyond ASCII (RFC 6531, section 3.3).
+
+    As in `email` only labels are limited, not the host: a count over all of it makes the states behind each dot new.
+    """
+    host = nodes.union([_names(nodes, NAME, "*"), _pattern(nodes, ADDRESS_LITERAL)])
     return nodes.concat([_pattern(nodes, f"{local_part(BEYOND_ASCII)}@"), host])
 
 
