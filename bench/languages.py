@@ -165,10 +165,9 @@ def run(engine: Engine, grammar: Any, sources: list[Source], counts: bool) -> Ru
             is_taken = engine.is_allowed(token) and engine.accept(sequence, token)
             found.append((clock() - begin) / 1000)
             if counts and number % 10 == 0:
-                words = engine.words.copy()
-                for end in engine.vocabulary.eos_ids:  # some engines know only one of them
-                    words[0, end >> 5] &= ~np.int32(1 << (end & 31))
-                allowed.append(int(np.unpackbits(words.view(np.uint8)).sum()))
+                bits = np.unpackbits(engine.words[0].view(np.uint8), bitorder="little")
+                bits[list(engine.vocabulary.eos_ids)] = 0  # some engines know only one of them
+                allowed.append(int(bits.sum()))
             if not is_taken:
                 n_early += 1
                 break

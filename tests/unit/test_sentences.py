@@ -60,7 +60,7 @@ def test_samples_are_sentences(compiler: Compiler, scaled: Any) -> None:
         for text in found:
             assert accepts(grammar, text), (name, text)
             assert length <= len(text) <= 1000
-        assert len(found) > 5 or name == "choice", name
+        assert len(found) > 3 or name == "choice", name
         assert grammar.sample(7) == grammar.sample(7)
 
 
