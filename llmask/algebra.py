@@ -23,11 +23,13 @@ In: `CompiledGrammar`s of one compiler. Out: another one. Cost: that of compilin
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from .errors import GrammarError, LimitExceeded, LlmaskError
+from .frontends.json_schema.inputs import is_like_text
 from .grammar.expressions import (
     EMPTY,
     Choice,
@@ -283,4 +285,18 @@ def choice_text(texts: list[str]) -> str:
 
 def schema_grammar(rules: Rules, schema: Any) -> Grammar:
     """A JSON schema in Lark's notation."""
-    return Grammar({START: Inclusion(rules, f"%json {json.dumps(schema, ensure_ascii=False)}")})
+    return Grammar({START: Inclusion(rules, f"%json {schema_text(schema)}")})
+
+
+def schema_text(schema: Any) -> str:
+    """A schema as JSON, numbers exactly; `...` where that would be much longer than the schema is in memory."""
+    if not is_like_text(schema):
+        return "..."
+    exact: list[str] = []
+
+    def number(value: Any) -> str:
+        exact.append(str(value))
+        return f"\0number {len(exact) - 1}\0"
+
+    text = json.dumps(schema, ensure_ascii=False, default=number)
+    return re.sub(r'"\\u0000number (\d+)\\u0000"', lambda found: exact[int(found[1])], text) if exact else text

@@ -116,6 +116,8 @@ def test_the_normal_form_of_every_kind(compiler: Compiler) -> None:
     assert str(compiler.regex("a/b\n")) == "start: /a\\/b\\n/"
     assert str(compiler.choice(["yes", 'n"o'])) == 'start: ("yes" | "n\\"o")'
     assert str(compiler.json_schema({"type": "null"})) == 'start: %json {"type": "null"}'
+    large = compiler.json_schema('{"type": "number", "maximum": 1e400}')
+    assert str(large) == 'start: %json {"type": "number", "maximum": 1E+400}'
     both = compiler.choice(["x"]).concat(compiler.json_schema(True)).optional()
     assert str(both) == 'start: ("x" %json true)?'
     assert str(compiler.lark('start: "a"?').repeat(2, 3)) == 'start: (%lark {\nstart: "a"?\n}?){2,3}'
