@@ -18,6 +18,9 @@ Status codes are negative; Python turns them into errors.
 
 from __future__ import annotations
 
+from .canonical_positions import position_of
+from .canonical_review import next_position, review
+from .canonical_slots import START
 from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
@@ -32,10 +35,11 @@ from .configurations import (
     known_step,
     pack,
 )
+from .constants import NO_TOKEN
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
-from .grammar_slots import VARIANTS
+from .grammar_slots import CANON, VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, list_item, list_length, map_get, map_put
 from .jit import door, kernel, never_inline
@@ -131,6 +135,9 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
+PLACE_CANONICAL = 30  # a: configuration             -> position there behind a special token
+REVIEW = 28  # a: position                         -> DONE or what is missing, see canonical_review.py
+STEP_CANONICAL = 29  # a: position, b: token         -> position, REFUSED, or what is missing
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
@@ -253,6 +260,12 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         match_nodes(store, a, data)
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
+    elif operation == STEP_CANONICAL:
+        result = next_position(store, grammar, as_table(grammar[CANON]), a, b)
+    elif operation == REVIEW:
+        result = review(store, grammar, as_table(grammar[CANON]), a)
+    elif operation == PLACE_CANONICAL:
+        result = position_of(grammar, a, as_table(grammar[CANON])[START], NO_TOKEN, 0)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:
