@@ -31,7 +31,6 @@ from .rule_source import RuleSource
 from .store.store import Store
 
 if TYPE_CHECKING:
-    from .canonical.review import Review
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
@@ -66,6 +65,8 @@ class Generation:
         self.table.array[grammar_slots.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
         self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
         self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
+        if store.canonical_table is not None:
+            self.table.array[grammar_slots.CANON] = store.canonical_table.address
         self._store = store
         self._source = source
         self._known_texts: dict[int, bytes] = {}
@@ -169,14 +170,6 @@ class Generation:
     def room(self) -> int:
         """See the class."""
         return max(self._least_room, self._factor * self._brought)
-
-    @cached_property
-    def review(self) -> Review:
-        """What canonical masks take out."""
-        from .canonical.review import Review
-
-        assert self._store.state_review is not None
-        return Review(self, self._store.state_review)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .canonical.review import StateReview
-from .canonical.states import SplitStates
+from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
 from .dead_ends import dead_end_warnings
 from .derivatives.word_lists import literals_node
@@ -80,7 +79,7 @@ class Compiler(TagCompiler):
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
         self._cache_bytes = cache_bytes
-        self._split_states = SplitStates(tokenizer) if canonical else None
+        self._is_canonical = canonical
         self._cache: OrderedDict[tuple[Any, ...], CompiledGrammar] = OrderedDict()
         self._n_uncounted = 0  # grammars cached since their bytes were last added up
         self._slices = tuple(slices)
@@ -92,9 +91,9 @@ class Compiler(TagCompiler):
         store = Store(self.tokenizer, self.limits, self._slices)
         grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
         warm(grammar, _WARM_DOCUMENT)
-        if self._split_states is not None:
-            store.split_states = self._split_states
-            store.state_review = StateReview(store, self._split_states)
+        if self._is_canonical:
+            store.split_states = split_states_of(self.tokenizer)
+            store.canonical_table = store.split_states.new_table(self.tokenizer, store.slice_arrays)
         return store
 
     def store(self) -> Store:

@@ -1,120 +1,207 @@
-"""Which tokens may stand side by side in a word, and which words are tokens that merging would not make.
+"""What canonical masks know of a tokenizer before any text: kinds of tokens, what merges, words that are tokens.
 
-`ignore_merges` (Llama 3): a word that is a token is encoded as that token whatever the merges say. Some hundreds of
-tokens are made in no other way. Such a token is *lone*: it has no neighbours in its word; and the sequence that merging
-would make of its bytes, a *chain*, must not be a whole word.
+    kinds     tokens that no split state tells apart are one kind: 128,256 tokens of Llama 3 are some thousand kinds
+    forest    tokens below their left halves, from which incompatible tokens are listed (kernels/canonical_pairs.py)
+    chains    what merging would make of a word that is a token (`ignore_merges`, kernels/canonical_chains.py)
 
-In: a BPE encoder. Out: lists of incompatible tokens, chains. Cost: 0.1 s once for 128,256 tokens; a list 20 to 200 us.
+Some hundreds of tokens of Llama 3 are made by no merges and are only found as whole words; such a token is *lone*: it
+has no neighbours in its word.
+
+In: a BPE encoder. Out: slots of the table of split states. Cost: 0.3 s once a tokenizer of 128,256 tokens.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..encoders.bpe import BpeEncoder
-from ..kernels import canonical_pairs, encoder_slots, jit
+from ..kernels import bpe_pairs, canonical_pairs, canonical_slots, canonical_split, encoder_slots
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
 
-MOST_LISTS = 5_000
-NO_TOKEN = -1
-NO_CHAIN = 0
-NOTHING: npt.NDArray[np.int32] = np.empty(0, np.int32)
+NEVER, MERGED, LONE = range(3)  # of a token: no encoding has it, merging makes it, it is a word of its own
+Slots = dict[int, npt.NDArray[Any]]
 
 
-class Neighbours:
-    """Pairs and chains of one tokenizer."""
-
-    def __init__(self, tokenizer: Tokenizer, encoder: BpeEncoder) -> None:
-        jit.make_ready("canonical")
-        self.tokenizer = tokenizer
-        self._tables = encoder.tables
-        self._reachable = self._tables.is_reachable[: tokenizer.vocab_size].astype(np.uint8)
-        self._include = self._reachable.copy()
-        whole = self._whole_tokens(encoder)
-        self._include[whole] = 1
-        self._chains = self._make_chains(encoder, whole)
-        self._order_spines()
-        self._lists: OrderedDict[int, npt.NDArray[np.int32]] = OrderedDict()
-
-    def _whole_tokens(self, encoder: BpeEncoder) -> list[int]:
-        """Tokens that merging does not make, and that are the encoding of their bytes all the same."""
-        if not self.tokenizer.vocabulary.encoder.ignore_merges:
-            return []
-        found = []
-        for token in np.flatnonzero(self._reachable == 0).tolist():
-            data = self.tokenizer.token_bytes(token)
+def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
+    """NEVER, MERGED or LONE, for every token."""
+    uses = encoder.tables.is_reachable[: tokenizer.vocab_size].astype(np.uint8) * MERGED
+    if tokenizer.vocabulary.encoder.ignore_merges:
+        for token in np.flatnonzero(uses == NEVER).tolist():
+            data = tokenizer.token_bytes(token)
             if data and encoder.encode_bytes(data) == [token]:
-                found.append(token)
-        return found
+                uses[token] = LONE
+    return uses
 
-    def _make_chains(self, encoder: BpeEncoder, whole: list[int]) -> dict[tuple[int, int], int]:
-        """Token sequences that merging makes of words that are tokens: (node, token) -> node, negative at the end."""
-        chains: dict[tuple[int, int], int] = {}
-        n_nodes = 1
-        for token in whole:
-            try:
-                word = self.tokenizer.token_bytes(token).decode()
-            except UnicodeDecodeError:
-                continue  # no word of a text
-            ids = encoder.encode_otherwise(word, "dropout", 0.0)
-            node = NO_CHAIN
-            for i, part in enumerate(ids):
-                following = chains.get((node, part))
-                if following is None:
-                    following = n_nodes
-                    n_nodes += 1
-                if i == len(ids) - 1:
-                    following = -abs(following)
-                chains[node, part] = following
-                node = abs(following)
-        return chains
 
-    def _order_spines(self) -> None:
-        """The forest of left halves, see kernels/canonical_pairs.py."""
-        made_of = self._tables.get(encoder_slots.MADE_OF)
-        parents = made_of[:, 0]
-        n = len(parents)
-        children = np.argsort(parents, kind="stable").astype(np.int32)
-        counts = np.searchsorted(parents[children], np.arange(-1, n + 1)).astype(np.int32)
-        first, end, order = (np.zeros(n, np.int32) for _ in range(3))
-        canonical_pairs.order_spines(self._tables.address, counts, children, first, end, order)
-        self._spines = (counts, children, first, end, order)
-        self._stamps = np.zeros(n + 1, np.int32)
-        self._found = np.empty(n, np.int32)
+def rows_that_may_fail(transitions: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.uint8]:
+    """uint8, by the first entry of a row: whether the match in progress may fail without a later one being noted."""
+    entries = transitions.reshape(-1, width)
+    is_ended, rows = entries & 1 != 0, (entries >> 1) // width
+    fails = np.zeros(len(entries), bool)
+    while True:
+        found = (~is_ended & ((rows == 0) | fails[rows])).any(axis=1)
+        if (found == fails).all():
+            flags = np.zeros(len(transitions), np.uint8)
+            flags[::width] = found
+            return flags
+        fails = found
 
-    def incompatible(self, token: int) -> npt.NDArray[np.int32]:
-        """Tokens that may not follow `token` in its word; of one that merging does not make: none, as all of them."""
-        known = self._lists.get(token)
-        if known is not None:
-            self._lists.move_to_end(token)
-            return known
-        if not self.has_neighbours(token):
-            return NOTHING
-        n_found = canonical_pairs.find_incompatible(
-            self._tables.address, token, *self._spines, self._stamps, self._found
+
+class Kinds:
+    """Tokens grouped by what the splitter makes of them.
+
+    Attributes
+    ----------
+    of_token : uint16[n_vocab].
+    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`.
+    samples : int32[n_kinds], a token of each.
+    n_continuing : kinds below are single tokens that begin inside of a character.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        encoder: BpeEncoder,
+        fails: npt.NDArray[np.uint8],
+        width: int,
+        uses: npt.NDArray[np.uint8],
+    ) -> None:
+        address, classes = encoder.tables.address, encoder.splitter.class_of_code_point
+        n = tokenizer.vocab_size
+        offsets, data = tokenizer.token_offsets, tokenizer.token_data
+        has_bytes = np.diff(offsets) > 0
+        leads = np.zeros(n, np.uint8)
+        leads[has_bytes] = data[offsets[:-1][has_bytes]]
+        is_continuing = (leads & 0xC0 == 0x80) & (uses != NEVER)
+        continuing = np.flatnonzero(is_continuing)
+        others = np.flatnonzero(~is_continuing).astype(np.int32)
+        numbers: dict[object, int] = {}
+        class_of = np.empty(len(others), np.int64)
+        for place, token in enumerate(others.tolist()):
+            key = uses.item(token), _class_string(tokenizer.token_bytes(token), classes)
+            class_of[place] = numbers.setdefault(key, len(numbers))
+        _, samples = np.unique(class_of, return_index=True)
+        signatures = np.empty(len(samples), np.int64)
+        canonical_split.sign_tokens(
+            address, fails.ctypes.data, others[samples], uses, _all_states(fails, width), signatures
         )
-        found = self._found[:n_found]
-        made = self._lists[token] = found[found < self.tokenizer.vocab_size]
-        if len(self._lists) > MOST_LISTS:
-            self._lists.popitem(last=False)
-        return made
+        _, group_of = np.unique(signatures, return_inverse=True)
+        self.n_continuing = len(continuing)
+        kinds = np.zeros(n, np.int64)
+        kinds[continuing] = np.arange(len(continuing))
+        kinds[others] = group_of[class_of] + len(continuing)
+        n_kinds = int(kinds.max()) + 1
+        assert n_kinds <= np.iinfo(np.uint16).max
+        self.of_token = kinds.astype(np.uint16)
+        self.tokens = np.argsort(kinds, kind="stable").astype(np.int32)
+        self.first = np.searchsorted(kinds[self.tokens], np.arange(n_kinds + 1)).astype(np.int32)
+        self.samples = self.tokens[self.first[:-1]]
 
-    def has_neighbours(self, token: int) -> bool:
-        """Whether a token is more than a word of its own."""
-        return token != NO_TOKEN and bool(self._reachable[token])
+    def slots(self) -> Slots:
+        """Arrays by slot."""
+        return {
+            canonical_slots.KINDS: self.of_token,
+            canonical_slots.KIND_FIRST: self.first,
+            canonical_slots.KIND_TOKENS: self.tokens,
+        }
 
-    def is_lone(self, token: int) -> bool:
-        """Whether a token can only be a whole word."""
-        return token != NO_TOKEN and not self._reachable[token]
 
-    def chain_ends(self, chain: int) -> list[int]:
-        """Tokens that complete a word that is a token."""
-        if chain == NO_CHAIN:
-            return []
-        return [token for (node, token), following in self._chains.items() if node == abs(chain) and following < 0]
+def _class_string(data: bytes, classes: npt.NDArray[np.uint8]) -> bytes | tuple[bytes]:
+    """The classes of a token's characters, by which the splitter reads it; of one that is no text its bytes."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return (data,)
+    return classes[np.frombuffer(text.encode("utf-32-le"), np.uint32)].tobytes()
+
+
+def _all_states(fails: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.int64]:
+    """Every split state without a partial character, as kernels/canonical_split.py reads them."""
+    states = []
+    for row in range(width, len(fails), width):
+        for must, has_fallback in ((0, 0), (0, 1), (1, 1)) if fails[row] else ((0, 0),):
+            states.append((row, must, 0, 0, 0, has_fallback))
+    return np.array(states, np.int64)
+
+
+def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
+    """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot."""
+    made_of = encoder.tables.get(encoder_slots.MADE_OF)
+    right, rank, time, limit = (
+        made_of[:, getattr(bpe_pairs, name) // 4].astype(np.int64) for name in ("RIGHT", "RANK", "TIME", "RIGHT_LIMIT")
+    )
+    parents = made_of[:, 0].astype(np.int64)
+    n = len(parents)
+    is_late = (time >= 0) & (time != rank)
+    limits = np.where(is_late, -1, limit)
+    children = np.lexsort((-limits, parents)).astype(np.int32)
+    counts = np.searchsorted(parents[children], np.arange(-1, n + 1)).astype(np.int32)
+    first, end, order = (np.zeros(n, np.int32) for _ in range(3))
+    canonical_pairs.order_spines(encoder.tables.address, counts, children, first, end, order)
+    # the run of a merge to token t: the tree of its right half b, up to the first child of b that is made before
+    below = right[children]
+    order_of_children = (parents[children] << 32) - limits[children]
+    cut = np.searchsorted(order_of_children, (below << 32) - rank[children])
+    is_whole = cut >= counts[below + 2]
+    run_end = np.where(is_whole, end[below], first[children[np.minimum(cut, n - 1)]])
+    run_first = np.where(is_late[children], canonical_slots.ASK_EACH, first[below])
+    is_odd = np.zeros(n, bool)
+    for token in np.flatnonzero(is_late).tolist():
+        is_odd[order[first[token] : end[token]]] = True
+    n_vocab = len(kinds)
+    odd = np.flatnonzero(is_odd[:n_vocab]).astype(np.int32)
+    is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
+    order_kinds = np.zeros(n, np.int32)
+    order_kinds[:n_vocab] = kinds
+    order_kinds = (order_kinds + is_odd * canonical_slots.ODD_KIND)[order].astype(np.int32)
+    order[order >= n_vocab] = np.flatnonzero(time[:n_vocab] != bpe_pairs.UNREACHED)[:1]
+    return {
+        canonical_slots.CHILD_FIRST: counts,
+        canonical_slots.CHILDREN: children,
+        canonical_slots.CHILD_RANKS: rank[children].astype(np.int32),
+        canonical_slots.RUN_FIRST: run_first.astype(np.int32),
+        canonical_slots.RUN_END: run_end.astype(np.int32),
+        canonical_slots.FIRST: first,
+        canonical_slots.END: end,
+        canonical_slots.ORDER: order,
+        canonical_slots.ORDER_KINDS: order_kinds,
+        canonical_slots.ODD: odd,
+    }
+
+
+def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8]) -> Slots:
+    """The tree of the sequences that merging makes of words that are tokens: arrays by slot, no arrays without any."""
+    below: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    ends = set()
+    n_nodes = 1
+    for token in np.flatnonzero(uses == LONE).tolist():
+        try:
+            word = tokenizer.token_bytes(token).decode()
+        except UnicodeDecodeError:
+            continue  # no word of a text
+        node = 0
+        for part in encoder.encode_otherwise(word, "dropout", 0.0):
+            if part not in below[node]:
+                below[node][part] = n_nodes
+                n_nodes += 1
+            node = below[node][part]
+        ends.add(node)
+    if n_nodes == 1:
+        return {}
+    first, tokens, following = [0], [], []
+    for node in range(n_nodes):
+        for part, child in sorted(below[node].items()):
+            tokens.append(part)
+            following.append(child * 2 + (child in ends))
+        first.append(len(tokens))
+    return {
+        canonical_slots.CHAIN_FIRST: np.array(first, np.int32),
+        canonical_slots.CHAIN_TOKENS: np.array(tokens, np.int32),
+        canonical_slots.CHAIN_NEXT: np.array(following, np.int32),
+    }

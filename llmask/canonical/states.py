@@ -9,36 +9,44 @@ far a canonical sequence keeps
     a chain            where a whole word that is a token is that token whatever the merges say (`ignore_merges`): how
                        far the word so far is one that merging would spell otherwise; it must not end so
 
-Two tables a state say to which state every token leads, if it is compatible with the token before and if not. States
-are interned; tables are built when they are needed, and the least recently used dropped.
+Two tables a state say to which state every kind of token leads, if it is compatible with the token before and if not.
+States are interned. Those outside of characters, some dozens, are made at once; the others, some ten thousand in all,
+when a kernel needs them. All stores of a tokenizer share them; what kernels find with them lies in a table of each
+store (kernels/canonical_slots.py) and is written under its lock.
 
-In: a tokenizer. Out: states, tables, lists of incompatible tokens. Cost: 20 ms and 0.6 MB a state for 128,256 tokens,
-some 20 states for plain JSON; a list of incompatible tokens 20 us.
+In: a tokenizer. Out: states, tables. Cost: 1 s for 128,256 tokens, and 40 KB a state; inside of a character 0.4 ms and
+1 KB a state.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from ..encoders.bpe import BpeEncoder
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels import canonical_search, canonical_split
+from ..kernels import canonical_slots, canonical_split, jit
 from ..kernels.canonical_fill import REFUSED_SPLIT
-from .neighbours import NO_CHAIN, NO_TOKEN, NOTHING, Neighbours
+from ..kernels.canonical_search import ENTRY, MOST_ENTRIES
+from ..kernels.constants import MAX_TOKEN_BYTES
+from ..kernels.table import Table
+from .neighbours import LONE, MERGED, Kinds, Slots, chains, forest, rows_that_may_fail, uses_of
+from .slices import cut_off_tokens, slice_rests
 
 if TYPE_CHECKING:
+    from ..store.slices import SliceArrays
     from ..tokenizer import Tokenizer
 
 MOST_STATES = 60_000  # a state is a uint16 in the tables
-MOST_TABLES = 160  # of all tokens
-MOST_SMALL_TABLES = 3000
-MOST_FOLLOWING = 5_000
-LONG_LIST = 300  # clearing so many bits takes as long as combining all words
+MOST_AT_ONCE = 5_000
+SHARED_BYTES = 64 * 2**20
+BUDGET = 400_000  # trie nodes of one search
+INSIDE_BUDGET = 20_000
 NO_STATE = -1
 Key = tuple[int, int, int, int, int, int]
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
@@ -47,31 +55,23 @@ PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may
 class SplitTable(NamedTuple):
     """What may follow a split state.
 
-    fitting     uint16[n]        state after a token that is compatible with the one before, or REFUSED_SPLIT
-    breaking    uint16[n]        the same for one that is not
-    words       int32[n]         bits of the tokens that may follow if they are compatible
-    lone_words  int32[n]         bits of those that may follow even if they are not
-    is_mixed    whether some token may follow in both cases, with different states
-    goes_on     bool[n]          tokens that do not end the word before them
-    is_partial  whether n counts the tokens only that go on with a character; else it counts all
+    fitting     uint16[n]   state after a kind of token that is compatible with the one before, or REFUSED_SPLIT
+    breaking    uint16[n]   the same for one that is not
+    goes_on     uint8[n]    kinds that do not end the word before them
     """
 
     fitting: npt.NDArray[np.uint16]
     breaking: npt.NDArray[np.uint16]
-    words: npt.NDArray[np.int32]
-    lone_words: npt.NDArray[np.int32]
-    is_mixed: bool
-    goes_on: npt.NDArray[np.bool_]
-    is_partial: bool
+    goes_on: npt.NDArray[np.uint8]
 
 
-class SplitStates(Neighbours):
-    """Split states of one tokenizer; what is written is written under `lock`.
+class SplitStates:
+    """Split states of one tokenizer; what is written is written under a lock, and readers see finished tables.
 
     Attributes
     ----------
     start : the state before any text.
-    slots : int64[...], what kernels/canonical_search.py reads; `address` is where it lies.
+    encoder, kinds, uses : see neighbours.py.
 
     Raises
     ------
@@ -79,52 +79,89 @@ class SplitStates(Neighbours):
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        encoder = _encoder_of(tokenizer)
-        super().__init__(tokenizer, encoder)
-        self.lock = threading.RLock()
-        tables = self._tables
+        self.encoder = encoder = _encoder_of(tokenizer)
+        jit.make_ready("canonical")
+        self._lock = threading.RLock()
         automaton = encoder.splitter.automaton
         assert automaton is not None
-        self._needs_fallback = _rows_that_may_fail(automaton.transitions[0], automaton.n_classes + 1)
-        n = tokenizer.vocab_size
-        self._all = np.arange(n, dtype=np.int32)
-        offsets, data = tokenizer.token_offsets, tokenizer.token_data
-        has_bytes = np.diff(offsets) > 0
-        leads = np.zeros(n, np.uint8)
-        leads[has_bytes] = data[offsets[:-1][has_bytes]]
-        self._continuing = np.flatnonzero(leads & 0xC0 == 0x80).astype(np.int32)
-        self._ranks = np.full(n, -1, np.int32)
-        self._ranks[self._continuing] = np.arange(len(self._continuing))
-        self._is_partial = np.zeros(MOST_STATES, np.uint8)
-        self._n_full = 0
-        self._follows = np.zeros(MOST_STATES, np.int64)
-        self._breaks = np.zeros(MOST_STATES, np.int64)
+        self._width = automaton.n_classes + 1
+        self.fails = rows_that_may_fail(automaton.transitions[0], self._width)
+        self.uses = uses_of(tokenizer, encoder)
+        self.kinds = Kinds(tokenizer, encoder, self.fails, self._width, self.uses)
+        self._n_words = (tokenizer.vocab_size + 63) // 64 * 2
+        self._specials = tokenizer.special_ids
+        self._is_lone = self.uses[self.kinds.samples] == LONE
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
         self.may_end = np.zeros(MOST_STATES, np.int64)
-        self.is_plain = np.zeros(MOST_STATES, bool)  # a plain character ends the word
-        self.slots = np.zeros(canonical_search.N_SLOTS, np.int64)
-        self.address: int = self.slots.ctypes.data
-        for slot, address in (
-            (canonical_search.ENCODER, tables.address),
-            (canonical_search.FOLLOWS, self._follows.ctypes.data),
-            (canonical_search.BREAKS, self._breaks.ctypes.data),
-            (canonical_search.ENDS, self.ends.ctypes.data),
-            (canonical_search.MAY_END, self.may_end.ctypes.data),
-            (canonical_search.REACHABLE, self._reachable.ctypes.data),
-            (canonical_search.IS_PARTIAL, self._is_partial.ctypes.data),
-            (canonical_search.RANKS, self._ranks.ctypes.data),
+        trie = tokenizer.trie
+        root_child = np.zeros(256, np.int32)
+        children = slice(int(trie.child_first[0]), int(trie.child_first[1]))
+        root_child[trie.child_byte[children]] = trie.child_node[children]
+        reachable = np.zeros(len(encoder.tables.is_reachable), np.uint8)
+        reachable[: len(self.uses)] = self.uses == MERGED
+        self._slots: Slots = {
+            canonical_slots.REACHABLE: reachable,
+            canonical_slots.ROOT_CHILD: root_child,
+            canonical_slots.FAILS: self.fails,
+            canonical_slots.ROW_STATES: np.full(len(self.fails), NO_STATE, np.int32),
+            canonical_slots.CUT_OFF: cut_off_tokens(tokenizer),
+            **self.kinds.slots(),
+            **forest(encoder, self.kinds.of_token),
+            **chains(tokenizer, encoder, self.uses),
+            canonical_slots.ENDS: self.ends,
+            canonical_slots.MAY_END: self.may_end,
+            canonical_slots.KEYS: np.zeros((MOST_STATES, canonical_split.STATE_FIELDS), np.int64),
+        }
+        for slot in (
+            *(canonical_slots.FOLLOWS, canonical_slots.BREAKS, canonical_slots.GOES_ON),
+            *(canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN),
+            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING),
         ):
-            self.slots[slot] = address
+            self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
         self._classes = encoder.splitter.class_of_code_point
         self._partials: dict[tuple[int, int], int] = {}
         self._like: dict[object, int] = {}
-        self._built: OrderedDict[int, SplitTable] = OrderedDict()
-        self._following: OrderedDict[tuple[int, int], tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]] = (
-            OrderedDict()
-        )
-        self.start = self._intern((automaton.n_classes + 1, 0, 0, 0, 0, NO_STATE))
+        self._built: dict[int, SplitTable] = {}
+        self._masks: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
+        self.start = self._intern((self._width, 0, 0, 0, 0, NO_STATE))
+        for row in range(self._width, len(self.fails), self._width):
+            self._slots[canonical_slots.ROW_STATES][row] = self._intern((row, 0, 0, 0, 0, NO_STATE))
+        state = 0
+        while state < min(len(self._keys), MOST_AT_ONCE):
+            if self._keys[state][canonical_split.N_PARTIAL] == 0:
+                self.make_masks(state)
+            state += 1
+
+    def new_table(self, tokenizer: Tokenizer, slices: Sequence[SliceArrays]) -> Table:
+        """What kernels read and write for one store, see kernels/canonical_slots.py; slices are the same for all."""
+        if canonical_slots.SLICE_RESTS not in self._slots:
+            self._tries = slice_rests(tokenizer, slices, self._slots[canonical_slots.CUT_OFF])
+            rests = [(trie.ctypes.data, len(trie)) for trie in self._tries]
+            self._slots[canonical_slots.SLICE_RESTS] = np.array(rests, np.int64)
+        table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, ())
+        table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
+        for slot in (canonical_slots.WALK, canonical_slots.SEARCH_WALK):
+            table.put(slot, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        slots = table.array
+        for slot, array in self._slots.items():
+            slots[slot] = array.ctypes.data
+        for slot, number in (
+            (canonical_slots.ENCODER, self.encoder.tables.address),
+            (canonical_slots.SHARED_BYTES, SHARED_BYTES),
+            (canonical_slots.BUDGET, BUDGET),
+            (canonical_slots.INSIDE_BUDGET, INSIDE_BUDGET),
+            (canonical_slots.N_KINDS, len(self.kinds.samples)),
+            (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
+            (canonical_slots.N_SLICE_RESTS, len(self._tries)),
+            (canonical_slots.N_CUT_OFF, len(self._slots[canonical_slots.CUT_OFF])),
+            (canonical_slots.N_ODD, len(self._slots[canonical_slots.ODD])),
+            (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
+            (canonical_slots.START, self.start),
+        ):
+            slots[slot] = number
+        return table
 
     # --- states
 
@@ -143,13 +180,14 @@ class SplitStates(Neighbours):
             self._find_ends(number, key)
         self._numbers[key] = number
         self._keys.append(key)
+        self._slots[canonical_slots.KEYS][number] = _fields(key)
         return number
 
     def _find_ends(self, number: int, key: Key) -> None:
         """Which characters end the word in a state that is being made."""
         packed = np.empty(129, np.int64)
         fields = _fields(key)
-        canonical_split.find_ends(self._tables.address, self._needs_fallback.ctypes.data, fields.ctypes.data, packed)
+        canonical_split.find_ends(self.encoder.tables.address, self.fails.ctypes.data, fields.ctypes.data, packed)
         kinds = np.where(packed < 0, -1, packed >> canonical_split.KIND_SHIFT & 3)
         ends = (packed >= 0) & (packed >> canonical_split.NEW_BIT & 1 != 0)
         fallback = key[canonical_split.HAS_FALLBACK]
@@ -159,62 +197,75 @@ class SplitStates(Neighbours):
             ends[:128] = np.where(has_failed[:128], of_fallback, ends[:128])
         self.ends[number] = np.packbits(ends[:128], bitorder="little").view(np.int64)
         self.may_end[number] = self.may_end[fallback] if has_failed[128] else packed[128] == 0
-        self.is_plain[number] = ends[list(PLAIN)].any()
+        self._slots[canonical_slots.IS_PLAIN][number] = ends[list(PLAIN)].any()
 
-    def table(self, state: int) -> SplitTable:
-        """What may follow a state; call it under the lock."""
+    def tables(self, state: int) -> SplitTable:
+        """The tables of a state; made where they are missing."""
+        with self._lock:
+            return self._tables(state)
+
+    def _tables(self, state: int) -> SplitTable:
         known = self._built.get(state)
         if known is not None:
-            self._built.move_to_end(state)
             return known
-        key = self._keys[state]
+        key, kinds = self._keys[state], self.kinds
         is_partial = key[canonical_split.N_PARTIAL] > 0
-        tokens = self._continuing if is_partial else self._all
-        fitting, breaking = np.empty(len(tokens), np.int64), np.empty(len(tokens), np.int64)
+        samples = kinds.samples[: kinds.n_continuing] if is_partial else kinds.samples
+        fitting, breaking = np.empty(len(samples), np.int64), np.empty(len(samples), np.int64)
         fields = _fields(key)
         canonical_split.split_tokens(
-            self._tables.address, self._needs_fallback.ctypes.data, fields.ctypes.data, tokens, self._include,
-            fitting, breaking,
+            self.encoder.tables.address, self.fails.ctypes.data, fields.ctypes.data, samples,
+            self.uses, fitting, breaking,
         )  # fmt: skip
-        lone = self._reachable[tokens] == 0
+        lone = self._is_lone[: len(samples)]
         fitting[lone] = breaking[lone]
         goes_on = (fitting >= 0) & (fitting >> canonical_split.NEW_BIT & 1 == 0)
         fallback = key[canonical_split.HAS_FALLBACK]
-        below = None if fallback == NO_STATE else self.table(fallback)
+        below = None if fallback == NO_STATE else self._tables(fallback)
         after = self._numbers_of(fitting, key, None if below is None else below.fitting)
         after_breaking = self._numbers_of(breaking, key, None if below is None else below.breaking)
         after[lone] = after_breaking[lone]
         if below is not None:
             has_failed = (fitting >= 0) & (fitting >> canonical_split.KIND_SHIFT & 3 == canonical_split.FAILED)
-            goes_on[has_failed] = below.goes_on[has_failed]
+            goes_on[has_failed] = below.goes_on[: len(samples)][has_failed]
         goes_on &= after != REFUSED_SPLIT
-        is_mixed = bool(((after_breaking != REFUSED_SPLIT) & (after != after_breaking)).any())
-        words, lone_words = self._bits(tokens, after), self._bits(tokens, after_breaking)
-        made = SplitTable(after, after_breaking, words, lone_words, is_mixed, goes_on, is_partial)
-        self._built[state] = made
-        self._is_partial[state] = is_partial
-        self._follows[state], self._breaks[state] = after.ctypes.data, after_breaking.ctypes.data
-        self._n_full += not is_partial
-        while self._n_full > MOST_TABLES or len(self._built) > MOST_SMALL_TABLES:
-            oldest, dropped = self._built.popitem(last=False)
-            self._n_full -= not dropped.is_partial
-            self._follows[oldest] = self._breaks[oldest] = 0
+        made = self._built[state] = SplitTable(after, after_breaking, goes_on.astype(np.uint8))
+        self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
+        self._slots[canonical_slots.GOES_ON][state] = made.goes_on.ctypes.data
+        self._slots[canonical_slots.BREAKS][state] = made.breaking.ctypes.data
+        self._slots[canonical_slots.FOLLOWS][state] = made.fitting.ctypes.data
         return made
+
+    def make_masks(self, state: int) -> None:
+        """Make the masks of what may follow a state that is not inside of a character."""
+        made = self.tables(state)
+        for slot, after in (
+            (canonical_slots.LONE_FOLLOWING, made.breaking),
+            (canonical_slots.FOLLOWING, made.fitting),
+        ):
+            bits = np.zeros(self._n_words * 32, bool)
+            of_token = self.kinds.of_token
+            bits[: len(of_token)] = (after != REFUSED_SPLIT)[of_token]
+            bits[self._specials] = True
+            mask = np.packbits(bits, bitorder="little").view(np.int32)
+            self._masks.append(mask)
+            self._slots[slot][state] = mask.ctypes.data
 
     def _numbers_of(
         self, packed: npt.NDArray[np.int64], key: Key, below: npt.NDArray[np.uint16] | None
     ) -> npt.NDArray[np.uint16]:
-        """Numbers of the packed states of tokens; `below`: those of the fallback."""
+        """Numbers of the packed states of kinds; `below`: those of the fallback."""
         n = len(packed)
         numbers = np.full(n, REFUSED_SPLIT, np.uint16)
         kinds = np.where(packed < 0, -1, packed >> canonical_split.KIND_SHIFT & 3)
         fallbacks = np.full(n, REFUSED_SPLIT, np.uint16)
         if below is not None:
+            below = below[:n]
             numbers[kinds == canonical_split.FAILED] = below[kinds == canonical_split.FAILED]
             fallbacks[kinds == canonical_split.SAME_FALLBACK] = below[kinds == canonical_split.SAME_FALLBACK]
         is_fresh = kinds == canonical_split.FRESH_FALLBACK
         if is_fresh.any():
-            fallbacks[is_fresh] = self.table(self._fresh(key)).fitting[is_fresh]
+            fallbacks[is_fresh] = self._tables(self._fresh(key)).fitting[:n][is_fresh]
         may_go = (kinds >= 0) & (kinds != canonical_split.FAILED)
         may_go &= (fallbacks != REFUSED_SPLIT) | (packed >> canonical_split.MUST_BIT & 1 == 0)
         common = np.where(may_go, packed & ~_FORGOTTEN, -1)
@@ -224,18 +275,11 @@ class SplitStates(Neighbours):
         numbers[may_go] = np.array(made, np.uint16)[inverse]
         return numbers
 
-    def _bits(self, tokens: npt.NDArray[np.int32], states: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
-        """Bits of the tokens that lead to a state, and of special ones; padded to whole words of 64 bits."""
-        bits = np.zeros((self.tokenizer.vocab_size + 63) // 64 * 64, bool)
-        bits[tokens] = states != REFUSED_SPLIT
-        bits[self.tokenizer.special_ids] = True
-        return np.packbits(bits, bitorder="little").view(np.int32)
-
     def _unpack(self, packed: int, fallback: int) -> Key:
         split = canonical_split
         n_partial = packed >> split.N_PARTIAL_SHIFT & 3
         return (
-            (packed & (1 << split.ROW_BITS) - 1) * self._keys[self.start][0],
+            (packed & (1 << split.ROW_BITS) - 1) * self._width,
             packed >> split.MUST_BIT & 1,
             n_partial,
             self._partial_like(packed >> split.PARTIAL_SHIFT, n_partial) if n_partial else 0,
@@ -265,63 +309,24 @@ class SplitStates(Neighbours):
 
     def _fresh(self, key: Key) -> int:
         """The state at the beginning of a word that begins where the next token does, or its partial character."""
-        row = self._keys[self.start][0]
+        row = self._width
         return self._intern((row, 0, key[2], key[3], canonical_split.FITS if key[2] else 0, NO_STATE))
 
-    # --- what follows
 
-    def following(self, state: int, before: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Bits of the tokens that may follow a state and a token, and a list of those among them that may not.
+_made: WeakKeyDictionary[Tokenizer, SplitStates] = WeakKeyDictionary()
 
-        Long lists are taken out of the bits: a blank alone is incompatible with half of all tokens.
-        """
-        known = self._following.get((state, before))
-        if known is not None:
-            self._following.move_to_end((state, before))
-            return known
-        table = self.table(state)
-        words, pairs = table.words, NOTHING
-        if self.is_lone(before):
-            words = table.lone_words
-        elif before != NO_TOKEN:
-            pairs = self.incompatible(before)
-            if table.is_partial:
-                pairs = pairs[self._ranks[pairs] >= 0]
-                pairs = pairs[table.fitting[self._ranks[pairs]] != REFUSED_SPLIT]
-            else:
-                pairs = pairs[(table.breaking[pairs] == REFUSED_SPLIT) & (table.fitting[pairs] != REFUSED_SPLIT)]
-            if len(pairs) > LONG_LIST:
-                bits = np.unpackbits(words.view(np.uint8), bitorder="little")
-                bits[pairs] = 0
-                words, pairs = np.packbits(bits, bitorder="little").view(np.int32), NOTHING
-        made = self._following[state, before] = words, pairs
-        if len(self._following) > MOST_FOLLOWING:
-            self._following.popitem(last=False)
-        return made
 
-    def after(self, state: int, before: int, token: int) -> int:
-        """State after a token, or REFUSED_SPLIT."""
-        table = self.table(state)
-        place = token
-        if table.is_partial:
-            place = self._ranks.item(token)
-            if place < 0:
-                return REFUSED_SPLIT
-        fitting, breaking = table.fitting.item(place), table.breaking.item(place)
-        if fitting == breaking or before == NO_TOKEN:
-            return fitting
-        if self.is_lone(before) or (self.incompatible(before) == token).any():
-            return breaking
-        return fitting
+def split_states_of(tokenizer: Tokenizer) -> SplitStates:
+    """The split states of a tokenizer, made once.
 
-    def chain_after(self, chain: int, state: int, token: int) -> int:
-        """The chain after a token in a state; negative: the word must not end here."""
-        if not self._chains:
-            return NO_CHAIN
-        table = self.table(state)
-        if not table.is_partial and not table.goes_on[token]:
-            return max(self._chains.get((NO_CHAIN, token), NO_CHAIN), NO_CHAIN)
-        return self._chains.get((abs(chain), token), NO_CHAIN) if chain else NO_CHAIN
+    Raises
+    ------
+    VocabularyError : its encodings are no matter of words and merges.
+    """
+    found = _made.get(tokenizer)
+    if found is None:
+        found = _made[tokenizer] = SplitStates(tokenizer)
+    return found
 
 
 def _encoder_of(tokenizer: Tokenizer) -> BpeEncoder:
@@ -345,20 +350,6 @@ def _encoder_of(tokenizer: Tokenizer) -> BpeEncoder:
     )
 
 
-def _rows_that_may_fail(transitions: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.uint8]:
-    """uint8, by the first entry of a row: whether the match in progress may fail without a later one being noted."""
-    entries = transitions.reshape(-1, width)
-    is_ended, rows = entries & 1 != 0, (entries >> 1) // width
-    fails = np.zeros(len(entries), bool)
-    while True:
-        found = (~is_ended & ((rows == 0) | fails[rows])).any(axis=1)
-        if (found == fails).all():
-            flags = np.zeros(len(transitions), np.uint8)
-            flags[::width] = found
-            return flags
-        fails = found
-
-
 def _fields(key: Key) -> npt.NDArray[np.int64]:
     fields = np.array(key, np.int64)
     fields[canonical_split.HAS_FALLBACK] = key[canonical_split.HAS_FALLBACK] != NO_STATE
@@ -366,3 +357,4 @@ def _fields(key: Key) -> npt.NDArray[np.int64]:
 
 
 _FORGOTTEN = 1 << canonical_split.NEW_BIT | 3 << canonical_split.KIND_SHIFT  # bits of a packed state that are no part
+_FLAGS = (canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN)

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from .bpe_incremental import is_cut_off
 from .encoder_slots import CLASS_BLOCKS, CLASS_INDEX, DATA, N_CLASSES, OFFSETS, TRANSITIONS
-from .jit import door, kernel
+from .interning import mix
+from .jit import door, kernel, never_inline
 from .memory import as_table, copy_bytes, fill_bytes, load_i32, load_u8, store_u8
 from .pretokenize_scan import LENGTH_SHIFT, character_at
 from .raw import borrow, give_back
@@ -56,6 +57,7 @@ START_SHIFT = 15
 NEW_BIT = 17  # the word before ended where the token begins
 PARTIAL_SHIFT = 18
 
+SIGNED = 0x2545F4914F6CDD1D  # what signatures begin with
 ROOM = 4096 + 4  # bytes of a token and a character before it
 
 
@@ -66,6 +68,7 @@ def split_bytes(table, needs_fallback, state, text, marks, start, end, fits, at_
     The bytes before `start` are those of the state's partial character; `marks` uint8 is scratch. `needs_fallback`
     uint8: of a row, whether a match in progress may fail. `at_end`: the text ends with them.
     """
+    never_inline()
     index, blocks, n_classes = table[CLASS_INDEX], table[CLASS_BLOCKS], table[N_CLASSES]
     transitions = table[TRANSITIONS]
     first_row = n_classes + 1
@@ -184,5 +187,29 @@ def find_ends(address, needs_fallback, state_address, ends):
         ends[byte] = split_bytes(table, needs_fallback, state, text, marks, 0, 1, 0, 0)
     is_start = state[ROW] == table[N_CLASSES] + 1
     ends[128] = 0 if is_start else split_bytes(table, needs_fallback, state, text, marks, 0, 0, 1, 1)
+    give_back(text)
+    give_back(marks)
+
+
+@door("void(int64, int64, int32[::1], uint8[::1], int64[:, ::1], int64[::1])", group="canonical")
+def sign_tokens(address, needs_fallback, tokens, include, states, signatures):
+    """Signatures of some tokens: equal where every one of the states int64[n, STATE_FIELDS] tells them not apart.
+
+    A state has no partial character. A signature has 63 bits; of two different tokens they are equal once in 10^19.
+    """
+    table = as_table(address)
+    text, marks = borrow(ROOM), borrow(ROOM + 1)
+    for i in range(tokens.shape[0]):
+        first = load_i32(table[OFFSETS] + tokens[i] * 4)
+        length = load_i32(table[OFFSETS] + tokens[i] * 4 + 4) - first
+        signature = mix(SIGNED, include[tokens[i]])
+        if include[tokens[i]] != 0:
+            copy_bytes(text, table[DATA] + first, length)
+            for j in range(states.shape[0]):
+                state = as_table(states.ctypes.data + j * STATE_FIELDS * 8)
+                for fits in range(2):
+                    packed = split_bytes(table, needs_fallback, state, text, marks, 0, length, fits, 0)
+                    signature = mix(signature, packed)
+        signatures[i] = signature
     give_back(text)
     give_back(marks)

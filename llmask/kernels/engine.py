@@ -18,6 +18,7 @@ Status codes are negative; Python turns them into errors.
 
 from __future__ import annotations
 
+from .canonical_review import first_position, next_position, review
 from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
@@ -37,7 +38,7 @@ from .configurations import (
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
-from .grammar_slots import NAMES_TOKENS, VARIANTS
+from .grammar_slots import CANON, NAMES_TOKENS, VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
 from .jit import door, kernel, never_inline
@@ -144,6 +145,9 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
+PLACE_CANONICAL = 39  # a: configuration             -> position there behind a special token
+REVIEW = 40  # a: position                         -> DONE or what is missing, see canonical_review.py
+STEP_CANONICAL = 41  # a: position, b: token         -> position, REFUSED, or what is missing
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
@@ -286,6 +290,12 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         match_nodes(store, a, data)
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
+    elif operation == STEP_CANONICAL:
+        result = next_position(store, grammar, as_table(grammar[CANON]), a, b)
+    elif operation == REVIEW:
+        result = review(store, grammar, as_table(grammar[CANON]), a)
+    elif operation == PLACE_CANONICAL:
+        result = first_position(grammar, as_table(grammar[CANON]), a)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:

@@ -85,7 +85,23 @@ N_POINTS = POINTS + 1
 REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
 PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
 
-N_GRAMMAR_SLOTS = PATH + 1
+# --- canonical masks; the first part is also in the tables of split states, see canonical_slots.py
+ENDS_OF_TEXT = PATH + 1  # map: place, lexer state -> number of an end, see canonical_search.py
+SAFE_ENDS = ENDS_OF_TEXT + 3  # map: end, split state -> byte that ends the word + 1, 0 = none
+VERDICTS = SAFE_ENDS + 3  # map: end, split state, token -> verdict
+LIVE_SETS = VERDICTS + 3  # int64[n_ends, 5]: 1 when known, 256 bits: bytes that may come next
+TOKENS = LIVE_SETS + 1  # int32[...]: lists of tokens
+N_TOKENS = TOKENS + 1
+CANON = N_TOKENS + 1  # address of the table of split states, 0 = masks are grammatical
+CONTEXTS = CANON + 1  # map: split state, last token, chain -> context
+POSITION_IDS = CONTEXTS + 3  # map: configuration, context -> position
+POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical_positions.py
+N_POSITIONS = POSITIONS + 1
+STEPS = N_POSITIONS + 1  # map: position, token -> position
+LISTED = STEPS + 3  # map: configuration -> its tokens with where they lead, in TOKENS
+REMOVED = LISTED + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
+
+N_GRAMMAR_SLOTS = REMOVED + 3
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
@@ -96,5 +112,8 @@ GRAMMAR_BLOCKS = (
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, SAFE_ENDS, SAFE_ENDS + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
+    *(LISTED, LISTED + 1, REMOVED, REMOVED + 1),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

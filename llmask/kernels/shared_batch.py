@@ -22,7 +22,7 @@ import sys
 
 from numba import types
 
-from .canonical_fill import ASK, CELL_FILTER, FILTER, apply_filter
+from .canonical_fill import ASK, CELL_FILTER, FILTER, LIST, apply_filter, write_list
 from .jit import kernel, never_inline
 from .masks import FILL_MISS, FILL_SHAPE, FILL_SOME, fill
 from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
@@ -66,7 +66,11 @@ def fill_row(cell, mask, n_rows, row_words, row):
         return FILL_MISS
     grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
     words = mask + row * row_words * 4
-    status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words)
+    if filtered == LIST:
+        write_list(store, cell, words)
+        status = FILL_SOME
+    else:
+        status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if filtered == FILTER and status >= 0:

@@ -115,6 +115,19 @@ def ends_behind(store, grammar, place, token):
 
 
 @kernel
+def names_special(store, grammar, place):
+    """Whether the row of a place names special tokens; where it names ordinary ones beside them this is not seen."""
+    never_inline()
+    row = row_of(grammar, place)
+    scans = row_field(grammar, row, R_SCANS)
+    for i in range(row_field(grammar, row, R_N_SCANS)):
+        tokens = token_set_of(store, get_i32(block(grammar, ROW_POOL), scans + 4 * i))
+        if tokens >= 0 and list_item(store, TOKEN_SETS, tokens, 0) == 0:
+            return True
+    return False
+
+
+@kernel
 def list_named(store, grammar, place, words):
     """List the tokens that the row of a place names and that are not in a mask, and add them to it; returns how many.
 

@@ -25,7 +25,6 @@ from ..limits import Limits
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
-    from ..canonical.review import StateReview
     from ..canonical.states import SplitStates
     from ..tokenizer import Tokenizer
 
@@ -112,12 +111,12 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     run : runs such an operation, see `Builder.run`.
-    split_states, state_review : for canonical masks (llmask/canonical); None: masks are grammatical.
+    split_states, canonical_table : for canonical masks (llmask/canonical); None: masks are grammatical.
     """
 
     def __init__(self, tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...] = ()) -> None:
         self.split_states: SplitStates | None = None
-        self.state_review: StateReview | None = None
+        self.canonical_table: Table | None = None
         self.tokenizer = tokenizer
         self.limits = limits
         self.n_words = (tokenizer.vocab_size + 31) // 32
@@ -170,6 +169,9 @@ class Store:
     @property
     def bytes_used(self) -> int:
         """Memory of the shared tables, in bytes, slices included."""
-        return self.table.bytes_used + sum(
-            part.mask.nbytes + part.rest.nbytes + part.main.nbytes for part in self.slice_arrays
+        of_canonical = 0 if self.canonical_table is None else self.canonical_table.bytes_used
+        return (
+            self.table.bytes_used
+            + of_canonical
+            + sum(part.mask.nbytes + part.rest.nbytes + part.main.nbytes for part in self.slice_arrays)
         )

@@ -217,3 +217,33 @@ def test_canonical_masks_end_texts_at_special_tokens(text: str) -> None:
     matcher.rollback(1)
     with pytest.raises(TokenRejected):
         matcher.accept_token(call)
+
+
+def test_canonical_masks_look_behind_ordinary_tokens_that_are_named() -> None:
+    """Behind `na` there is no `me`, which would merge with it, but a digit; the name leads elsewhere than the bytes."""
+    tokenizer = with_specials()
+    compiler = llmask.Compiler(tokenizer, canonical=True)
+    na, one = tokenizer.encode("na")[0], tokenizer.encode("1")[0]
+    size = tokenizer.vocab_size
+    assert na not in read_mask(compiler.lark(f'start: <[{na}]> "me" | "xy"').matcher(), size)
+    matcher = compiler.lark(f'start: <[{na}]> "1" | "name"').matcher()
+    assert read_mask(matcher, size) == {na, *tokenizer.encode("name")}
+    matcher.accept_token(na)
+    assert read_mask(matcher, size) == {one}
+    matcher = compiler.lark(f'start: "a" | <[{na}]> "me"').matcher()
+    matcher.accept_tokens([*tokenizer.encode("a"), *tokenizer.eos_ids[:1]])
+    assert matcher.is_terminated()
+
+
+def test_a_canonical_dead_end_leaves_the_grammatical_mask() -> None:
+    """Only `na` may come and only `me` behind it: nothing canonical follows, and the text begins anew behind `na`."""
+    tokenizer = with_specials()
+    na, me = tokenizer.encode("na")[0], tokenizer.encode("me")[0]
+    grammar = llmask.Compiler(tokenizer, canonical=True).lark(f'start: <[{na}]> "me"')
+    matcher = grammar.matcher()
+    assert read_mask(matcher, tokenizer.vocab_size) == {na}
+    assert grammar.n_cut == 1
+    matcher.accept_token(na)
+    assert me in read_mask(matcher, tokenizer.vocab_size)
+    matcher.accept_tokens([me, tokenizer.eos_ids[0]])
+    assert matcher.is_terminated()

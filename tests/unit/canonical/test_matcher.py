@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import pytest
 
@@ -114,6 +115,51 @@ def test_sequences_move_to_new_tables() -> None:
         assert token in read_mask(matcher, tok.vocab_size)
         matcher.accept_token(token)
     assert matcher.is_accepting()
+
+
+def test_two_threads_find_the_same_masks() -> None:
+    """Both build what is missing, in the same tables; a third matcher then reads what they found."""
+    tok = llmask.Tokenizer.default()
+    compiler = llmask.Compiler(tok, canonical=True)
+    documents = [
+        tok.encode(f'{{"name": "{text}", "n": {n}}}') for n, text in enumerate(("é 日本", "a  b", "it's", "x\\n"))
+    ]
+    grammar = compiler.json_schema(SCHEMA)
+    found: list[list[set[int]]] = [[], []]
+    failures = []
+
+    def walk(masks: list[set[int]], order: int) -> None:
+        try:
+            for ids in documents[::order]:
+                matcher = grammar.matcher()
+                for token in ids:
+                    masks.append(read_mask(matcher, tok.vocab_size))
+                    matcher.accept_token(token)
+        except Exception as error:  # a thread must not swallow it
+            failures.append(error)
+
+    threads = [threading.Thread(target=walk, args=(found[i], (1, -1)[i])) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    again: list[set[int]] = []
+    walk(again, 1)
+    assert again == found[0]
+    alone = compiler.json_schema({**SCHEMA, "title": "other tables"})
+    for ids, masks in zip(documents, split_like(again, documents), strict=True):
+        matcher = alone.matcher()
+        for token, mask in zip(ids, masks, strict=True):
+            assert read_mask(matcher, tok.vocab_size) == mask
+            matcher.accept_token(token)
+    assert sorted(map(sorted, found[1])) == sorted(map(sorted, found[0]))
+
+
+def split_like(masks: list[set[int]], documents: list[list[int]]) -> list[list[set[int]]]:
+    """One list of masks for each document."""
+    rest = iter(masks)
+    return [[next(rest) for _ in ids] for ids in documents]
 
 
 def test_a_prefix_is_refused(compiler: llmask.Compiler) -> None:

@@ -1,16 +1,21 @@
-"""Pairs that merging would break, and words that are tokens."""
+"""Kinds of tokens, pairs that merging would break, and words that are tokens."""
 
 from __future__ import annotations
+
+import random
+from typing import Any
 
 import numpy as np
 import pytest
 
 import llmask
-from llmask.canonical.neighbours import NO_CHAIN
+from llmask.canonical.neighbours import LONE, MERGED
 from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
+from llmask.kernels import canonical_pairs, canonical_split
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.properties.test_healing import spaced_tokenizer
 from tests.reference.definition import read_mask
 
 
@@ -19,50 +24,98 @@ def states() -> SplitStates:
     return SplitStates(llmask.Tokenizer.default())
 
 
+def incompatible(table: Any, token: int) -> set[int]:
+    found = np.empty(10_000_000, np.int32)
+    return set(found[: canonical_pairs.find_incompatible(table.address, token, found)].tolist())
+
+
 def test_incompatible_tokens_are_those_of_every_pair(states: SplitStates) -> None:
-    tok = states.tokenizer
+    tok = llmask.Tokenizer.default()
+    table = states.new_table(tok, [])
     for left in (tok.encode(text)[0] for text in ("na", "me", " the", "12", '"', " ")):
-        found = set(states.incompatible(left).tolist())
+        found = incompatible(table, left)
         assert found
         for right in range(300, 3000):
-            if states.has_neighbours(right):
-                word = tok.token_bytes(left) + tok.token_bytes(right)
-                assert (right in found) == (not is_merged_apart(tok, word, left, right)), (left, right)
+            if states.uses[right] == MERGED:
+                assert (right in found) == (not stand_apart(tok, left, right)), (left, right)
 
 
-def is_merged_apart(tok: llmask.Tokenizer, word: bytes, left: int, right: int) -> bool:
-    """Whether merging a word of two tokens gives these two, whatever the splitter does."""
+@pytest.mark.parametrize("letters", ["ab", "ab "])
+def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, rng: random.Random) -> None:
+    """Merges at random: many tokens are not made after their parts."""
+    n_odd = n_found = 0
+    for _ in range(scaled(60)):
+        tok = spaced_tokenizer(rng, letters)
+        states = SplitStates(tok)
+        merged = np.flatnonzero(states.uses == MERGED).tolist()
+        table = states.new_table(tok, [])
+        n_odd += int(table.array[canonical_pairs.N_ODD])
+        for left in merged:
+            found = incompatible(table, left) & set(merged)
+            assert found == {right for right in merged if not stand_apart(tok, left, right)}, (left, found)
+            n_found += len(found)
+    assert n_odd > 20
+    assert n_found > 1000
+
+
+def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
+    """Whether merging the bytes of two tokens gives these two, whatever the splitter does."""
+    word = tok.token_bytes(left) + tok.token_bytes(right)
     encoder = tok.word_encoder
     assert encoder is not None
     encoder.tables.add_merges()
     out = np.empty(len(word) + 1, np.int32)
     ends = np.array([len(word)], np.int32)
-    heap = 1
+    dropout = 2  # merges at random, here none left out: a word that is a token is merged all the same
     n = encoder.tables.doors.encode_text_otherwise(
-        encoder.tables.address, address_of(word), len(word), ends, heap, 0, 0, out
+        encoder.tables.address, address_of(word), len(word), ends, dropout, 0, 0, out
     )
-    is_whole = n == 1 and tok.vocabulary.encoder.ignore_merges
-    return bool(out[:n].tolist() == [left, right]) and not is_whole
+    return bool(out[:n].tolist() == [left, right])
 
 
-def test_chains_of_words_that_are_tokens() -> None:
-    vocabulary = llmask.Tokenizer.default().vocabulary
-    assert vocabulary.encoder.ignore_merges
-    states = SplitStates(llmask.Tokenizer.default())
-    assert states.chain_ends(NO_CHAIN) == []
-    assert states.chain_after(NO_CHAIN, states.start, states.tokenizer.encode("a")[0]) == NO_CHAIN
+def test_kinds_are_not_told_apart(states: SplitStates) -> None:
+    """Tokens of a kind are read alike in every state that there is after some texts."""
+    tok = llmask.Tokenizer.default()
+    kinds = states.kinds
+    assert len(kinds.samples) < tok.vocab_size // 10
+    assert sorted(kinds.tokens.tolist()) == list(range(tok.vocab_size))
+    for state in range(12):
+        states.tables(state)
+    everything = np.arange(tok.vocab_size, dtype=np.int32)
+    for key in states._keys:
+        fields = np.array(key, np.int64)
+        fields[canonical_split.HAS_FALLBACK] = key[canonical_split.HAS_FALLBACK] >= 0
+        if key[canonical_split.N_PARTIAL]:
+            continue
+        fitting, breaking = np.empty((2, tok.vocab_size), np.int64)
+        address = states.encoder.tables.address
+        canonical_split.split_tokens(
+            address, states.fails.ctypes.data, fields.ctypes.data, everything, states.uses, fitting, breaking
+        )
+        samples = kinds.samples[kinds.of_token]
+        assert (fitting == fitting[samples]).all()
+        assert (breaking == breaking[samples]).all()
 
 
-def test_a_word_that_is_a_token_is_not_spelled_otherwise() -> None:
-    """Merging makes "ab" + "c" of "abc", which is a token: the two must be followed by more of the word."""
+def test_vocabularies_without_words_that_are_tokens_have_no_chains(states: SplitStates) -> None:
+    assert llmask.Tokenizer.default().vocabulary.encoder.ignore_merges
+    assert not (states.uses == LONE).any()
+
+
+def chained(choices: list[str]) -> Any:
+    """A matcher of a vocabulary in which "abc" is a token that merging does not make."""
     merges = make_table([b"a b"])
     data = EncoderData(kind="bpe", merges=merges, patterns=(r"[a-z]+|[^a-z]+",), ignore_merges=True)
     tokens = [b"a", b"b", b"c", b"ab", b"abc", b" "]
     tokenizer = llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=6, encoder=data))
     assert tokenizer.encode("abc") == [4]
     assert tokenizer.encode("abcc") == [3, 2, 2]
-    compiler = llmask.Compiler(tokenizer, canonical=True)
-    matcher = compiler.choice(["abc", "abcc", "abc a"]).matcher()
+    return llmask.Compiler(tokenizer, canonical=True).choice(choices).matcher()
+
+
+def test_a_word_that_is_a_token_is_not_spelled_otherwise() -> None:
+    """Merging makes "ab" + "c" of "abc", which is a token: the two must be followed by more of the word."""
+    matcher = chained(["abc", "abcc", "abc a"])
     assert read_mask(matcher, 7) == {3, 4}
     matcher.accept_token(3)
     assert read_mask(matcher, 7) == {2}
@@ -74,16 +127,8 @@ def test_a_word_that_is_a_token_is_not_spelled_otherwise() -> None:
     assert read_mask(matcher, 7) == {5, 6}
 
 
-def test_a_chain_that_the_look_ahead_does_not_know_is_counted() -> None:
-    """The search knows no chains: "ab" is allowed where only "c" and the end can follow, and the next mask is cut."""
-    merges = make_table([b"a b"])
-    data = EncoderData(kind="bpe", merges=merges, patterns=(r"[a-z]+|[^a-z]+",), ignore_merges=True)
-    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" "]
-    tokenizer = llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=6, encoder=data))
-    grammar = llmask.Compiler(tokenizer, canonical=True).choice(["abc", "abc a"])
-    matcher = grammar.matcher()
-    assert 4 in read_mask(matcher, 7)
-    assert grammar.n_cut == 0
-    matcher.accept_token(3)
-    assert read_mask(matcher, 7) == {2}
-    assert grammar.n_cut == 1
+def test_the_look_ahead_knows_words_that_are_tokens() -> None:
+    """Behind "ab" only "c" and the end of the word could follow: "ab" is refused two tokens before that."""
+    matcher = chained(["abc", "abc a"])
+    assert read_mask(matcher, 7) == {4}
+    assert matcher.grammar.n_cut == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.canonical import review
-from llmask.canonical.matcher import CanonicalMatcher
+from llmask.canonical import states
+from llmask.kernels import grammar_slots
 from tests.reference.definition import read_mask
 
 
@@ -25,26 +25,51 @@ def test_a_beginning_that_cannot_go_on_is_refused(compiler: llmask.Compiler) -> 
     assert texts(matcher) == {b"name"}
 
 
-def test_filters_are_remembered(compiler: llmask.Compiler) -> None:
-    matcher = compiler.choice(["one hundred", "two"]).matcher()
-    assert isinstance(matcher, CanonicalMatcher)
-    read_mask(matcher, compiler.tokenizer.vocab_size)
-    known = matcher._filter
-    assert known is not None
-    other = matcher.grammar.matcher()
-    assert isinstance(other, CanonicalMatcher)
-    assert other._filter is known
+def test_positions_are_remembered(compiler: llmask.Compiler) -> None:
+    grammar = compiler.choice(["one hundred", "two"])
+    tokens = compiler.tokenizer.encode("one hundred")
+    grammar.matcher().accept_tokens(tokens)
+    n_positions = int(grammar.table.array[grammar_slots.N_POSITIONS])
+    other = grammar.matcher()
+    for token in tokens:
+        read_mask(other, compiler.tokenizer.vocab_size)
+        other.accept_token(token)
+    assert int(grammar.table.array[grammar_slots.N_POSITIONS]) == n_positions == len(tokens) + 1
 
 
 def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(review, "BUDGET", 0)
-    monkeypatch.setattr(review, "INSIDE_BUDGET", 0)
+    monkeypatch.setattr(states, "BUDGET", 0)
+    monkeypatch.setattr(states, "INSIDE_BUDGET", 0)
     compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
     grammar = compiler.choice(["name"])
     matcher = grammar.matcher()
     assert {b"n", b"na", b"name"} <= texts(matcher)
     assert grammar.n_cut == 1
     assert compiler.choice(["1"]).n_cut == 0
+
+
+def test_what_is_found_for_all_grammars_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without room in the store's table the grammars keep what they need, and the masks are the same."""
+    schema = {"type": "array", "items": {"type": "string", "maxLength": 6}}
+    masks = []
+    for size in (states.SHARED_BYTES, 0):
+        monkeypatch.setattr(states, "SHARED_BYTES", size)
+        compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+        matcher = compiler.json_schema(schema).matcher()
+        found = []
+        for token in compiler.tokenizer.encode('["abc d","  12",  "日本"]'):
+            found.append(read_mask(matcher, compiler.tokenizer.vocab_size))
+            matcher.accept_token(token)
+        masks.append(found)
+    assert masks[0] == masks[1]
+
+
+def test_limits_are_named(compiler: llmask.Compiler) -> None:
+    limits = llmask.Limits(max_grammar_bytes=200_000)
+    matcher = llmask.Compiler(compiler.tokenizer, limits=limits, canonical=True).json_schema(True).matcher()
+    tokens = compiler.tokenizer.encode("[" * 3000)
+    with pytest.raises(llmask.LimitExceeded, match="max_grammar_bytes"):
+        matcher.accept_tokens(tokens)
 
 
 def test_a_free_string_allows_what_can_go_on(compiler: llmask.Compiler) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import llmask
-from llmask.canonical.neighbours import NO_TOKEN
-from llmask.canonical.states import SplitStates
+from llmask.canonical.neighbours import MERGED
+from llmask.canonical.states import SplitStates, split_states_of
+from llmask.kernels import canonical_split
 from llmask.kernels.canonical_fill import REFUSED_SPLIT
+from tests.unit.canonical.test_neighbours import stand_apart
 
 
 @pytest.fixture(scope="module")
@@ -15,11 +18,25 @@ def states() -> SplitStates:
     return SplitStates(llmask.Tokenizer.default())
 
 
+def step(states: SplitStates, state: int, before: int | None, token: int) -> int:
+    """State after one more token."""
+    tok = llmask.Tokenizer.default()
+    tables = states.tables(state)
+    kind = int(states.kinds.of_token[token])
+    if kind >= len(tables.fitting):
+        return REFUSED_SPLIT
+    fitting, breaking = int(tables.fitting[kind]), int(tables.breaking[kind])
+    if fitting == breaking or before is None:
+        return fitting
+    assert states.uses[before] == states.uses[token] == MERGED
+    return fitting if stand_apart(tok, before, token) else breaking
+
+
 def after(states: SplitStates, text: str) -> int:
     """State after the encoding of a text."""
-    state, before = states.start, NO_TOKEN
-    for token in states.tokenizer.encode(text):
-        state, before = states.after(state, before, token), token
+    state, before = states.start, None
+    for token in llmask.Tokenizer.default().encode(text):
+        state, before = step(states, state, before, token), token
         assert state != REFUSED_SPLIT
     return state
 
@@ -41,24 +58,39 @@ def test_characters_that_end_the_word(states: SplitStates, text: str, ends: str)
 
 
 def test_a_pair_that_must_be_split(states: SplitStates) -> None:
-    tok = states.tokenizer
+    tok = llmask.Tokenizer.default()
     three, one = tok.encode("   ")[0], tok.encode(" ")[0]
-    state = states.after(states.start, NO_TOKEN, three)
-    state = states.after(state, three, one)
+    state = step(states, states.start, None, three)
+    state = step(states, state, three, one)
     assert state != REFUSED_SPLIT
-    assert states.after(state, one, tok.encode("1")[0]) != REFUSED_SPLIT
-    assert states.after(state, one, one) == REFUSED_SPLIT
+    assert step(states, state, one, tok.encode("1")[0]) != REFUSED_SPLIT
+    assert step(states, state, one, one) == REFUSED_SPLIT
     assert not states.may_end[state]
 
 
-def test_tables_are_dropped_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llmask.canonical.states.MOST_TABLES", 3)
-    monkeypatch.setattr("llmask.canonical.neighbours.MOST_LISTS", 3)
-    states = SplitStates(llmask.Tokenizer.default())
-    for text in ("a b", "it's", "x\n   1", '{"a": [1, 2]}'):
-        assert states.may_end[after(states, text)]
-    assert len(states._built) <= 3
-    assert len(states._lists) <= 3
+def test_masks_are_what_the_tables_say(states: SplitStates) -> None:
+    state = after(states, "name")
+    states.make_masks(state)
+    lone, fitting = states._masks[-2:]
+    of_token = states.kinds.of_token
+    for mask, table in ((fitting, states.tables(state).fitting), (lone, states.tables(state).breaking)):
+        bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(of_token)].astype(bool)
+        expected = (table != REFUSED_SPLIT)[of_token]
+        expected[llmask.Tokenizer.default().eos_ids] = True
+        assert (bits == expected).all()
+
+
+def test_states_are_those_of_the_tokenizer_and_tables_those_of_a_store() -> None:
+    tokenizer = llmask.Tokenizer.default()
+    stores = [llmask.Compiler(tokenizer, canonical=True).store() for _ in range(2)]
+    assert stores[0].split_states is stores[1].split_states is split_states_of(tokenizer)
+    assert stores[0].canonical_table is not stores[1].canonical_table
+
+
+def test_states_outside_of_characters_are_made_at_once(states: SplitStates) -> None:
+    missing = [key for number, key in enumerate(states._keys) if number not in states._built]
+    assert states._built
+    assert all(key[canonical_split.N_PARTIAL] for key in missing)
 
 
 def test_other_vocabularies_are_refused() -> None:
@@ -69,6 +101,5 @@ def test_other_vocabularies_are_refused() -> None:
 
 def test_too_many_states_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.canonical.states.MOST_STATES", 5)
-    states = SplitStates(llmask.Tokenizer.default())
     with pytest.raises(llmask.LimitExceeded, match="more than 5 split states"):
-        states.table(states.start)
+        SplitStates(llmask.Tokenizer.default())

@@ -1,0 +1,213 @@
+"""Tokens that stay inside of a lexeme and may have no canonical continuation, by the lexer state alone.
+
+Most tokens are answered by one character. Where a lexer state takes all tokens of a slice (store/slices.py), those of
+the next smaller slice are taken to have a plain character behind them, and so are tokens that end inside of a plain
+character (canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
+states, and the tokens of no slice are looked at.
+
+Lexer states that take the same tokens, some hundreds at least, share the answer: a string with room for 1,000
+characters more is reviewed as one with room for 999.
+
+In: tables, a lexer state with a mask, a split state. Out: two lists of tokens in TOKENS: those that nothing can follow,
+those that the lexer state does not answer. Cost: 50 ns a token of no slice; once for all grammars of a store.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_ends import INSIDE_PLACE, NO_BYTE, end_of, go_to_node, go_token, has_stopped, safe_byte
+from .canonical_fill import REFUSED_SPLIT
+from .canonical_guess import NO_WITNESS, guess_witness
+from .canonical_search import FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_slots import (
+    CUT_OFF,
+    DOUBTFUL,
+    FOLLOWS,
+    FOUND,
+    HARD,
+    INSIDE,
+    IS_PLAIN,
+    KIND_FIRST,
+    KIND_TOKENS,
+    N_CONTINUING,
+    N_CUT_OFF,
+    N_DOUBTFUL,
+    N_FOUND,
+    N_KINDS,
+    N_SLICE_RESTS,
+    SHARED_BYTES,
+    SLICE_RESTS,
+    WALK,
+)
+from .configurations import pack
+from .constants import (
+    TRIE_END_MASK,
+    TRIE_END_SHIFT,
+    TRIE_TOKEN_SHIFT,
+)
+from .grammar_slots import N_TOKENS, TOKENS
+from .interning import map_get, map_put
+from .jit import kernel, never_inline
+from .lexer_states import S_FINISHED, S_MASK, state_field
+from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
+from .raw import load_u16
+from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
+from .store_slots import MASKS, N_TRIE, N_WORDS, SLICES, TRIE
+from .trie_walk import has_bit
+
+NOT_DONE = -1
+
+
+@kernel
+def append(table, slot, count, token):
+    """Append to int32[...] in a slot."""
+    never_inline()
+    n = table[count]
+    put_i32(ensure(table, slot, (n + 1) * 4), n, token)
+    table[count] = n + 1
+
+
+@kernel
+def keep_found(owner, head, canon):
+    """Copy FOUND behind a number into TOKENS; the address of (head, how many, the tokens)."""
+    never_inline()
+    n = canon[N_FOUND]
+    first = owner[N_TOKENS]
+    address = ensure(owner, TOKENS, (first + n + 2) * 4) + first * 4
+    put_i32(address, 0, head)
+    put_i32(address, 1, n)
+    found = ensure(canon, FOUND, 4)
+    for i in range(n):
+        put_i32(address, 2 + i, load_i32(found + i * 4))
+    owner[N_TOKENS] = first + n + 2
+    return address
+
+
+@kernel
+def _slice_below(store, canon, mask):
+    """Number of the slice of JSON next below the largest whose tokens are all in a mask, 0: none."""
+    never_inline()
+    for number in range(canon[N_SLICE_RESTS] - 1):
+        tokens = load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MASK) * 8)
+        word, n_words = 0, store[N_WORDS]
+        while word < n_words and load_i32(tokens + word * 4) & ~load_i32(mask + word * 4) == 0:
+            word += 1
+        if word == n_words:
+            return number + 1
+    return 0
+
+
+@kernel
+def _list_hard(store, canon, number, split):
+    """Position in TOKENS of the tokens of a slice, and those cut off, behind which no plain character ends the word."""
+    never_inline()
+    key = (number << 16) | split
+    known = map_get(canon, HARD, key)
+    if known >= 0:
+        return known
+    canon[N_FOUND] = 0
+    fields = block(store, SLICES) + number * SLICE_FIELDS * 8
+    slice_words, most = load_i64(fields + 8 * SLICE_MASK), load_i64(fields + 8 * SLICE_MOST)
+    after = load_i64(canon[FOLLOWS] + split * 8)
+    for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
+        reached = load_u16(after + kind * 2)
+        if reached == REFUSED_SPLIT or load_u8(canon[IS_PLAIN] + reached) != 0:
+            continue
+        for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
+            token = load_i32(canon[KIND_TOKENS] + i * 4)
+            if has_bit(slice_words, token):
+                append(canon, FOUND, N_FOUND, token)
+    for i in range(canon[N_CUT_OFF]):
+        token, n_characters = load_i32(canon[CUT_OFF] + i * 8), load_i32(canon[CUT_OFF] + i * 8 + 4)
+        reached = look_up(canon, FOLLOWS, split, token)
+        if reached != REFUSED_SPLIT and n_characters <= most and guess_witness(canon, reached, token) == NO_WITNESS:
+            append(canon, FOUND, N_FOUND, token)
+    position = canon[N_TOKENS]
+    keep_found(canon, 0, canon)
+    map_put(canon, HARD, key, position)
+    return position
+
+
+@kernel
+def _consider(store, grammar, canon, split, token, reached, after):
+    """Enter a token in one of the lists unless something follows it; False: stop."""
+    packed = pack(INSIDE_PLACE, reached)
+    found = verdict(store, grammar, canon, canon, packed, after, token, chain_after(canon, split, NO_CHAIN, token))
+    if found == NEEDS_STATE:
+        return False
+    if found == NOTHING_FOLLOWS:
+        append(canon, FOUND, N_FOUND, token)
+    elif found != FOLLOWS_ON:
+        append(canon, DOUBTFUL, N_DOUBTFUL, token)
+    return True
+
+
+@kernel
+def _review_trie(store, grammar, canon, state, split, trie, n_nodes):
+    """Consider the tokens of a trie; False: stop."""
+    never_inline()
+    stack = block(canon, WALK)
+    store_i64(stack, pack(INSIDE_PLACE, state))
+    last, last_after, is_safe = -1, -1, False
+    node = 1
+    while node < n_nodes:
+        word = get_i64(trie, node)
+        reached = go_to_node(store, grammar, stack, word)
+        if reached < 0 or state_field(store, reached & 0xFFFFFFFF, S_FINISHED) != 0:
+            node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK  # what ends the lexeme is no matter of the lexer state
+            continue
+        node += 1
+        token = (word >> TRIE_TOKEN_SHIFT) - 1
+        if token < 0:
+            continue
+        after = look_up(canon, FOLLOWS, split, token)
+        if after == REFUSED_SPLIT:
+            continue
+        if reached != last or after != last_after:
+            last, last_after = reached, after
+            is_safe = safe_byte(store, grammar, canon, canon, reached, end_of(canon, reached), after) != NO_BYTE
+        if not is_safe and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
+            return False
+    return not has_stopped(store, grammar)
+
+
+@kernel
+def review_inside(store, grammar, canon, state, split):
+    """Address of (n, m, m tokens that nothing can follow, n tokens that are not answered), or 0: stop.
+
+    `state` is a twin with a mask of words, `split` is not inside of a character and has its tables.
+    """
+    never_inline()
+    number = state_field(store, state, S_MASK)
+    key = (number << 16) | split
+    known = map_get(canon, INSIDE, key)
+    if known >= 0:
+        return block(canon, TOKENS) + known * 4
+    mask = get_i64(block(store, MASKS), number)
+    slice_number = _slice_below(store, canon, mask)
+    trie, n_nodes, hard = block(store, TRIE), store[N_TRIE], NOT_DONE
+    if slice_number != 0:
+        rest = canon[SLICE_RESTS] + slice_number * 16
+        trie, n_nodes = load_i64(rest), load_i64(rest + 8)
+        hard = _list_hard(store, canon, slice_number, split)
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+    if not _review_trie(store, grammar, canon, state, split, trie, n_nodes):
+        return 0
+    if hard >= 0:
+        for i in range(load_i32(block(canon, TOKENS) + hard * 4 + 4)):
+            token = load_i32(block(canon, TOKENS) + (hard + 2 + i) * 4)
+            reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
+            after = look_up(canon, FOLLOWS, split, token)
+            if reached >= 0 and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
+                return 0
+    if has_stopped(store, grammar):
+        return 0
+    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
+    owner = canon if is_shared else grammar
+    n, position = canon[N_DOUBTFUL], owner[N_TOKENS]
+    keep_found(owner, n, canon)
+    for i in range(n):
+        append(owner, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+    if is_shared:
+        map_put(canon, INSIDE, key, position)
+    return block(owner, TOKENS) + position * 4

@@ -1,0 +1,90 @@
+"""Positions of canonical sequences: a configuration with what is known of how the text so far is encoded.
+
+    context     split state, last token, chain (canonical_chains.py)
+    position    configuration, context; with it lies its mask, once that was asked for (canonical_review.py)
+
+What may follow is a function of the position, and so is the position after a token: it is remembered, and a known step
+is one look-up.
+
+In: a grammar's table. Out: positions; cells (canonical_fill.py). Cost: a known step 50 ns.
+"""
+
+from __future__ import annotations
+
+from .canonical_fill import ASK, CELL_FIELDS, CELL_FILTER, CELL_POSITION
+from .configurations import REFUSED
+from .grammar_slots import CONTEXTS, N_POSITIONS, POSITION_IDS, POSITIONS, STEPS
+from .interning import MAP_COUNT, map_get, map_put
+from .jit import door, kernel, never_inline
+from .lexer_states import MISS
+from .memory import as_table, block, copy_bytes, ensure, get_i64, load_acquire, load_i64, put_i64, store_i64
+from .shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+
+# fields of a position: those of a cell from CELL_CONFIGURATION on, and
+P_CONFIGURATION = 0
+P_FILTER = CELL_FILTER - CELL_CONFIGURATION  # the others lie behind it as in a cell
+P_POSITION = CELL_POSITION - CELL_CONFIGURATION
+P_SPLIT = CELL_FIELDS - CELL_CONFIGURATION
+P_BEFORE = P_SPLIT + 1
+P_CHAIN = P_BEFORE + 1
+POSITION_FIELDS = P_CHAIN + 1
+
+
+@kernel
+def position_field(grammar, position, name):
+    return get_i64(block(grammar, POSITIONS), position * POSITION_FIELDS + name)
+
+
+@kernel
+def put_position_field(grammar, position, name, value):
+    put_i64(block(grammar, POSITIONS), position * POSITION_FIELDS + name, value)
+
+
+@kernel
+def position_of(grammar, configuration, split, before, chain):
+    """Number of a position; makes it."""
+    never_inline()
+    key = (chain << 38) | ((before + 1) << 16) | split
+    context = map_get(grammar, CONTEXTS, key)
+    if context < 0:
+        context = grammar[CONTEXTS + MAP_COUNT]
+        map_put(grammar, CONTEXTS, key, context)
+    known = map_get(grammar, POSITION_IDS, (configuration << 32) | context)
+    if known >= 0:
+        return known
+    position = grammar[N_POSITIONS]
+    ensure(grammar, POSITIONS, (position + 1) * POSITION_FIELDS * 8)
+    put_position_field(grammar, position, P_CONFIGURATION, configuration)
+    put_position_field(grammar, position, P_FILTER, ASK)
+    put_position_field(grammar, position, P_POSITION, position)
+    put_position_field(grammar, position, P_SPLIT, split)
+    put_position_field(grammar, position, P_BEFORE, before)
+    put_position_field(grammar, position, P_CHAIN, chain)
+    grammar[N_POSITIONS] = position + 1
+    map_put(grammar, POSITION_IDS, (configuration << 32) | context, position)
+    return position
+
+
+@kernel
+def _show(grammar, cell, position):
+    at = block(grammar, POSITIONS) + position * POSITION_FIELDS * 8
+    kind = load_acquire(at + 8 * P_FILTER)  # written last
+    copy_bytes(cell + 8 * CELL_CONFIGURATION, at, 8 * (CELL_FIELDS - CELL_CONFIGURATION))
+    store_i64(cell + 8 * CELL_FILTER, kind)
+    return load_i64(at)
+
+
+@door("int64(int64, int64)", group="canonical")
+def show_position(cell, position):
+    """Have a cell say what is known of a position; returns its configuration."""
+    return _show(as_table(load_i64(cell + 8 * CELL_GRAMMAR)), cell, position)
+
+
+@door("int64(int64, int64)", group="canonical")
+def take_known(cell, token):
+    """Have a cell say what is known of the position after a token; its configuration, REFUSED, or MISS: not known."""
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    if token < 0 or token >= 1 << 21:
+        return REFUSED
+    position = map_get(grammar, STEPS, (load_i64(cell + 8 * CELL_POSITION) << 21) | token)
+    return MISS if position < 0 else _show(grammar, cell, position)

@@ -1,0 +1,383 @@
+"""The mask of a position: which grammatical tokens the tokenizer itself would have written, and can go on from.
+
+Masks of few tokens, and those inside of a character, are found token by token: the splitter, the pair with the token
+before, what may follow. Masks of many are taken out of the grammatical one:
+
+    grammatical
+    & what the splitter lets follow, less what would merge with the token before     canonical_following.py
+    - what nothing canonical can follow, if it is compatible with the token before   canonical_lists.py
+
+A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
+the text is taken to begin anew behind it.
+
+In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 us a token of a short mask; a long one
+1 us where its parts are known.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
+from .canonical_ends import INSIDE_PLACE, go_token, has_stopped
+from .canonical_fill import (
+    ASK,
+    CELL_IS_CUT,
+    CELL_MAY_END,
+    CELL_N_PAIRS,
+    CELL_N_REMOVED,
+    CELL_PAIRS,
+    CELL_REMOVED,
+    CELL_WORDS,
+    FILTER,
+    LIST,
+    NO_FILTER,
+    REFUSED_SPLIT,
+)
+from .canonical_following import find_following
+from .canonical_inside import append, keep_found
+from .canonical_lists import after_first, append_special, find_removed, has_bytes, inside_state, list_tokens
+from .canonical_positions import (
+    P_BEFORE,
+    P_CHAIN,
+    P_CONFIGURATION,
+    P_FILTER,
+    P_SPLIT,
+    POSITION_FIELDS,
+    position_field,
+    position_of,
+    put_position_field,
+)
+from .canonical_search import CUT, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_slots import (
+    BREAKS,
+    CHAIN_FIRST,
+    CHAIN_TOKENS,
+    DOUBTFUL,
+    FOLLOWING,
+    FOLLOWS,
+    FOUND,
+    IS_PARTIAL,
+    KIND_FIRST,
+    KIND_TOKENS,
+    LONE_FOLLOWING,
+    MAY_END,
+    N_CONTINUING,
+    N_DOUBTFUL,
+    N_FOUND,
+    N_KINDS,
+    REACHABLE,
+    REPORT,
+    START,
+)
+from .configurations import (
+    C_ACCEPTS,
+    C_MASK_KIND,
+    C_N_NAMED,
+    ENDED,
+    OWN_MASK,
+    REFUSED,
+    configuration_field,
+    pack,
+)
+from .constants import NO_TOKEN
+from .grammar_slots import ENDS_OF_TEXT, POSITIONS, STEPS
+from .interning import map_get, map_key, map_put
+from .jit import kernel, never_inline
+from .lexer_states import DEAD, S_FINISHED, S_MASK_KIND, state_field
+from .masks import KIND_BITS, build_mask
+from .memory import block, ensure, get_i32, load_i32, load_i64, load_u8, store_release
+from .raw import load_u16
+from .reading import take_token
+from .shared_batch import CELL_CONFIGURATION
+from .state_masks import MASK_WORDS
+from .store_slots import EOS, N_EOS, N_VOCAB
+from .trie_walk import has_bit
+
+# what the review answers
+DONE = 0
+STATE_MISSING = -201  # tables of the split state in REPORT
+FOLLOWING_MISSING = -202  # the masks of what may follow it
+STOPPED = -203  # a limit was reached
+
+
+@kernel
+def _missing(store, grammar):
+    """Why a search stopped."""
+    return STOPPED if has_stopped(store, grammar) else STATE_MISSING
+
+
+@kernel
+def _put(grammar, position, field, value):
+    put_position_field(grammar, position, field - CELL_CONFIGURATION, value)
+
+
+@kernel
+def _finish(grammar, position, kind, may_end, is_cut):
+    """Write the last fields of a position, which other threads may look at from now on."""
+    _put(grammar, position, CELL_MAY_END, may_end)
+    _put(grammar, position, CELL_IS_CUT, is_cut)
+    store_release(block(grammar, POSITIONS) + (position * POSITION_FIELDS + P_FILTER) * 8, kind)
+
+
+@kernel
+def review(store, grammar, canon, position):
+    """Find the mask of a position: DONE, or what is missing."""
+    never_inline()
+    if position_field(grammar, position, P_FILTER) != ASK:
+        return DONE
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    if configuration == ENDED:
+        _finish(grammar, position, NO_FILTER, 1, 0)
+        return DONE
+    build_mask(store, grammar, configuration)
+    if has_stopped(store, grammar):
+        return STOPPED
+    split = position_field(grammar, position, P_SPLIT)
+    if load_i64(canon[FOLLOWS] + split * 8) == 0:
+        canon[REPORT] = split
+        return STATE_MISSING
+    twin = inside_state(store, grammar, configuration)
+    is_long = configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS
+    if configuration_field(grammar, configuration, C_N_NAMED) == OWN_MASK:
+        is_long = True
+    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
+        is_long = True
+    is_partial = load_u8(canon[IS_PARTIAL] + split) != 0
+    must_go_on = position_field(grammar, position, P_CHAIN) & 1 != 0
+    if is_long and not is_partial and not must_go_on:
+        return _review_long(store, grammar, canon, position)
+    canon[N_DOUBTFUL] = 0
+    if is_long:
+        for kind in range(canon[N_CONTINUING] if is_partial else canon[N_KINDS]):
+            for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
+                token = load_i32(canon[KIND_TOKENS] + i * 4)
+                if is_partial or goes_on(canon, split, token):
+                    append(canon, DOUBTFUL, N_DOUBTFUL, token)
+    return _review_each(store, grammar, canon, position, is_long)
+
+
+@kernel
+def _review_each(store, grammar, canon, position, is_long):
+    """Find the mask of a position token by token: those in DOUBTFUL, or the listed ones of the configuration."""
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    listed = 0
+    if not is_long:
+        listed = list_tokens(store, grammar, canon, configuration)
+        if listed == 0:
+            return _missing(store, grammar)
+    n = canon[N_DOUBTFUL] if is_long else load_i32(listed)
+    canon[N_FOUND] = 0
+    is_cut = 0
+    for i in range(n):
+        if is_long:
+            token = load_i32(block(canon, DOUBTFUL) + i * 4)
+        else:
+            token = load_i32(listed + 4 + i * 8)
+        after = split_after(canon, split, before, chain, token)
+        if after == REFUSED_SPLIT:
+            continue
+        if is_long:
+            packed = after_first(store, grammar, configuration, token)
+            if packed < 0:
+                continue
+        else:
+            packed = map_key(grammar, ENDS_OF_TEXT, load_i32(listed + 8 + i * 8))
+        found = verdict(store, grammar, canon, grammar, packed, after, token, chain_after(canon, split, chain, token))
+        if found == NEEDS_STATE:
+            return _missing(store, grammar)
+        if found != NOTHING_FOLLOWS:
+            append(canon, FOUND, N_FOUND, token)
+        if found == CUT:
+            is_cut = 1
+    if has_stopped(store, grammar):
+        return STOPPED
+    may_end = load_i64(canon[MAY_END] + split * 8) != 0 and chain & 1 == 0
+    if may_end and configuration_field(grammar, configuration, C_ACCEPTS) != 0:
+        for i in range(store[N_EOS]):
+            append(canon, FOUND, N_FOUND, get_i32(block(store, EOS), i))
+    if may_end:
+        append_special(store, grammar, canon, configuration)
+    n = canon[N_FOUND]
+    if n == 0:
+        _finish(grammar, position, NO_FILTER, 1, 1)
+        return DONE
+    address = keep_found(grammar, 0, canon)
+    _put(grammar, position, CELL_PAIRS, address + 8)
+    _put(grammar, position, CELL_N_PAIRS, n)
+    _finish(grammar, position, LIST, may_end, is_cut)
+    return DONE
+
+
+@kernel
+def _list_again(canon, split, before, chain, mixed, n_mixed):
+    """List in DOUBTFUL the tokens whose verdict depends on the token before, or on the chain."""
+    never_inline()
+    canon[N_DOUBTFUL] = 0
+    for i in range(n_mixed):
+        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(mixed + i * 4))
+    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0:
+        fits, breaks = load_i64(canon[FOLLOWS] + split * 8), load_i64(canon[BREAKS] + split * 8)
+        for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
+            broken = load_u16(breaks + kind * 2)
+            if broken != REFUSED_SPLIT and broken != load_u16(fits + kind * 2):
+                for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
+                    append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(canon[KIND_TOKENS] + i * 4))
+    if chain != NO_CHAIN:
+        node = chain >> 1
+        for i in range(load_i32(canon[CHAIN_FIRST] + node * 4), load_i32(canon[CHAIN_FIRST] + node * 4 + 4)):
+            append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(canon[CHAIN_TOKENS] + i * 4))
+
+
+@kernel
+def _review_again(store, grammar, canon, position, removed):
+    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: 1 where one was cut, 0, or -1: stop."""
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    canon[N_FOUND] = 0
+    again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
+    for i in range(load_i32(removed + 4)):
+        token = load_i32(removed + 8 + i * 4)
+        is_again = False
+        for j in range(n_again):
+            is_again = is_again or load_i32(again + j * 4) == token
+        if not is_again:
+            append(canon, FOUND, N_FOUND, token)
+    is_cut = load_i32(removed)
+    twin = inside_state(store, grammar, configuration)
+    for j in range(n_again):
+        token = load_i32(block(canon, DOUBTFUL) + j * 4)
+        after = split_after(canon, split, before, chain, token)
+        packed = REFUSED
+        if after != REFUSED_SPLIT:
+            packed = after_first(store, grammar, configuration, token)
+        if packed < 0:
+            continue
+        following = chain_after(canon, split, chain, token)
+        found = CUT
+        inside = REFUSED
+        if twin != DEAD:
+            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
+        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
+            found = verdict(store, grammar, canon, canon, inside, after, token, following)
+        if found == CUT:
+            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
+        if found == NEEDS_STATE:
+            return -1
+        if found == NOTHING_FOLLOWS:
+            append(canon, FOUND, N_FOUND, token)
+        elif found == CUT:
+            is_cut = 1
+    return is_cut
+
+
+@kernel
+def _review_long(store, grammar, canon, position):
+    """Find what is taken out of a mask of many tokens."""
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    words = load_i64(canon[FOLLOWING] + split * 8)
+    mixed, n_mixed, pairs, n_pairs = 0, 0, 0, 0
+    if words == 0:
+        canon[REPORT] = split
+        return FOLLOWING_MISSING
+    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0:
+        words = load_i64(canon[LONE_FOLLOWING] + split * 8)
+    elif before != NO_TOKEN:
+        following = find_following(store, grammar, canon, split, before)
+        mixed, n_mixed = following + 16, load_i32(following + 4)
+        if load_i32(following) != 0:
+            words = mixed + (n_mixed + 1) // 2 * 8
+        else:
+            pairs, n_pairs = mixed + n_mixed * 4, load_i32(following + 8)
+    removed = find_removed(store, grammar, canon, configuration, split)
+    if removed == 0:
+        return _missing(store, grammar)
+    is_cut = load_i32(removed)
+    _list_again(canon, split, before, chain, mixed, n_mixed)
+    if canon[N_DOUBTFUL] != 0:
+        is_cut = _review_again(store, grammar, canon, position, removed)
+        if is_cut < 0 or has_stopped(store, grammar):
+            return _missing(store, grammar)
+        removed = keep_found(grammar, is_cut, canon)
+    _put(grammar, position, CELL_WORDS, words)
+    _put(grammar, position, CELL_PAIRS, pairs)
+    _put(grammar, position, CELL_N_PAIRS, n_pairs)
+    _put(grammar, position, CELL_REMOVED, removed + 8)
+    _put(grammar, position, CELL_N_REMOVED, load_i32(removed + 4))
+    _finish(grammar, position, FILTER, load_i64(canon[MAY_END] + split * 8), is_cut)
+    return DONE
+
+
+@kernel
+def _is_in(tokens, n, token):
+    for i in range(n):
+        if load_i32(tokens + i * 4) == token:
+            return True
+    return False
+
+
+@kernel
+def _allows(grammar, position, token):
+    """Whether a grammatical token is in the mask of a position that was reviewed."""
+    at = block(grammar, POSITIONS) + (position * POSITION_FIELDS - CELL_CONFIGURATION) * 8
+    kind = position_field(grammar, position, P_FILTER)
+    is_listed = _is_in(load_i64(at + 8 * CELL_PAIRS), load_i64(at + 8 * CELL_N_PAIRS), token)
+    if kind == NO_FILTER or kind == LIST:
+        return kind == NO_FILTER or is_listed
+    if is_listed or not has_bit(load_i64(at + 8 * CELL_WORDS), token):
+        return False
+    return not _is_in(load_i64(at + 8 * CELL_REMOVED), load_i64(at + 8 * CELL_N_REMOVED), token)
+
+
+@kernel
+def next_position(store, grammar, canon, position, token):
+    """The position after a token, REFUSED, or what is missing."""
+    never_inline()
+    key = (position << 21) | token
+    known = map_get(grammar, STEPS, key)
+    if known >= 0:
+        return known
+    missing = review(store, grammar, canon, position)
+    if missing != DONE:
+        return missing
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    if configuration == ENDED or token >= store[N_VOCAB]:
+        return REFUSED
+    if not has_bytes(store, token):  # text on both sides of a special token is split by itself
+        if position_field(grammar, position, CELL_MAY_END - CELL_CONFIGURATION) == 0:
+            return REFUSED
+        reached = take_token(store, grammar, configuration, token)
+        if reached == REFUSED and _is_in(block(store, EOS), store[N_EOS], token):
+            reached = ENDED if configuration_field(grammar, configuration, C_ACCEPTS) != 0 else REFUSED
+        split, before, chain = canon[START], NO_TOKEN, NO_CHAIN
+    else:
+        if not _allows(grammar, position, token):
+            return REFUSED
+        reached = take_token(store, grammar, configuration, token)
+        after = split_after(canon, split, before, chain, token)
+        chain = NO_CHAIN if after == REFUSED_SPLIT else chain_after(canon, split, chain, token)
+        split = canon[START] if after == REFUSED_SPLIT else after  # only where the grammatical mask stands
+        before = NO_TOKEN if after == REFUSED_SPLIT else token
+    if has_stopped(store, grammar):
+        return STOPPED
+    if reached < 0:
+        return REFUSED
+    found = position_of(grammar, reached, split, before, chain)
+    if has_stopped(store, grammar):
+        return STOPPED
+    map_put(grammar, STEPS, key, found)
+    return found
+
+
+@kernel
+def first_position(grammar, canon, configuration):
+    """The position in a configuration behind a special token."""
+    return position_of(grammar, configuration, canon[START], NO_TOKEN, NO_CHAIN)

@@ -1,0 +1,96 @@
+"""Slots of the table of a store's split states: what canonical masks know of the tokenizer alone.
+
+The slots up to N_GRAMMAR_SLOTS are those of a grammar's table: what is found for lexer states alone is remembered here
+as what is found for configurations is remembered there, by the same kernels.
+
+In: nothing. Out: numbers of slots. Cost: none.
+"""
+
+from __future__ import annotations
+
+from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, N_GRAMMAR_SLOTS, SAFE_ENDS, TOKENS, VERDICTS
+
+ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
+SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
+BUDGET = SHARED_BYTES + 1  # trie nodes of one search
+INSIDE_BUDGET = BUDGET + 1  # the same by a lexer state alone
+REPORT = INSIDE_BUDGET + 1  # split state that is missing
+IS_OPEN = REPORT + 1  # 1 when the lexeme might end on the way of the last search
+
+# --- tokens; a kind is all tokens that no split state tells apart
+KINDS = IS_OPEN + 1  # address of uint16[n_vocab]
+N_KINDS = KINDS + 1
+N_CONTINUING = N_KINDS + 1  # kinds below begin inside of a character
+KIND_FIRST = N_CONTINUING + 1  # address of int32[n_kinds + 1]
+KIND_TOKENS = KIND_FIRST + 1  # address of int32[n_vocab]: tokens by kind
+REACHABLE = KIND_TOKENS + 1  # address of uint8[n_vocab]: tokens that merging makes
+ROOT_CHILD = REACHABLE + 1  # address of int32[256]: trie node of a byte, 0 = none
+
+# --- split states; addresses of arrays by state
+FOLLOWS = ROOT_CHILD + 1  # int64: address of uint16[n_kinds], state after a token that is compatible, 0 = missing
+BREAKS = FOLLOWS + 1  # the same for one that is not
+GOES_ON = BREAKS + 1  # int64: address of uint8[n_kinds], tokens that do not end the word
+ENDS = GOES_ON + 1  # int64[n, 2]: ASCII characters that end the word
+MAY_END = ENDS + 1  # int64: 1 where the text may end
+IS_PARTIAL = MAY_END + 1  # uint8: inside of a character; the tables have the kinds below N_CONTINUING only
+IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
+FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
+LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
+KEYS = LONE_FOLLOWING + 1  # int64[n, STATE_FIELDS], see canonical_split.py
+ROW_STATES = KEYS + 1  # address of int32[...]: of the first entry of a row the state that has nothing undecided
+FAILS = ROW_STATES + 1  # address of uint8[...]: of the first entry of a row whether the match in progress may fail
+START = FAILS + 1  # the state before any text
+
+# --- tokens that slices answer, see canonical_inside.py
+SLICE_RESTS = START + 1  # address of int64[n, 2], by slice of JSON: trie of the tokens neither in it nor CUT_OFF, nodes
+N_SLICE_RESTS = SLICE_RESTS + 1
+CUT_OFF = N_SLICE_RESTS + 1  # address of int32[n, 2]: token of plain characters and a part of one more, how many
+N_CUT_OFF = CUT_OFF + 1
+
+# --- what merges with what (canonical_pairs.py); addresses
+CHILD_FIRST = N_CUT_OFF + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
+CHILDREN = CHILD_FIRST + 1  # int32: tokens, of each parent
+CHILD_RANKS = CHILDREN + 1  # int32: of each the rank
+RUN_FIRST = CHILD_RANKS + 1  # int32: of each the run that its merge refuses; ASK_EACH: not made after its parts
+RUN_END = RUN_FIRST + 1
+FIRST = RUN_END + 1  # int32[n]: the tree below a token in ORDER
+END = FIRST + 1
+ORDER = END + 1  # int32[n]: tokens
+ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
+ODD = ORDER_KINDS + 1  # int32[N_ODD]: odd tokens
+N_ODD = ODD + 1
+
+# --- words that are tokens (canonical_chains.py)
+N_CHAINS = N_ODD + 1
+CHAIN_FIRST = N_CHAINS + 1  # address of int32[n + 1]
+CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
+CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
+
+# --- found so far
+PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
+WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
+INSIDE = WITNESSES + 3  # map: mask, split state -> tokens inside of lexemes, in TOKENS, see canonical_inside.py
+HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
+
+# --- scratch
+QUEUE = HARD + 3  # int64[MOST_ENTRIES, ENTRY]
+WALK = QUEUE + 1  # int64[...]: places and states on the way through the trie
+SEARCH_WALK = WALK + 1
+FOUND = SEARCH_WALK + 1  # int32[...]: tokens
+N_FOUND = FOUND + 1
+DOUBTFUL = N_FOUND + 1  # int32[...]
+N_DOUBTFUL = DOUBTFUL + 1
+BITS = N_DOUBTFUL + 1  # int64[...]: a mask
+RUNS = BITS + 1  # int32[..., 2]
+ROOM = RUNS + 1  # bytes
+
+N_CANON_SLOTS = ROOM + 1
+
+ASK_EACH = -1
+ODD_KIND = 1 << 16
+
+CANON_BLOCKS = (
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, SAFE_ENDS, SAFE_ENDS + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM),
+)
