@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
+HERE = -2  # the variable that stands for a position in the text; what follows there is asked with `rests`
 MAX_STATES = 300  # a host name with labels of at most 63 characters takes 263
 MAX_STEPS = 15_000  # derivatives of atoms in one pattern; that host name takes 8,600
 
@@ -58,6 +59,10 @@ class Equations:
         """Add a variable; it equals nothing until it is defined."""
         self.definitions.append(frozenset())
         return frozenset({frozenset({(self.nodes.EPSILON, len(self.definitions) - 1)})})
+
+    def here(self) -> Formula:
+        """The position that `rests` is asked about."""
+        return frozenset({frozenset({(self.nodes.EPSILON, HERE)})})
 
     def define(self, variable: Formula, tail: Tail) -> None:
         """Say what a variable equals."""
@@ -145,6 +150,30 @@ class Equations:
                 self._refuse(f"{MAX_STATES} states")
         return alphabet.automaton(table, [self._is_nullable(state, frozenset()) for state in states])
 
+    def derivative(self, tail: Tail, alphabet: Alphabet, character: int) -> Tail:
+        """Derivative by any character of a class."""
+        if isinstance(tail, int):
+            return alphabet.derivative(tail, character)
+        return self._derive(tail, alphabet, character, frozenset())
+
+    def rests(self, tail: Tail) -> int:
+        """Node of what may follow at the position HERE, when it is reached now; a node holds before anything."""
+        if isinstance(tail, int):
+            return self.nodes.ALL if self.nodes.is_nullable(tail) else self.nodes.EMPTY
+        return self._rests(tail, frozenset())
+
+    def _rests(self, formula: Formula, busy: frozenset[int]) -> int:
+        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in formula]
+        return self.nodes.union(choices)
+
+    def _rests_of(self, atom: Atom, busy: frozenset[int]) -> int:
+        node, variable = atom
+        if variable == CLOSED:
+            return node
+        if not self.nodes.is_nullable(node) or variable in busy:
+            return self.nodes.EMPTY
+        return self.nodes.ALL if variable == HERE else self._rests(self.definitions[variable], busy | {variable})
+
     def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
         """Derivative of a formula.
 
@@ -162,7 +191,7 @@ class Equations:
         self._spend(1)
         node, variable = atom
         after: set[frozenset[Atom]] = {frozenset({(alphabet.derivative(node, character), variable)})}
-        if variable != CLOSED and variable not in busy and self.nodes.is_nullable(node):
+        if variable not in (CLOSED, HERE) and variable not in busy and self.nodes.is_nullable(node):
             after |= self._derive(self.definitions[variable], alphabet, character, busy | {variable})
         return self._normal(after)
 
