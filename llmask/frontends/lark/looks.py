@@ -15,7 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence, Tree
+from llmask.frontends.regex.tree import (
+    Alternatives,
+    Atomic,
+    Boundary,
+    Chars,
+    Edge,
+    Lazy,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
+)
 
 UNBOUNDED = 2**62
 MAX_CASES = 64  # combinations of alternatives that are looked at one by one

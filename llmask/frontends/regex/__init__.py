@@ -3,8 +3,8 @@ r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "
     text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations, atomic) --> node
 
 Two dialects: Python's `re` with the meaning of `re.fullmatch` or of `re.search`, and "ecma", the pattern language of
-JSON Schema, which searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its
-spellings.
+JSON Schema, which searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in
+all its spellings.
 
 In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remembered in `nodes.memo`.
 """

@@ -13,8 +13,8 @@ whole pattern, R.
 
 A loop whose body may match nothing has no such order (`re` leaves it after an empty round), so parsers refuse it in a
 group. Lost: single characters, `a*+`, as `a*(?!a)`: it is what comes out here, for them alone.
-Source: M. Berglund, B. van der Merwe, B. Watson, N. Weideman, "On the Semantics of Atomic Subgroups in Practical Regular
-Expressions", CIAA 2017; CPython Modules/_sre/sre_lib.h for the order.
+Source: M. Berglund, B. van der Merwe, B. Watson, N. Weideman, "On the Semantics of Atomic Subgroups in Practical
+Regular Expressions", CIAA 2017; CPython Modules/_sre/sre_lib.h for the order.
 
 In: a tree, tails. Out: tails. Cost: as `Meaning.tails_before`, twice; loops of more than a character make automata.
 """

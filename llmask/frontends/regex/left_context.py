@@ -10,18 +10,18 @@ Source: J. A. Brzozowski, "Derivatives of Regular Expressions", JACM 11 (1964), 
 
     \bfoo    state 0: nothing or a non-word character on the left    state 1: a word character on the left
 
-In: the languages, as nodes or formulas over whole characters. Out: states and the words between them. Cost: states x classes of
-characters x languages.
+In: the languages, as nodes or formulas over whole characters. Out: states and the words between them. Cost: states x
+classes of characters x languages.
 """
 
 from __future__ import annotations
 
 from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
-from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import Alphabet
+from llmask.frontends.regex.budget import Kind
 from llmask.frontends.regex.equations import Equations, Tail
 
-MAX_STATES = 200
+STATES = Kind(400, "the pattern's lookbehinds need more than {} states", "Shorten their repetitions.")
 
 
 class LeftContext:
@@ -51,10 +51,7 @@ class LeftContext:
                     self.states.append(after)
                 row.append(numbers[after])
             self.next_state.append(row)
-            if len(self.states) > MAX_STATES:
-                raise LimitExceeded(
-                    f"the pattern's lookbehinds need more than {MAX_STATES} states", help="Shorten their repetitions."
-                )
+            equations.budget.spend(STATES, 1)
         self.forgets = all(row == self.next_state[0] for row in self.next_state)
 
     def rests(self, language: int, state: int) -> int:

@@ -11,7 +11,7 @@ the tail both say the same, and once (?!y) is broken nothing is left, x & not(AL
 Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
 texts holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
 
-In: a tree. Out: a node. Cost: a few calls on `nodes` a part; MAX_STEPS bounds it.
+In: a tree. Out: a node. Cost: a few calls on `nodes` a part, bounded by STEPS.
 """
 
 from __future__ import annotations
@@ -20,19 +20,32 @@ from collections.abc import Callable
 from collections.abc import Sequence as Items
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
-from llmask.errors import LimitExceeded
+from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
 from llmask.frontends.regex.atomic import first_match_before
+from llmask.frontends.regex.budget import Budget, Kind
 from llmask.frontends.regex.ends import ANY_TEXT
 from llmask.frontends.regex.equations import Equations, Tail
 from llmask.frontends.regex.left_context import LeftContext
+from llmask.frontends.regex.shapes import (
+    character_sets,
+    looks_ahead,
+    parts_of,
+    single_character,
+    takes_one_character,
+    without_inner_counter,
+)
 from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
-MAX_STEPS = 30_000  # visits of a part in a state; loops that look around are visited as often as they repeat
+STEPS = Kind(  # visits of a part in a state; loops that look around are visited as often as they repeat
+    30_000,
+    "the pattern's anchors and look-arounds take more than {} steps",
+    "Shorten the repetitions around them, or move them out of repetitions.",
+)
+MANY_ROUNDS = 16  # fewer are written out
 START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
 
 
@@ -50,18 +63,16 @@ class Meaning:
     ----------
     left : states of the text on the left.
     languages : number of each left language in `left`, by key: START, a set of characters, or a lookbehind's id.
-    n_steps : visits so far.
+    budget : what the pattern may spend, lookbehinds included.
     alphabet : classes of all characters in the tree, once a loop needs them.
     """
 
-    def __init__(
-        self, nodes: RegexNodes, spelling: Spelling, tree: Tree, equations: Equations | None = None
-    ) -> None:
+    def __init__(self, nodes: RegexNodes, spelling: Spelling, tree: Tree, equations: Equations | None = None) -> None:
         self.nodes = nodes
         self.spelling = spelling
         self.any_text = nodes.repeat(spelling.char(nodes, TEXT), 0, None)
-        self.equations = equations or Equations(nodes, self.any_text)
-        self.n_steps = 0
+        self.equations = equations or Equations(nodes, self.any_text, Budget())
+        self.budget = self.equations.budget
         self._looks_memo: dict[int, bool] = {}
         self._made: list[Tree] = []
         self._looks_ahead: dict[int, list[Tail]] = {}
@@ -75,7 +86,7 @@ class Meaning:
                 self.languages[key] = len(left_languages)
                 left_languages.append(node)
                 told_apart += sets
-        self.left = LeftContext(Alphabet(nodes, spelling, told_apart), left_languages, self.equations)
+        self.left = LeftContext(Alphabet(nodes, spelling, told_apart, self.budget), left_languages, self.equations)
         self.alphabet: Alphabet | None = None
         self.tree = tree
         self.states = range(len(self.left.states))
@@ -83,10 +94,12 @@ class Meaning:
     # --- what looks around
 
     def _looks(self, tree: Tree) -> bool:
-        """Whether an anchor or look-around is inside."""
+        """Whether an anchor, look-around or atomic group is inside."""
         found = self._looks_memo.get(id(tree))
         if found is None:
-            found = isinstance(tree, (Edge, Boundary, Look, Atomic)) or any(self._looks(part) for part in _parts(tree))
+            found = isinstance(tree, (Edge, Boundary, Look, Atomic)) or any(
+                self._looks(part) for part in parts_of(tree)
+            )
             self._looks_memo[id(tree)] = found
         return found
 
@@ -104,9 +117,9 @@ class Meaning:
             if single is not None:
                 found.append(self._ends_in(single))
             else:
-                found.append((id(tree), self._text_behind(tree.inner), _character_sets(tree.inner)))
+                found.append((id(tree), self._text_behind(tree.inner), character_sets(tree.inner)))
         elif self._looks(tree):
-            for part in _parts(tree):
+            for part in parts_of(tree):
                 found += self._left_languages(part)
         return found
 
@@ -114,7 +127,7 @@ class Meaning:
         """The texts that end in a match of `tree`; with HERE at their end when that depends on what follows."""
         behind = Sequence((ANY_TEXT, tree))
         meaning = Meaning(self.nodes, self.spelling, behind, self.equations)
-        end = self.equations.here() if _looks_ahead(tree) else self.nodes.EPSILON
+        end = self.equations.here() if looks_ahead(tree) else self.nodes.EPSILON
         return meaning.tails_before(behind, [end for _ in meaning.states])[0]
 
     def _ends_in(self, members: CodePointSet) -> tuple[object, int, list[CodePointSet]]:
@@ -135,6 +148,7 @@ class Meaning:
 
     def _compound_node(self, tree: Alternatives | Sequence | Repeated) -> int:
         if isinstance(tree, Repeated):
+            tree = without_inner_counter(tree)
             return self.nodes.repeat(self._node(tree.base), tree.min, tree.max)
         if isinstance(tree, Sequence):
             return self.nodes.concat(self._row(tree.parts))
@@ -164,12 +178,7 @@ class Meaning:
         """What may follow before `tree`, a state each, when `tails` may follow behind it (None: the end)."""
         if tails is None:
             tails = [self.nodes.EPSILON for _ in self.states]
-        self.n_steps += len(tails)
-        if self.n_steps > MAX_STEPS:
-            raise LimitExceeded(
-                f"the pattern's anchors and look-arounds take more than {MAX_STEPS} steps",
-                help="Shorten the repetitions around them, or move them out of repetitions.",
-            )
+        self.budget.spend(STEPS, len(tails))
         if not self._looks(tree):
             return [self._plain_before(tree, state, tails) for state in self.states]
         if isinstance(tree, Sequence):
@@ -209,6 +218,12 @@ class Meaning:
         return found
 
     def _loop_before(self, tree: Repeated, tails: Items[Tail]) -> list[Tail]:
+        ends = self.nodes.EMPTY, self.nodes.EPSILON
+        is_long = max(tree.min, tree.max or 0) > MANY_ROUNDS
+        if is_long and takes_one_character(tree.base) and all(tail in ends for tail in tails):
+            # rounds are characters, and nothing follows that has some of its own
+            rounds = self.nodes.repeat(self.spelling.char(self.nodes, TEXT), tree.min, tree.max)
+            return [self.only(rounds, tail) for tail in self._endless_loop_before(tree.base, tails)]
         ahead = list(tails)
         if tree.max is None:
             ahead = self._endless_loop_before(tree.base, tails)
@@ -232,7 +247,8 @@ class Meaning:
         for variable, tail in zip(variables, choose(variables), strict=True):
             self.equations.define(variable, tail)
         if all(isinstance(tail, int) for tail in tails):
-            self.alphabet = self.alphabet or Alphabet(self.nodes, self.spelling, _character_sets(self.tree))
+            if self.alphabet is None:
+                self.alphabet = Alphabet(self.nodes, self.spelling, character_sets(self.tree), self.budget)
             return [self.equations.solve(variable, self.alphabet) for variable in variables]
         return list(variables)
 
@@ -281,11 +297,11 @@ class Meaning:
         """
         anything: list[Tail] = [self.nodes.ALL for _ in self.states]
         if isinstance(tree, Sequence):
-            n_parts, tails = len(tree.parts), anything
-            while n_parts and tails == anything:
-                n_parts -= 1
-                tails = self.before_anything(tree.parts[n_parts])
-            return self.tails_before(self.kept(Sequence(tree.parts[:n_parts])), tails) if n_parts else tails
+            nparts_of, tails = len(tree.parts), anything
+            while nparts_of and tails == anything:
+                nparts_of -= 1
+                tails = self.before_anything(tree.parts[nparts_of])
+            return self.tails_before(self.kept(Sequence(tree.parts[:nparts_of])), tails) if nparts_of else tails
         if isinstance(tree, Alternatives):
             columns = [self.before_anything(option) for option in tree.options]
             return [self.equations.union([column[state] for column in columns]) for state in self.states]
@@ -316,55 +332,3 @@ class Meaning:
         if rest == nodes.EPSILON and isinstance(tail, int):
             return nodes.EPSILON if nodes.is_nullable(tail) else nodes.EMPTY
         return self.equations.intersect(rest, tail)
-
-
-def _parts(tree: Tree) -> Items[Tree]:
-    parts: Items[Tree] = ()
-    if isinstance(tree, (Look, Atomic)):
-        parts = (tree.inner,)
-    elif isinstance(tree, (Chars, Edge, Boundary)):
-        pass  # asked first: the other classes are abstract, and `isinstance` takes a microsecond to say no
-    elif isinstance(tree, Alternatives):
-        parts = tree.options
-    elif isinstance(tree, Sequence):
-        parts = tree.parts
-    elif isinstance(tree, Repeated):
-        parts = (tree.base,)
-    return parts
-
-
-def _looks_ahead(tree: Tree) -> bool:
-    """Whether something inside asks what follows; an atomic group does, by what it would rather match."""
-    if isinstance(tree, Edge):
-        return tree.is_end
-    if isinstance(tree, (Boundary, Atomic)) or (isinstance(tree, Look) and not tree.is_behind):
-        return True
-    return any(_looks_ahead(part) for part in _parts(tree))
-
-
-def single_character(tree: Tree) -> CodePointSet | None:
-    """The set, if the tree matches one character of a set and nothing else."""
-    if isinstance(tree, Chars):
-        return tree.members
-    if isinstance(tree, Sequence):
-        return single_character(tree.parts[0]) if len(tree.parts) == 1 else None
-    if not isinstance(tree, Alternatives):
-        return None
-    members = NO_TEXT
-    for option in tree.options:
-        single = single_character(option)
-        if single is None:
-            return None
-        members = members.union(single)
-    return members
-
-
-def _character_sets(tree: Tree) -> list[CodePointSet]:
-    """Every set of characters in a tree, so that no two characters of a class differ for it."""
-    if isinstance(tree, Chars):
-        return [tree.members]
-    if isinstance(tree, Edge):
-        return [tree.terminators, tree.may_follow]
-    if isinstance(tree, Boundary):
-        return [tree.words]
-    return [members for part in _parts(tree) for members in _character_sets(part)]

@@ -1,8 +1,8 @@
 r"""Python's pattern syntax, parsed with interegular's parser.
 
 interegular 0.3.3 gives the frame: alternatives, rows, and the reading primitives. The items of a row are replaced,
-because it refuses `^`, `$`, `\b`, lookbehind and atomic groups, accepts `a**`, misreads `a{`, and its errors have no place. Errors
-are raised where they are found; `nomatch`, the parser's own signal, only ends a row.
+because it refuses `^`, `$`, `\b`, lookbehind and atomic groups, accepts `a**`, misreads `a{`, and its errors have no
+place. Errors are raised where they are found; `nomatch`, the parser's own signal, only ends a row.
 Source: Python documentation, `re`, "Regular Expression Syntax"; CPython Lib/re/_parser.py for what it leaves open.
 
 In: the text of a pattern. Out: a `Tree`. Cost: about 2 us a character.
@@ -175,8 +175,7 @@ class PythonParser(CharacterParser):
 
     def _possessive(self, item: Tree, low: int, high: int | None, at: int) -> Tree:
         """Each round is a group that keeps its first match, and so is their row."""
-        once = item if has_one_way(item) else Atomic(item)
-        return self._atomic(Repeated(once, low, high), at)
+        return self._atomic(Repeated(self._atomic(item, at), low, high), at)
 
     # --- groups
 
