@@ -105,7 +105,7 @@ class CharacterParser(_ParsePattern):  # type: ignore[misc]
             if end < 0 or self.data[self.index] != "{":
                 raise KeyError
             character = ord(unicodedata.lookup(self.data[self.index + 1 : end]))
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, UnicodeError):  # a name may hold a lone surrogate
             self._refuse("this is no name of a character", start, r"Example: \N{EM DASH}.")
         self.index = end + 1
         return character

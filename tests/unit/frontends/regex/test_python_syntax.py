@@ -192,6 +192,7 @@ REFUSED = [
     (r"\x4", "this escape needs 2 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\U00110000", "this escape needs 8 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\777", "this octal escape is above 0o377", 1, r"Write \u0100 for larger code points."),
+    ("\\N{NO \ud800}", "this is no name of a character", 1, r"Example: \N{EM DASH}."),
     (r"\N{NO SUCH}", "this is no name of a character", 1, r"Example: \N{EM DASH}."),
 ]
 
