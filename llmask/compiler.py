@@ -221,22 +221,26 @@ class Compiler(TagCompiler):
             escapes=escapes,
         )
 
-    def regex(self, pattern: str) -> CompiledGrammar:
-        """Compile a regular expression in Python's syntax; the whole text has to match it.
+    def regex(self, pattern: str, method: str = "fullmatch") -> CompiledGrammar:
+        r"""Compile a pattern of Python's `re`, with `\p{...}`: texts that `re.fullmatch`, or "search", finds it in.
 
         Raises
         ------
-        GrammarError : the pattern is malformed, uses what a regular language cannot express, or matches nothing.
+        GrammarError : the pattern is malformed, no regular language can express it (references), or matches nothing.
+        LimitExceeded : its look-arounds and atomic groups need too many states.
         """
         if not isinstance(pattern, str):
             raise GrammarError(f"a pattern is a str, not {type(pattern).__name__}", help="decode bytes first")
+        if method not in ("fullmatch", "search"):
+            raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
         self._check_length("pattern", pattern)
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
+            node = compile_pattern(store.nodes, pattern, is_search=method == "search")
+            return CompiledGrammar(store, _one_lexeme(store, node))
 
-        return self._cached(("regex", pattern), compile_now)
+        return self._cached(("regex", pattern, method), compile_now)
 
     def gbnf(self, text: str) -> CompiledGrammar:
         r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.

@@ -15,7 +15,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence, Tree
+from llmask.frontends.regex.tree import (
+    Alternatives,
+    Atomic,
+    Boundary,
+    Chars,
+    Edge,
+    Lazy,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
+)
 
 UNBOUNDED = 2**62
 MAX_CASES = 64  # combinations of alternatives that are looked at one by one
@@ -30,6 +41,8 @@ def width(tree: Tree) -> Width:
         low, high = width(tree.base)
         most = UNBOUNDED if tree.max is None and high else high * (tree.max or 0)
         return min(low * tree.min, UNBOUNDED), min(most, UNBOUNDED)
+    if isinstance(tree, Atomic):
+        return width(tree.inner)
     if isinstance(tree, Sequence):
         widths = [width(part) for part in tree.parts]
         return min(sum(low for low, _ in widths), UNBOUNDED), min(sum(high for _, high in widths), UNBOUNDED)
@@ -51,6 +64,9 @@ def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
         if width(tree.inner)[1] > (before if tree.is_behind else behind):
             return "a look-behind" if tree.is_behind else "a look-ahead"
         return None
+    if isinstance(tree, Atomic):  # what it would rather match may reach further than what it matches
+        low, high = width(tree.inner)
+        return "an atomic group" if high > low + behind else looks_outside(tree.inner, before, behind)
     if isinstance(tree, Repeated):
         return looks_outside(tree.base, before, behind)
     if isinstance(tree, Alternatives):
@@ -98,6 +114,8 @@ def lazy_tails(tree: Tree, tail: tuple[Tree, ...] = ()) -> Iterator[tuple[Tree, 
     """What follows each lazy quantifier; None for one inside a repetition."""
     if isinstance(tree, Lazy):
         yield tail
+    elif isinstance(tree, Atomic):
+        yield from (None for _ in lazy_tails(tree.inner))
     elif isinstance(tree, Repeated):
         is_once = tree.max == 1
         yield from (found if is_once else None for found in lazy_tails(tree.base, tail))

@@ -1,10 +1,10 @@
 r"""Patterns as text to nodes over bytes: what `Compiler.regex`, "pattern" and "format" of JSON schemas stand on.
 
-    text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations) --> node
+    text -- python_syntax | ecma_syntax --> tree -- ends, meaning (left_context, equations, atomic) --> node
 
-Two dialects: Python's `re` with the meaning of `re.fullmatch`, and "ecma", the pattern language of JSON Schema, which
-searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in all its
-spellings.
+Two dialects: Python's `re` with the meaning of `re.fullmatch` or of `re.search`, and "ecma", the pattern language of
+JSON Schema, which searches. Either speaks about raw UTF-8 or, with `json_string`, about the inside of a JSON string in
+all its spellings.
 
 In: a pattern. Out: a node id. Cost: 50-100 us for an ordinary pattern; remembered in `nodes.memo`.
 """
@@ -33,6 +33,7 @@ def compile_pattern(
     json_string: bool = False,
     max_length: int = MAX_PATTERN_LENGTH,
     is_negated: bool = False,
+    is_search: bool = False,
 ) -> int:
     r"""Node of the texts that a pattern matches.
 
@@ -41,6 +42,7 @@ def compile_pattern(
     nodes : where the node is made.
     pattern : the pattern.
     dialect : "python": the texts that `re.fullmatch` matches; "ecma": those in which ECMA-262 (flag u) finds one.
+    is_search : with "python", the texts in which `re.search` finds a match.
     json_string : the node is of the texts' JSON spellings, without the quotes, instead of their UTF-8.
     max_length : characters allowed in a pattern.
     is_negated : the node is of all other texts. Their complement within all text says the same, but is found to be
@@ -59,15 +61,22 @@ def compile_pattern(
     >>> nodes.matches(node, b"2024-05")
     True
     """
-    key = (__name__, pattern, dialect, json_string, is_negated)
+    is_search = is_search or dialect == "ecma"
+    key = (__name__, pattern, dialect, json_string, is_negated, is_search)
     found = nodes.memo.get(key)
     if found is None:
-        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length, is_negated)
+        found = nodes.memo[key] = _compile(nodes, pattern, dialect, json_string, max_length, is_negated, is_search)
     return int(found)
 
 
 def _compile(
-    nodes: RegexNodes, pattern: str, dialect: str, json_string: bool, max_length: int, is_negated: bool
+    nodes: RegexNodes,
+    pattern: str,
+    dialect: str,
+    json_string: bool,
+    max_length: int,
+    is_negated: bool,
+    is_search: bool,
 ) -> int:
     from llmask.frontends.regex.alphabet import Spelling
     from llmask.frontends.regex.ecma_syntax import EcmaParser
@@ -84,9 +93,8 @@ def _compile(
                 f"the pattern has {len(pattern)} characters, more than {max_length}",
                 help="Shorten it, or raise the limit.",
             )
-        tree = (
-            whole_match(PythonParser(pattern).parse()) if dialect == "python" else search(EcmaParser(pattern).parse())
-        )
+        parsed = (PythonParser if dialect == "python" else EcmaParser)(pattern).parse()
+        tree = search(parsed) if is_search else whole_match(parsed)
         return tree_node(nodes, spelling, absent(tree) if is_negated else tree)
     except RecursionError:
         raise LimitExceeded(

@@ -16,16 +16,28 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import LimitExceeded
+from llmask.frontends.regex.budget import Budget, Kind
+from llmask.frontends.regex.machines import minimal
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 DEAD = -1
 MAX_CLASSES = 250
-MAX_ROWS = 30_000  # 10 MB of transitions
+ROWS = Kind(  # 10 us and 300 bytes each
+    60_000,
+    "the pattern's look-arounds need automata of more than {} states",
+    "Use ranges of ASCII instead of Unicode classes beside them, or shorten the repetitions.",
+)
+DERIVATIVES = Kind(  # by a byte, 2-4 us each
+    400_000,
+    "the pattern's look-arounds take more than {} derivatives",
+    "Use fewer different characters beside them, or shorten the repetitions.",
+)
 
 
 class Spelling(NamedTuple):
@@ -49,8 +61,11 @@ class Alphabet:
     classes : disjoint sets, together all text.
     """
 
-    def __init__(self, nodes: RegexNodes, spelling: Spelling, told_apart: Iterable[CodePointSet]) -> None:
+    def __init__(
+        self, nodes: RegexNodes, spelling: Spelling, told_apart: Iterable[CodePointSet], budget: Budget
+    ) -> None:
         self.nodes = nodes
+        self.budget = budget
         self.spelling = spelling
         self.classes = [TEXT]
         for members in dict.fromkeys(told_apart):
@@ -62,15 +77,22 @@ class Alphabet:
                     help="Split the pattern, or move look-arounds out of repetitions.",
                 )
         self._examples: list[bytes] = []
-        self._parts: list[list[int]] = []
+        self._derivatives: dict[tuple[int, int], int] = {}
+        self._parts: npt.NDArray[np.int32] | None = None
+        self._class_of_byte = np.zeros(256, np.int64)
 
     def derivative(self, node: int, character: int) -> int:
         """Derivative of a node over whole characters by any character of a class."""
         if not self._examples:
             self._examples = [self.spelling.spell(chr(members.bounds[0])) for members in self.classes]
-        for byte in self._examples[character]:
-            node = self.nodes.derivative(node, byte)
-        return node
+        found = self._derivatives.get((node, character))
+        if found is None:
+            found = node
+            self.budget.spend(DERIVATIVES, len(self._examples[character]))
+            for byte in self._examples[character]:
+                found = self.nodes.derivative(found, byte)
+            self._derivatives[node, character] = found
+        return found
 
     def automaton(self, next_state: list[list[int]], accepting: list[bool], start: int = 0) -> int:
         """Node of an automaton over classes.
@@ -81,27 +103,56 @@ class Alphabet:
         accepting : whether the text may end, a state each.
         start : the first state.
         """
-        if not self._parts:
-            self._parts = self._open_classes()
+        order = [start, *(state for state in range(len(next_state)) if state != start)]
+        places = np.argsort([*order, len(order)])  # DEAD, the last item, stays the last
+        places[DEAD] = DEAD
+        moved = places[np.array([next_state[state] for state in order], np.int64)]
+        table, accepts = minimal(moved.astype(np.int32), np.array([accepting[state] for state in order], np.bool_))
+        columns, class_of = np.unique(table, axis=1, return_inverse=True)
+        return self._open(columns, accepts, *self._spelled(class_of.reshape(-1), columns.shape[1]))
+
+    def _open(
+        self,
+        table: npt.NDArray[np.int32],
+        accepting: npt.NDArray[np.bool_],
+        parts: npt.NDArray[np.int32],
+        class_of_byte: npt.NDArray[np.int64],
+    ) -> int:
+        """Node of an automaton over classes, of which `_spelled` says how they are spelled."""
         # State s before a character is row s; after bytes that lead to part k of one, row k * n_states + s.
-        n_states, n_parts = len(next_state), len(self._parts)
-        if n_states * n_parts > MAX_ROWS:
-            raise LimitExceeded(
-                f"the pattern's look-arounds need an automaton of more than {MAX_ROWS} states",
-                help="Use ranges of ASCII instead of Unicode classes beside them, or shorten the repetitions.",
-            )
-        parts, class_of_byte = np.unique(np.array(self._parts, dtype=np.int32), axis=1, return_inverse=True)
+        n_states, n_parts = len(table), len(parts)
+        self.budget.spend(ROWS, n_states * n_parts)
         inside = parts[:, None, :] * n_states + np.arange(n_states)[None, :, None]
-        whole = np.array(next_state, dtype=np.int64).T[np.maximum(DEAD - 1 - parts, 0)].transpose(0, 2, 1)
+        whole = table.astype(np.int64).T[np.maximum(DEAD - 1 - parts, 0)].transpose(0, 2, 1)
         dead_or_whole = np.where((parts < DEAD)[:, None, :], whole, DEAD)
-        table = np.where((parts > DEAD)[:, None, :], inside, dead_or_whole).reshape(n_parts * n_states, -1)
-        swap = np.arange(len(table) + 1)
-        swap[[0, start]] = swap[[start, 0]]
-        swap[DEAD] = DEAD
-        table = np.ascontiguousarray(swap[table[swap[:-1]]], dtype=np.int32)
-        ends = np.zeros(len(table), dtype=np.bool_)
-        ends[swap[:n_states]] = accepting
-        return self.nodes.dfa(class_of_byte.reshape(-1).astype(np.uint8), table, ends)
+        opened = np.where((parts > DEAD)[:, None, :], inside, dead_or_whole).reshape(n_parts * n_states, -1)
+        ends = np.zeros(len(opened), dtype=np.bool_)
+        ends[:n_states] = accepting
+        return self.nodes.dfa(class_of_byte.astype(np.uint8), opened.astype(np.int32), ends)
+
+    def _spelled(
+        self, class_of: npt.NDArray[np.int64], n_classes: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """How characters are spelled when only `class_of` their classes is asked, in minimal form.
+
+        Returns
+        -------
+        parts : a row a state inside a character, a column a class of bytes; see `_open_classes`.
+        class_of_byte : the column of each byte.
+        """
+        if self._parts is None:
+            opened = np.array(self._open_classes(), dtype=np.int32)
+            self._parts, found = np.unique(opened, axis=1, return_inverse=True)
+            self._class_of_byte = found.reshape(-1)
+        n_parts, n_columns = self._parts.shape
+        whole = n_parts + class_of[np.maximum(DEAD - 1 - self._parts, 0)]  # classes are states that nothing leaves
+        leads_to = np.where(self._parts < DEAD, whole, self._parts)
+        table = np.vstack([leads_to, np.full((n_classes, n_columns), DEAD)]).astype(np.int32)
+        table, colors = minimal(table, np.array([0] * n_parts + [*range(1, n_classes + 1)], np.int32))
+        is_part = colors == 0
+        codes = np.append(np.where(is_part, np.cumsum(is_part) - 1, DEAD - colors), DEAD)
+        parts, found = np.unique(codes[table[is_part]], axis=1, return_inverse=True)
+        return parts.astype(np.int32), found.reshape(-1)[self._class_of_byte]
 
     def _open_classes(self) -> list[list[int]]:
         """A row a state inside a character: by byte the next such state, DEAD, or DEAD - 1 - c: class c is whole.
@@ -115,16 +166,12 @@ class Alphabet:
         found: list[list[int]] | None = nodes.memo.get(key)
         if found is not None:
             return found
-        derivatives: dict[int, list[int]] = {}
         states = [start]
         numbers = {(nodes.EMPTY,) * len(start): DEAD, start: 0}
         rows = []
         for state in states:
-            for node in state:
-                if node not in derivatives:
-                    derivatives[node] = [nodes.derivative(node, byte) for byte in range(256)]
             row = []
-            for after in zip(*(derivatives[node] for node in state), strict=True):
+            for after in zip(*map(self._derivatives_by_byte, state), strict=True):
                 if after not in numbers:
                     is_whole = nodes.EPSILON in after
                     numbers[after] = DEAD - 1 - after.index(nodes.EPSILON) if is_whole else len(states)
@@ -134,3 +181,11 @@ class Alphabet:
             rows.append(row)
         nodes.memo[key] = rows
         return rows
+
+    def _derivatives_by_byte(self, node: int) -> list[int]:
+        key = (__name__, "derivatives", node)
+        found: list[int] | None = self.nodes.memo.get(key)
+        if found is None:
+            self.budget.spend(DERIVATIVES, 256)
+            found = self.nodes.memo[key] = [self.nodes.derivative(node, byte) for byte in range(256)]
+        return found

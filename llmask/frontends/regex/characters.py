@@ -2,7 +2,7 @@ r"""Characters, escapes and classes of Python's pattern syntax.
 
 interegular 0.3.3 spells classes out character by character, knows `\d \w \s` for ASCII only, refuses `\u0041` and
 `\N{...}`, misreads `[]a]`, and says nowhere where an error is; so this part of its parser is replaced, and classes
-are `CodePointSet`s.
+are `CodePointSet`s. `\p{...}` is read as ECMA-262 has it; `re` has no such escape.
 Source: Python documentation, `re`, "Regular Expression Syntax"; CPython Lib/re/_parser.py for what it leaves open.
 
 In: the text of a pattern and the place in it. Out: code points and sets of them. Cost: about 2 us a character.
@@ -10,6 +10,7 @@ In: the text of a pattern and the place in it. Out: code points and sets of them
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import deque
 from typing import NoReturn
@@ -18,6 +19,7 @@ from interegular.patterns import _ParsePattern
 
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+from llmask.derivatives.unicode_scripts import script
 from llmask.errors import GrammarError
 
 NEWLINE = CodePointSet.of("\n")
@@ -26,6 +28,10 @@ OCTAL = frozenset("01234567")
 HEX = frozenset("0123456789abcdefABCDEF")
 ASCII_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 CONTROLS = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+PROPERTY = re.compile(r"\{(?:(\w+)=)?(\w+)\}")
+GENERAL_CATEGORY = ("gc", "General_Category", None)
+SCRIPT = ("sc", "Script")
+SCRIPT_EXTENSIONS = ("scx", "Script_Extensions")
 
 
 class _NoExpectations(dict):  # type: ignore[type-arg]
@@ -68,6 +74,8 @@ class CharacterParser(_ParsePattern):  # type: ignore[misc]
             return self._hexadecimal(start, lengths[letter])
         if letter == "N":
             return self._named_character(start)
+        if letter in ("p", "P"):
+            return self._property(start)
         if letter in OCTAL:
             return self._octal(start)
         if letter in ASCII_LETTERS or letter in DIGITS or not letter:
@@ -97,10 +105,30 @@ class CharacterParser(_ParsePattern):  # type: ignore[misc]
             if end < 0 or self.data[self.index] != "{":
                 raise KeyError
             character = ord(unicodedata.lookup(self.data[self.index + 1 : end]))
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, UnicodeError):  # a name may hold a lone surrogate
             self._refuse("this is no name of a character", start, r"Example: \N{EM DASH}.")
         self.index = end + 1
         return character
+
+    def _property(self, start: int) -> CodePointSet:
+        found = PROPERTY.match(self.data, self.index)
+        if not found:
+            self._refuse(f"the escape {self.data[start : start + 2]} needs a property", start, r"Example: \p{L}.")
+        key, value = found.groups()
+        self.index = found.end()
+        members = unicode_classes.category(value) if key in GENERAL_CATEGORY else None
+        if key in SCRIPT or key in SCRIPT_EXTENSIONS:
+            members = script(value, key in SCRIPT_EXTENSIONS)
+        elif members is None and key is None:
+            members = unicode_classes.binary_property(value)
+        if members is None:
+            self._refuse(
+                f"the Unicode property {found[0][1:-1]} is not supported",
+                start,
+                "Use a general category such as Lu, a common script such as Script=Greek, or ranges of code points.",
+            )
+        members = self._any_case(members)
+        return members if self.data[start + 1] == "p" else members.complement()
 
     # --- classes of characters
 
@@ -186,10 +214,6 @@ class CharacterParser(_ParsePattern):  # type: ignore[misc]
             ascii_part = members.intersect(unicode_classes.ASCII)
             return members.union(unicode_classes.without_case(ascii_part).intersect(unicode_classes.ASCII))
         return unicode_classes.without_case(members)
-
-    def _no_look_behind(self, start: int) -> None:
-        if self.behind:
-            self._refuse("a lookbehind cannot look ahead", start, "Move this behind the lookbehind's parenthesis.")
 
     def _refuse_reference(self, start: int) -> NoReturn:
         self._refuse(

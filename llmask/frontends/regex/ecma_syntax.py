@@ -16,7 +16,6 @@ import re
 
 from llmask.derivatives import unicode_classes
 from llmask.derivatives.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
-from llmask.derivatives.unicode_scripts import script
 from llmask.frontends.regex.characters import DIGITS
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Boundary, Edge, Tree
@@ -24,10 +23,6 @@ from llmask.frontends.regex.tree import Boundary, Edge, Tree
 CONTROLS = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 BRACED = re.compile(r"\{([0-9a-fA-F]+)\}")
 LOW_HALF = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-PROPERTY = re.compile(r"\{(?:(\w+)=)?(\w+)\}")
-GENERAL_CATEGORY = ("gc", "General_Category", None)
-SCRIPT = ("sc", "Script")
-SCRIPT_EXTENSIONS = ("scx", "Script_Extensions")
 
 
 class EcmaParser(PythonParser):
@@ -44,6 +39,9 @@ class EcmaParser(PythonParser):
 
     def _possessive(self, item: Tree, low: int, high: int | None, at: int) -> Tree:
         self._refuse("a quantifier cannot follow a quantifier", at, "Remove the plus.")
+
+    def _atomic(self, inner: Tree, start: int) -> Tree:
+        self._refuse("this group has an unknown extension", start, "Write (?: instead of (?>.")
 
     def _open_special_group(self, start: int) -> None:
         if self.data.startswith("(?<", start):
@@ -88,8 +86,7 @@ class EcmaParser(PythonParser):
         if letter == "c":
             return self._control(start)
         if letter in ("p", "P"):
-            members = self._property(start)
-            return members if letter == "p" else members.complement()
+            return self._property(start)
         if letter == "k":
             self._refuse_reference(start)
         if not letter or (letter.isalnum() and letter.isascii()):
@@ -114,25 +111,6 @@ class EcmaParser(PythonParser):
             self._refuse(r"the escape \c needs a letter", start, r"Example: \cJ.")
         self.index += 1
         return ord(letter) % 32
-
-    def _property(self, start: int) -> CodePointSet:
-        found = PROPERTY.match(self.data, self.index)
-        if not found:
-            self._refuse(r"the escape \p needs a property", start, r"Example: \p{L}.")
-        key, value = found.groups()
-        self.index = found.end()
-        members = unicode_classes.category(value) if key in GENERAL_CATEGORY else None
-        if key in SCRIPT or key in SCRIPT_EXTENSIONS:
-            members = script(value, key in SCRIPT_EXTENSIONS)
-        elif members is None and key is None:
-            members = unicode_classes.binary_property(value)
-        if members is None:
-            self._refuse(
-                f"the Unicode property {found[0][1:-1]} is not supported",
-                start,
-                "Use a general category such as Lu, a common script such as Script=Greek, or ranges of code points.",
-            )
-        return members
 
     # --- meanings
 

@@ -7,7 +7,7 @@ equations are solved by making the automaton of all formulas that characters lea
 Source: J. A. Brzozowski, E. Leiss, "On equations for regular languages, finite automata, and sequential networks",
 Theoretical Computer Science 10 (1980).
 
-In: equations. Out: one automaton node. Cost: states x classes of characters x atoms; MAX_STATES bounds it.
+In: equations. Out: one automaton node. Cost: states x classes of characters x atoms, bounded by STATES and STEPS.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NoReturn, Union
+from typing import TYPE_CHECKING, Union
 
-from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import DEAD, Alphabet
+from llmask.frontends.regex.budget import Budget, Kind
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
-MAX_STATES = 300  # a host name with labels of at most 63 characters takes 263
-MAX_STEPS = 15_000  # derivatives of atoms in one pattern; that host name takes 8,600
+HERE = -2  # the variable that stands for a position in the text; what follows there is asked with `rests`
+LOOP = "a repetition around an anchor, look-around or atomic group needs more than {} "
+HELP = "Move the look-around out of the repetition, or shorten the repetitions beside it."
+STATES = Kind(300, LOOP + "states", HELP)  # a host name with labels of at most 63 characters takes 263
+STEPS = Kind(15_000, LOOP + "steps", HELP)  # derivatives of atoms in one pattern; that host name takes 8,600
 
 Atom = tuple[int, int]
 Formula = frozenset[frozenset[Atom]]
@@ -39,18 +42,18 @@ class Equations:
     ----------
     nodes : where nodes are made.
     any_text : node of all text; every tail is a part of it.
+    budget : what the pattern may spend.
 
     Attributes
     ----------
     definitions : what each variable equals; set once by `define`.
-    n_steps : derivatives of atoms taken so far.
     """
 
-    def __init__(self, nodes: RegexNodes, any_text: int) -> None:
+    def __init__(self, nodes: RegexNodes, any_text: int, budget: Budget) -> None:
         self.nodes = nodes
         self.any_text = any_text
         self.definitions: list[Formula] = []
-        self.n_steps = 0
+        self.budget = budget
 
     # --- building
 
@@ -58,6 +61,10 @@ class Equations:
         """Add a variable; it equals nothing until it is defined."""
         self.definitions.append(frozenset())
         return frozenset({frozenset({(self.nodes.EPSILON, len(self.definitions) - 1)})})
+
+    def here(self) -> Formula:
+        """The position that `rests` is asked about."""
+        return frozenset({frozenset({(self.nodes.EPSILON, HERE)})})
 
     def define(self, variable: Formula, tail: Tail) -> None:
         """Say what a variable equals."""
@@ -127,7 +134,7 @@ class Equations:
         Raises
         ------
         LimitExceeded
-            When the automaton needs more than MAX_STATES states or MAX_STEPS steps.
+            When the automaton needs more states or steps than a pattern may take.
         """
         numbers = {formula: 0}
         states = [formula]
@@ -141,9 +148,32 @@ class Equations:
                     states.append(after)
                 row.append(numbers[after] if after else DEAD)
             table.append(row)
-            if len(states) > MAX_STATES:
-                self._refuse(f"{MAX_STATES} states")
+            self.budget.spend(STATES, 1)
         return alphabet.automaton(table, [self._is_nullable(state, frozenset()) for state in states])
+
+    def derivative(self, tail: Tail, alphabet: Alphabet, character: int) -> Tail:
+        """Derivative by any character of a class."""
+        if isinstance(tail, int):
+            return alphabet.derivative(tail, character)
+        return self._derive(tail, alphabet, character, frozenset())
+
+    def rests(self, tail: Tail) -> int:
+        """Node of what may follow at the position HERE, when it is reached now; a node holds before anything."""
+        if isinstance(tail, int):
+            return self.nodes.ALL if self.nodes.is_nullable(tail) else self.nodes.EMPTY
+        return self._rests(tail, frozenset())
+
+    def _rests(self, formula: Formula, busy: frozenset[int]) -> int:
+        choices = [self.nodes.intersect([self._rests_of(atom, busy) for atom in choice]) for choice in formula]
+        return self.nodes.union(choices)
+
+    def _rests_of(self, atom: Atom, busy: frozenset[int]) -> int:
+        node, variable = atom
+        if variable == CLOSED:
+            return node
+        if not self.nodes.is_nullable(node) or variable in busy:
+            return self.nodes.EMPTY
+        return self.nodes.ALL if variable == HERE else self._rests(self.definitions[variable], busy | {variable})
 
     def _derive(self, formula: Formula, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
         """Derivative of a formula.
@@ -154,15 +184,15 @@ class Equations:
         choices: list[frozenset[Atom]] = []
         for choice in formula:
             factors = [self._derive_atom(atom, alphabet, character, busy) for atom in choice]
-            self._spend(prod(map(len, factors)))
+            self.budget.spend(STEPS, prod(map(len, factors)))
             choices += [frozenset().union(*picked) for picked in product(*factors)]
         return self._normal(choices)
 
     def _derive_atom(self, atom: Atom, alphabet: Alphabet, character: int, busy: frozenset[int]) -> Formula:
-        self._spend(1)
+        self.budget.spend(STEPS, 1)
         node, variable = atom
         after: set[frozenset[Atom]] = {frozenset({(alphabet.derivative(node, character), variable)})}
-        if variable != CLOSED and variable not in busy and self.nodes.is_nullable(node):
+        if variable not in (CLOSED, HERE) and variable not in busy and self.nodes.is_nullable(node):
             after |= self._derive(self.definitions[variable], alphabet, character, busy | {variable})
         return self._normal(after)
 
@@ -174,15 +204,3 @@ class Equations:
         if not self.nodes.is_nullable(node) or variable in busy:
             return False
         return variable == CLOSED or self._is_nullable(self.definitions[variable], busy | {variable})
-
-    def _spend(self, n_steps: int) -> None:
-        self.n_steps += n_steps
-        if self.n_steps > MAX_STEPS:
-            self._refuse(f"{MAX_STEPS} steps")
-
-    @staticmethod
-    def _refuse(spent: str) -> NoReturn:
-        raise LimitExceeded(
-            f"a repetition around an anchor or look-around needs more than {spent}",
-            help="Move the look-around out of the repetition, or shorten the repetitions beside it.",
-        )

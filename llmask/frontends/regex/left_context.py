@@ -2,23 +2,26 @@ r"""What a pattern must remember of the text on the left of a position.
 
 `^`, `\b` and lookbehind ask whether the text so far belongs to some language ("is empty", "ends in a word character",
 "ends in foo"). Derivatives of these languages by whole characters are finitely many, so the text so far matters only
-through a *state*, the tuple of the derivatives. Patterns have one or two languages and two to four states; a pattern
+through a *state*, the tuple of the derivatives. A lookbehind that looks ahead in turn, (?<=\bfoo), also says
+something about the rest of the text; its language is a formula whose variable stands for the position asked about
+(`Equations.rests`). Patterns have one or two languages and two to four states; a pattern
 that never looks left has one state.
 Source: J. A. Brzozowski, "Derivatives of Regular Expressions", JACM 11 (1964), section 5.
 
     \bfoo    state 0: nothing or a non-word character on the left    state 1: a word character on the left
 
-In: the languages, as nodes over whole characters. Out: states and the words between them. Cost: states x classes of
-characters x languages.
+In: the languages, as nodes or formulas over whole characters. Out: states and the words between them. Cost: states x
+classes of characters x languages.
 """
 
 from __future__ import annotations
 
 from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
-from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import Alphabet
+from llmask.frontends.regex.budget import Kind
+from llmask.frontends.regex.equations import Equations, Tail
 
-MAX_STATES = 200
+STATES = Kind(400, "the pattern's lookbehinds need more than {} states", "Shorten their repetitions.")
 
 
 class LeftContext:
@@ -32,30 +35,28 @@ class LeftContext:
     forgets : whether the last character alone decides the state.
     """
 
-    def __init__(self, alphabet: Alphabet, languages: list[int]) -> None:
+    def __init__(self, alphabet: Alphabet, languages: list[Tail], equations: Equations) -> None:
         self.alphabet = alphabet
         self.nodes = alphabet.nodes
-        self.states: list[tuple[int, ...]] = [tuple(languages)]
+        self.equations = equations
+        self.states: list[tuple[Tail, ...]] = [tuple(languages)]
         self.next_state: list[list[int]] = []
         numbers = {self.states[0]: 0}
         for state in self.states:
             row = []
             for character in range(len(alphabet.classes)):
-                after = tuple(alphabet.derivative(language, character) for language in state)
+                after = tuple(equations.derivative(language, alphabet, character) for language in state)
                 if after not in numbers:
                     numbers[after] = len(self.states)
                     self.states.append(after)
                 row.append(numbers[after])
             self.next_state.append(row)
-            if len(self.states) > MAX_STATES:
-                raise LimitExceeded(
-                    f"the pattern's lookbehinds need more than {MAX_STATES} states", help="Shorten their repetitions."
-                )
+            equations.budget.spend(STATES, 1)
         self.forgets = all(row == self.next_state[0] for row in self.next_state)
 
-    def holds(self, language: int, state: int) -> bool:
-        """Whether the text so far belongs to a language, by number."""
-        return self.nodes.is_nullable(self.states[state][language])
+    def rests(self, language: int, state: int) -> int:
+        """Node of the rests of the text with which the text so far belongs to a language, by number."""
+        return self.equations.rests(self.states[state][language])
 
     def split(self, members: CodePointSet, state: int) -> dict[int, CodePointSet]:
         """Part characters by the state they lead to."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from llmask.derivatives.code_points import MAX_CODE_POINT, CodePointSet
 REFUSED = None
 DEAD = -1
 
+Accepting = TypeVar("Accepting", bound=np.generic)
 Kinds = frozenset[Any]
 Pieces = tuple[tuple[int, int, int], ...]
 
@@ -99,7 +100,7 @@ def machine_of(
             row.append(numbers[found])
         table.append(row)
     accepting = [all(rule.may_end(part) for rule, part in zip(rules, state, strict=True)) for state in states]
-    next_state, accepts = _minimal(np.array(table, np.int32), np.array(accepting, np.bool_))
+    next_state, accepts = minimal(np.array(table, np.int32), np.array(accepting, np.bool_))
     next_state, class_of_kind = np.unique(next_state, axis=1, return_inverse=True)
     classes = dict(zip(kinds, class_of_kind.reshape(-1).tolist(), strict=True))
     if not refuses_others:
@@ -136,10 +137,13 @@ def _runs(sets: Mapping[Hashable, CodePointSet], alphabet: CodePointSet) -> list
     return found
 
 
-def _minimal(
-    table: npt.NDArray[np.int32], accepting: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """States that no text tells apart made one: split by what they accept until nothing splits."""
+def minimal(
+    table: npt.NDArray[np.int32], accepting: npt.NDArray[Accepting]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[Accepting]]:
+    """States that no text tells apart made one: split by what they accept until nothing splits.
+
+    `accepting` is whether each accepts, or a number where there are several ways to; state 0 stays the first.
+    """
     blocks = accepting.astype(np.int32)
     n_blocks = 0
     while True:

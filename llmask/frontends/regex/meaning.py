@@ -3,7 +3,7 @@ r"""From the tree of a pattern to a node.
 Without anchors and look-arounds a tree is its node, part by part. A tree that looks around is built from its end,
 with what follows at hand (the *tails*, one a state of the text on the left): x(?=y)z is x . ((y ALL) & z) once z is
 known, and (?!y) intersects with the complement. Look-behinds, `^` and `\b` choose the tail by the state. Both are
-exact, in any place and any nesting; only loops around them need more (`equations`).
+exact, in any place and any nesting; only loops around them (`equations`) and atomic groups (`atomic`) need more.
 
 Behind a look-around any bytes may follow, not only text: no character is the start of another's spelling, so within
 the tail both say the same, and once (?!y) is broken nothing is left, x & not(ALL), which needs no search to be known.
@@ -11,26 +11,41 @@ the tail both say the same, and once (?!y) is broken nothing is left, x & not(AL
 Complements are sound in JSON strings too: every tail consists of whole spelled characters, and a node for a set of
 texts holds every spelling of each of them, so whether not(X) holds depends on the text and not on its spelling.
 
-In: a tree. Out: a node. Cost: a few calls on `nodes` a part; MAX_STEPS bounds it.
+In: a tree. Out: a node. Cost: a few calls on `nodes` a part, bounded by STEPS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
-from llmask.errors import LimitExceeded
+from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.atomic import first_match_before
+from llmask.frontends.regex.budget import Budget, Kind
 from llmask.frontends.regex.ends import ANY_TEXT
 from llmask.frontends.regex.equations import Equations, Tail
 from llmask.frontends.regex.left_context import LeftContext
-from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
+from llmask.frontends.regex.shapes import (
+    character_sets,
+    looks_ahead,
+    parts_of,
+    single_character,
+    takes_one_character,
+    without_inner_counter,
+)
+from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
-MAX_STEPS = 30_000  # visits of a part in a state; loops that look around are visited as often as they repeat
+STEPS = Kind(  # visits of a part in a state; loops that look around are visited as often as they repeat
+    30_000,
+    "the pattern's anchors and look-arounds take more than {} steps",
+    "Shorten the repetitions around them, or move them out of repetitions.",
+)
+MANY_ROUNDS = 16  # fewer are written out
 START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
 
 
@@ -48,30 +63,30 @@ class Meaning:
     ----------
     left : states of the text on the left.
     languages : number of each left language in `left`, by key: START, a set of characters, or a lookbehind's id.
-    n_steps : visits so far.
+    budget : what the pattern may spend, lookbehinds included.
     alphabet : classes of all characters in the tree, once a loop needs them.
     """
 
-    def __init__(self, nodes: RegexNodes, spelling: Spelling, tree: Tree) -> None:
+    def __init__(self, nodes: RegexNodes, spelling: Spelling, tree: Tree, equations: Equations | None = None) -> None:
         self.nodes = nodes
         self.spelling = spelling
         self.any_text = nodes.repeat(spelling.char(nodes, TEXT), 0, None)
-        self.equations = Equations(nodes, self.any_text)
-        self.n_steps = 0
+        self.equations = equations or Equations(nodes, self.any_text, Budget())
+        self.budget = self.equations.budget
         self._looks_memo: dict[int, bool] = {}
         self._made: list[Tree] = []
         self._looks_ahead: dict[int, list[Tail]] = {}
         self._nodes: dict[int, int] = {}
         self._words: dict[tuple[int, frozenset[int]], int] = {}
         self.languages: dict[object, int] = {}
-        left_languages: list[int] = []
+        left_languages: list[Tail] = []
         told_apart: list[CodePointSet] = []
         for key, node, sets in self._left_languages(tree) if self._looks(tree) else ():
             if key not in self.languages:
                 self.languages[key] = len(left_languages)
                 left_languages.append(node)
                 told_apart += sets
-        self.left = LeftContext(Alphabet(nodes, spelling, told_apart), left_languages)
+        self.left = LeftContext(Alphabet(nodes, spelling, told_apart, self.budget), left_languages, self.equations)
         self.alphabet: Alphabet | None = None
         self.tree = tree
         self.states = range(len(self.left.states))
@@ -79,16 +94,18 @@ class Meaning:
     # --- what looks around
 
     def _looks(self, tree: Tree) -> bool:
-        """Whether an anchor or look-around is inside."""
+        """Whether an anchor, look-around or atomic group is inside."""
         found = self._looks_memo.get(id(tree))
         if found is None:
-            found = isinstance(tree, (Edge, Boundary, Look)) or any(self._looks(part) for part in _parts(tree))
+            found = isinstance(tree, (Edge, Boundary, Look, Atomic)) or any(
+                self._looks(part) for part in parts_of(tree)
+            )
             self._looks_memo[id(tree)] = found
         return found
 
-    def _left_languages(self, tree: Tree) -> list[tuple[object, int, list[CodePointSet]]]:
-        """(key, node, characters to tell apart) of each language that the tree asks the text on the left about."""
-        found: list[tuple[object, int, list[CodePointSet]]] = []
+    def _left_languages(self, tree: Tree) -> list[tuple[object, Tail, list[CodePointSet]]]:
+        """(key, language, characters to tell apart) of each language that the tree asks the text on the left about."""
+        found: list[tuple[object, Tail, list[CodePointSet]]] = []
         if isinstance(tree, Edge) and not tree.is_end:
             found.append((START, self.nodes.EPSILON, []))
             if tree.terminators.bounds:
@@ -96,22 +113,28 @@ class Meaning:
         elif isinstance(tree, Boundary):
             found += [(START, self.nodes.EPSILON, []), self._ends_in(tree.words)]
         elif isinstance(tree, Look) and tree.is_behind:
-            single = _single_character(tree.inner)
+            single = single_character(tree.inner)
             if single is not None:
                 found.append(self._ends_in(single))
             else:
-                node = tree_node(self.nodes, self.spelling, Sequence((ANY_TEXT, tree.inner)))
-                found.append((id(tree), node, _character_sets(tree.inner)))
+                found.append((id(tree), self._text_behind(tree.inner), character_sets(tree.inner)))
         elif self._looks(tree):
-            for part in _parts(tree):
+            for part in parts_of(tree):
                 found += self._left_languages(part)
         return found
+
+    def _text_behind(self, tree: Tree) -> Tail:
+        """The texts that end in a match of `tree`; with HERE at their end when that depends on what follows."""
+        behind = Sequence((ANY_TEXT, tree))
+        meaning = Meaning(self.nodes, self.spelling, behind, self.equations)
+        end = self.equations.here() if looks_ahead(tree) else self.nodes.EPSILON
+        return meaning.tails_before(behind, [end for _ in meaning.states])[0]
 
     def _ends_in(self, members: CodePointSet) -> tuple[object, int, list[CodePointSet]]:
         return members, self.nodes.concat([self.any_text, self.spelling.char(self.nodes, members)]), [members]
 
     def _holds(self, key: object, state: int) -> bool:
-        return self.left.holds(self.languages[key], state)
+        return self.left.rests(self.languages[key], state) == self.nodes.ALL
 
     # --- trees that do not look around
 
@@ -125,10 +148,11 @@ class Meaning:
 
     def _compound_node(self, tree: Alternatives | Sequence | Repeated) -> int:
         if isinstance(tree, Repeated):
+            tree = without_inner_counter(tree)
             return self.nodes.repeat(self._node(tree.base), tree.min, tree.max)
         if isinstance(tree, Sequence):
             return self.nodes.concat(self._row(tree.parts))
-        single = _single_character(tree)
+        single = single_character(tree)
         if single is not None:
             return self.spelling.char(self.nodes, single)
         assert isinstance(tree, Alternatives)
@@ -154,12 +178,7 @@ class Meaning:
         """What may follow before `tree`, a state each, when `tails` may follow behind it (None: the end)."""
         if tails is None:
             tails = [self.nodes.EPSILON for _ in self.states]
-        self.n_steps += len(tails)
-        if self.n_steps > MAX_STEPS:
-            raise LimitExceeded(
-                f"the pattern's anchors and look-arounds take more than {MAX_STEPS} steps",
-                help="Shorten the repetitions around them, or move them out of repetitions.",
-            )
+        self.budget.spend(STEPS, len(tails))
         if not self._looks(tree):
             return [self._plain_before(tree, state, tails) for state in self.states]
         if isinstance(tree, Sequence):
@@ -171,6 +190,8 @@ class Meaning:
             return [self.equations.union([column[state] for column in columns]) for state in self.states]
         if isinstance(tree, Repeated):
             return self._loop_before(tree, tails)
+        if isinstance(tree, Atomic):
+            return first_match_before(self, tree.inner, tails)
         return [self._guarded(tree, state, tails[state]) for state in self.states]
 
     def _plain_before(self, tree: Tree, state: int, tails: Items[Tail]) -> Tail:
@@ -197,6 +218,12 @@ class Meaning:
         return found
 
     def _loop_before(self, tree: Repeated, tails: Items[Tail]) -> list[Tail]:
+        ends = self.nodes.EMPTY, self.nodes.EPSILON
+        is_long = max(tree.min, tree.max or 0) > MANY_ROUNDS
+        if is_long and takes_one_character(tree.base) and all(tail in ends for tail in tails):
+            # rounds are characters, and nothing follows that has some of its own
+            rounds = self.nodes.repeat(self.spelling.char(self.nodes, TEXT), tree.min, tree.max)
+            return [self.only(rounds, tail) for tail in self._endless_loop_before(tree.base, tails)]
         ahead = list(tails)
         if tree.max is None:
             ahead = self._endless_loop_before(tree.base, tails)
@@ -208,12 +235,20 @@ class Meaning:
         return ahead
 
     def _endless_loop_before(self, body: Tree, tails: Items[Tail]) -> list[Tail]:
+        def choose(variables: Items[Tail]) -> list[Tail]:
+            again = self.tails_before(body, variables)
+            return [self.equations.union([tails[state], again[state]]) for state in self.states]
+
+        return self.fixed_point(tails, choose)
+
+    def fixed_point(self, tails: Items[Tail], choose: Callable[[Items[Tail]], list[Tail]]) -> list[Tail]:
+        """The smallest solution of X = choose(X), a loop before `tails`."""
         variables = [self.equations.variable() for _ in self.states]
-        again = self.tails_before(body, variables)
-        for state in self.states:
-            self.equations.define(variables[state], self.equations.union([tails[state], again[state]]))
+        for variable, tail in zip(variables, choose(variables), strict=True):
+            self.equations.define(variable, tail)
         if all(isinstance(tail, int) for tail in tails):
-            self.alphabet = self.alphabet or Alphabet(self.nodes, self.spelling, _character_sets(self.tree))
+            if self.alphabet is None:
+                self.alphabet = Alphabet(self.nodes, self.spelling, character_sets(self.tree), self.budget)
             return [self.equations.solve(variable, self.alphabet) for variable in variables]
         return list(variables)
 
@@ -226,10 +261,10 @@ class Meaning:
             held = held or (tree.terminators.bounds != () and self._holds(tree.terminators, state))
             return tail if held else self.nodes.EMPTY
         if isinstance(tree, Look) and tree.is_behind:
-            single = _single_character(tree.inner)
-            held = self._holds(id(tree) if single is None else single, state)
-            return tail if held != tree.is_negated else self.nodes.EMPTY
-        return self._only(self._rest(tree, state), tail)
+            single = single_character(tree.inner)
+            rests = self.left.rests(self.languages[id(tree) if single is None else single], state)
+            return self.only(self.nodes.complement(rests) if tree.is_negated else rests, tail)
+        return self.only(self._rest(tree, state), tail)
 
     def _rest(self, tree: Tree, state: int) -> int:
         """Node of every rest of the text before which `tree` holds."""
@@ -237,56 +272,59 @@ class Meaning:
             rests = [
                 self.nodes.EPSILON,
                 self.spelling.char(self.nodes, tree.may_follow),
-                self._starts(tree.terminators),
+                self.starts(tree.terminators),
             ]
             return self.nodes.union(rests)
         if isinstance(tree, Boundary):
             if self._holds(tree.words, state) == tree.is_negated:
-                return self._starts(tree.words)
-            others = self._starts(tree.words.complement())
+                return self.starts(tree.words)
+            others = self.starts(tree.words.complement())
             is_end_allowed = not tree.is_negated or tree.on_empty_text or not self._holds(START, state)
             return self.nodes.union([self.nodes.EPSILON, others]) if is_end_allowed else others
         assert isinstance(tree, Look)
         bodies = self._looks_ahead.get(id(tree))
         if bodies is None:
-            bodies = self._before_anything(tree.inner)
+            bodies = self.before_anything(tree.inner)
             self._looks_ahead[id(tree)] = bodies
         body = bodies[state]
         assert isinstance(body, int)
         return self.nodes.complement(body) if tree.is_negated else body
 
-    def _before_anything(self, tree: Tree) -> list[Tail]:
+    def before_anything(self, tree: Tree) -> list[Tail]:
         """Tails before `tree` with any bytes behind it, unions outside and (a|ab) ALL, a{2,9} ALL cut short.
 
         Only so are they ALL as soon as nothing else is asked, and their complement empty.
         """
         anything: list[Tail] = [self.nodes.ALL for _ in self.states]
         if isinstance(tree, Sequence):
-            n_parts, tails = len(tree.parts), anything
-            while n_parts and tails == anything:
-                n_parts -= 1
-                tails = self._before_anything(tree.parts[n_parts])
-            return self.tails_before(self._kept(Sequence(tree.parts[:n_parts])), tails) if n_parts else tails
+            nparts_of, tails = len(tree.parts), anything
+            while nparts_of and tails == anything:
+                nparts_of -= 1
+                tails = self.before_anything(tree.parts[nparts_of])
+            return self.tails_before(self.kept(Sequence(tree.parts[:nparts_of])), tails) if nparts_of else tails
         if isinstance(tree, Alternatives):
-            columns = [self._before_anything(option) for option in tree.options]
+            columns = [self.before_anything(option) for option in tree.options]
             return [self.equations.union([column[state] for column in columns]) for state in self.states]
         if isinstance(tree, Repeated):
             if tree.min == 0:
                 return anything
-            tails = self._before_anything(tree.base)
+            tails = self.before_anything(tree.base)
             n_more = tree.min - 1
-            return self.tails_before(self._kept(Repeated(tree.base, n_more, n_more)), tails) if n_more else tails
+            return self.tails_before(self.kept(Repeated(tree.base, n_more, n_more)), tails) if n_more else tails
+        if isinstance(tree, Atomic):
+            return self.before_anything(tree.inner)
         return self.tails_before(tree, anything)
 
-    def _kept(self, tree: Tree) -> Tree:
+    def kept(self, tree: Tree) -> Tree:
         """A tree made here; what is remembered of trees goes by their `id`, so they live as long."""
         self._made.append(tree)
         return tree
 
-    def _starts(self, members: CodePointSet) -> int:
+    def starts(self, members: CodePointSet) -> int:
+        """Node of a character of `members`, and any bytes."""
         return self.nodes.concat([self.spelling.char(self.nodes, members), self.nodes.ALL])
 
-    def _only(self, rest: int, tail: Tail) -> Tail:
+    def only(self, rest: int, tail: Tail) -> Tail:
         """Intersect; the shortcuts keep ordinary patterns free of intersections."""
         nodes = self.nodes
         if tail in (nodes.EMPTY, nodes.EPSILON):
@@ -294,46 +332,3 @@ class Meaning:
         if rest == nodes.EPSILON and isinstance(tail, int):
             return nodes.EPSILON if nodes.is_nullable(tail) else nodes.EMPTY
         return self.equations.intersect(rest, tail)
-
-
-def _parts(tree: Tree) -> Items[Tree]:
-    parts: Items[Tree] = ()
-    if isinstance(tree, Look):
-        parts = (tree.inner,)
-    elif isinstance(tree, (Chars, Edge, Boundary)):
-        pass  # asked first: the other classes are abstract, and `isinstance` takes a microsecond to say no
-    elif isinstance(tree, Alternatives):
-        parts = tree.options
-    elif isinstance(tree, Sequence):
-        parts = tree.parts
-    elif isinstance(tree, Repeated):
-        parts = (tree.base,)
-    return parts
-
-
-def _single_character(tree: Tree) -> CodePointSet | None:
-    """The set, if the tree matches one character of a set and nothing else."""
-    if isinstance(tree, Chars):
-        return tree.members
-    if isinstance(tree, Sequence):
-        return _single_character(tree.parts[0]) if len(tree.parts) == 1 else None
-    if not isinstance(tree, Alternatives):
-        return None
-    members = NO_TEXT
-    for option in tree.options:
-        single = _single_character(option)
-        if single is None:
-            return None
-        members = members.union(single)
-    return members
-
-
-def _character_sets(tree: Tree) -> list[CodePointSet]:
-    """Every set of characters in a tree, so that no two characters of a class differ for it."""
-    if isinstance(tree, Chars):
-        return [tree.members]
-    if isinstance(tree, Edge):
-        return [tree.terminators, tree.may_follow]
-    if isinstance(tree, Boundary):
-        return [tree.words]
-    return [members for part in _parts(tree) for members in _character_sets(part)]

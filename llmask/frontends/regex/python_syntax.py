@@ -1,8 +1,8 @@
 r"""Python's pattern syntax, parsed with interegular's parser.
 
 interegular 0.3.3 gives the frame: alternatives, rows, and the reading primitives. The items of a row are replaced,
-because it refuses `^`, `$`, `\b` and lookbehind, accepts `a**`, misreads `a{`, and its errors have no place. Errors
-are raised where they are found; `nomatch`, the parser's own signal, only ends a row.
+because it refuses `^`, `$`, `\b`, lookbehind and atomic groups, accepts `a**`, misreads `a{`, and its errors have no
+place. Errors are raised where they are found; `nomatch`, the parser's own signal, only ends a row.
 Source: Python documentation, `re`, "Regular Expression Syntax"; CPython Lib/re/_parser.py for what it leaves open.
 
 In: the text of a pattern. Out: a `Tree`. Cost: about 2 us a character.
@@ -17,13 +17,25 @@ from interegular.utils.simple_parser import nomatch
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import LimitExceeded
+from llmask.frontends.regex.atomic import has_empty_loop, has_one_way
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
-from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Lazy, Look, Repeated, Sequence, Tree
+from llmask.frontends.regex.tree import (
+    Alternatives,
+    Atomic,
+    Boundary,
+    Chars,
+    Edge,
+    Lazy,
+    Look,
+    Repeated,
+    Sequence,
+    Tree,
+)
 
 MAX_NESTING = 60  # the parser takes eight Python frames a level, of the thousand that there are
 MAX_COUNT = 2**31 - 2  # counters are 32-bit
 GLOBAL_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
-FLAG_GROUP = re.compile(r"\(\?([aiLmsux]*)(?:-([imsx]+))?:")
+FLAG_GROUP = re.compile(r"\(\?([aiLmsux]*)(?:-([aiLmsux]+))?:")
 # As `re` reads them: a backslash in a comment takes the next character with it, even one that would end the comment.
 GROUP_COMMENT = re.compile(r"\(\?#(?:\\.|[^)\\])*\)", re.DOTALL)
 LINE_COMMENT = re.compile(r"#(?:\\.|[^\n\\])*(?:\n|\Z)", re.DOTALL)
@@ -36,14 +48,12 @@ class PythonParser(CharacterParser):
     Attributes
     ----------
     depth : groups open here.
-    behind : lookbehinds open here.
     names : of the groups so far.
     """
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
         self.depth = 0
-        self.behind = 0
         self.names: set[str] = set()
 
     def parse(self) -> Alternatives:
@@ -57,8 +67,10 @@ class PythonParser(CharacterParser):
             When groups nest deeper than MAX_NESTING.
         """
         self._skip_blanks()
+        kinds = ""  # a and u, which must not both be written here
         while found := GLOBAL_FLAGS.match(self.data, self.index):
-            self.flags |= self._checked_flags(found[1])
+            kinds += "".join(set(found[1]) & set("au"))
+            self.flags |= self._checked_flags(found[1], kinds) - {"u"}
             self.index = found.end()
             self._skip_blanks()
         tree = self.pattern()
@@ -94,7 +106,6 @@ class PythonParser(CharacterParser):
         if character == "^":
             return self._quantified(Edge(False, self._line_ends()), start)
         if character == "$":
-            self._no_look_behind(start)
             return self._quantified(self._dollar(), start)
         return self._quantified(self._literal(ord(character)), start)
 
@@ -163,16 +174,8 @@ class PythonParser(CharacterParser):
         return (low, low) if found[2] is None else (low, int(found[3]) if found[3] else None)
 
     def _possessive(self, item: Tree, low: int, high: int | None, at: int) -> Tree:
-        """As many characters of a class as there are: what follows does not start with one, unless `high` are taken."""
-        if not isinstance(item, Chars):
-            self._refuse(
-                "a possessive quantifier is supported behind a single character or class only", at, "Remove the plus."
-            )
-        stop = Look(item, False, True)
-        if high is None:
-            return Sequence((Repeated(item, low, None), stop))
-        most = Sequence((Repeated(item, high, high),))
-        return Alternatives((most, Sequence((Repeated(item, low, high - 1), stop)))) if low < high else most
+        """Each round is a group that keeps its first match, and so is their row."""
+        return self._atomic(Repeated(self._atomic(item, at), low, high), at)
 
     # --- groups
 
@@ -184,6 +187,7 @@ class PythonParser(CharacterParser):
                 f"the pattern nests groups deeper than {MAX_NESTING} levels", self._place(start), "Flatten the groups."
             )
         flags = self.flags
+        is_atomic = self.data.startswith("(?>", start)
         wrap = self._open_group(start)
         inner = self.pattern()
         if self.data[self.index : self.index + 1] != ")":
@@ -193,10 +197,18 @@ class PythonParser(CharacterParser):
         self.index += 1
         self.flags = flags
         self.depth -= 1
-        if wrap is None:
-            return inner
-        self.behind -= wrap[0]
-        return Look(inner, *wrap)
+        if is_atomic:
+            return self._atomic(inner, start)
+        return inner if wrap is None else Look(inner, *wrap)
+
+    def _atomic(self, inner: Tree, start: int) -> Tree:
+        if has_empty_loop(inner):
+            self._refuse(
+                "an atomic group or possessive quantifier cannot repeat what may be empty",
+                start,
+                "Write what is repeated so that it takes a character: (?>(?:ab?)*) for (?>(?:a?b?)*).",
+            )
+        return inner if has_one_way(inner) else Atomic(inner)
 
     def _open_group(self, start: int) -> tuple[bool, bool] | None:
         """Step over the opening of a group; for a look-around return (is behind, is negated)."""
@@ -210,14 +222,14 @@ class PythonParser(CharacterParser):
             ("(?<!", True, True),
         ):
             if self.data.startswith(opening, start):
-                if not is_behind:
-                    self._no_look_behind(start)
                 self.index = start + len(opening)
-                self.behind += is_behind
                 return is_behind, is_negated
         found = FLAG_GROUP.match(self.data, start)
         if found:
-            self.flags = (self.flags | self._checked_flags(found[1])) - set(found[2] or "")
+            flags = self._checked_flags(found[1], found[1])
+            self._check_flags_off(found[1], found[2] or "")
+            kind = {"a"} if "u" in flags else set()  # a kind of characters takes the place of the other
+            self.flags = (self.flags | flags) - {"u"} - kind - set(found[2] or "")
             self.index = found.end()
             return None
         self._open_special_group(start)
@@ -231,7 +243,7 @@ class PythonParser(CharacterParser):
         elif self.data.startswith("(?(", start):
             self._refuse("a conditional group depends on what another group matched", start, "Write both cases out.")
         elif self.data.startswith("(?>", start):
-            self._refuse("atomic groups are not supported", start, "Write (?: instead of (?>.")
+            self.index = start + 3
         elif GLOBAL_FLAGS.match(self.data, start):
             self._refuse("flags for the whole pattern stand at its start", start, "Move them, or write (?i:...).")
         else:
@@ -249,10 +261,18 @@ class PythonParser(CharacterParser):
     def _is_name(self, text: str) -> bool:
         return text.isidentifier()
 
-    def _checked_flags(self, letters: str) -> frozenset[str]:
+    def _checked_flags(self, letters: str, kinds: str) -> frozenset[str]:
         if "L" in letters:
             self._refuse("the flag L is for byte patterns", self.index, "Remove it.")
-        return frozenset(letters) - {"u"}
+        if "a" in kinds and "u" in kinds:
+            self._refuse("the flags a and u exclude each other", self.index, "Keep one of them.")
+        return frozenset(letters)
+
+    def _check_flags_off(self, on: str, off: str) -> None:
+        if set(off) & set("auL"):
+            self._refuse("the flags a, u and L cannot be turned off", self.index, "Turn the other one on: (?u:...).")
+        if set(on) & set(off):
+            self._refuse("a flag is turned on and off at once", self.index, "Keep one of the two.")
 
     # --- anchors and characters
 
@@ -262,12 +282,9 @@ class PythonParser(CharacterParser):
         letter = self.data[self.index : self.index + 1]
         if letter in ("A", "Z", "z") and letter:
             self.index += 1
-            if letter != "A":
-                self._no_look_behind(start)
             return Edge(letter != "A")
         if letter in ("b", "B") and letter:
             self.index += 1
-            self._no_look_behind(start)
             return self._boundary(letter == "B")
         if letter in DIGITS and letter != "0":
             octal = self.data[self.index : self.index + 3]

@@ -17,11 +17,11 @@ from interegular.patterns import _Repeated as Repeated
 
 from llmask.derivatives.code_points import NO_TEXT, CodePointSet
 
-__all__ = ["Alternatives", "Boundary", "Chars", "Edge", "Lazy", "Look", "Repeated", "Sequence", "Tree"]
+__all__ = ["Alternatives", "Atomic", "Boundary", "Chars", "Edge", "Lazy", "Look", "Repeated", "Sequence", "Tree"]
 
 
 class Lazy(Repeated):  # type: ignore[misc]
-    """A repetition that takes as little as it can. Which texts match as a whole is the same."""
+    """A repetition that takes as little as it can: in an atomic group it matters, elsewhere the texts are the same."""
 
 
 class Chars(NamedTuple):
@@ -62,4 +62,10 @@ class Look(NamedTuple):
     is_negated: bool
 
 
-Tree = Union[Alternatives, Sequence, Repeated, Chars, Edge, Boundary, Look]  # noqa: UP007 (runtime on 3.10)
+class Atomic(NamedTuple):
+    """The first match of `inner` and no other, in the order in which `re` tries them."""
+
+    inner: Tree
+
+
+Tree = Union[Alternatives, Sequence, Repeated, Chars, Edge, Boundary, Look, Atomic]  # noqa: UP007 (runtime on 3.10)

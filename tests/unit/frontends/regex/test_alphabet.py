@@ -11,7 +11,8 @@ import pytest
 from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
-from llmask.frontends.regex.alphabet import DEAD, MAX_ROWS, Alphabet, Spelling
+from llmask.frontends.regex.alphabet import DEAD, DERIVATIVES, ROWS, Alphabet, Spelling
+from llmask.frontends.regex.budget import Budget
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
@@ -22,7 +23,7 @@ SETS = [CodePointSet.of("aé"), CodePointSet.of("a"), CodePointSet.of("a😀\n")
 
 
 def test_classes_are_the_parts_that_the_sets_cut(nodes: Any) -> None:
-    classes = Alphabet(nodes, RAW, SETS).classes
+    classes = Alphabet(nodes, RAW, SETS, Budget()).classes
     assert classes[0].union(*classes[1:]) == TEXT
     assert sum(map(len, classes)) == len(TEXT)
     assert sorted(len(members) for members in classes)[:3] == [1, 1, 2]
@@ -34,7 +35,7 @@ def test_classes_are_the_parts_that_the_sets_cut(nodes: Any) -> None:
 @pytest.mark.parametrize("start", [0, 1])
 def test_an_automaton_over_classes_reads_bytes(nodes: Any, spelling: Spelling, start: int, rng: random.Random) -> None:
     """State 1 after an odd number of "a"; "é" twice in a row is dead."""
-    alphabet = Alphabet(nodes, spelling, [CodePointSet.of("a"), CodePointSet.of("é")])
+    alphabet = Alphabet(nodes, spelling, [CodePointSet.of("a"), CodePointSet.of("é")], Budget())
     number = {text: next(i for i, c in enumerate(alphabet.classes) if ord(text) in c) for text in "aé-"}
     table = [[DEAD] * 3 for _ in range(4)]  # parity of "a", and 2 more where the last one was "é"
     for state in range(4):
@@ -49,15 +50,36 @@ def test_an_automaton_over_classes_reads_bytes(nodes: Any, spelling: Spelling, s
             assert nodes.matches(node, data) == expected, word
 
 
-def test_too_large_an_automaton_meets_a_limit(nodes: Any) -> None:
-    alphabet = Alphabet(nodes, RAW, [])
-    with pytest.raises(LimitExceeded, match="automaton of more than"):
-        alphabet.automaton([[0]] * MAX_ROWS, [True] * MAX_ROWS)
+def test_an_automaton_is_minimal(nodes: Any) -> None:
+    """Two states that say the same, and a class that nothing asks about."""
+    one, two = (Alphabet(nodes, RAW, sets, Budget()) for sets in ([], [CodePointSet.of("é")]))
+    assert one.automaton([[0]], [True]) == two.automaton([[1, 0], [0, 1]], [True, True])
+
+
+def test_too_large_automata_meet_a_limit(nodes: Any) -> None:
+    alphabet = Alphabet(nodes, RAW, [CodePointSet.of("a")], Budget())
+    a = next(i for i, c in enumerate(alphabet.classes) if ord("a") in c)
+    chain = [[DEAD, DEAD] for _ in range(1000)]
+    for state in range(999):
+        chain[state][a] = state + 1
+    alphabet.automaton(chain, [state == 999 for state in range(1000)])
+    alphabet.budget.spend(ROWS, ROWS.most - alphabet.budget.spent[ROWS])  # many others
+    with pytest.raises(LimitExceeded) as caught:
+        alphabet.automaton(chain, [state == 999 for state in range(1000)])
+    assert caught.value.message == f"the pattern's look-arounds need automata of more than {ROWS.most} states"
+
+
+def test_a_derivative_is_taken_once(nodes: Any) -> None:
+    budget = Budget()
+    alphabet = Alphabet(nodes, RAW, [CodePointSet.of("é")], budget)
+    for _ in range(3):
+        assert alphabet.derivative(nodes.literal("éa".encode()), 0) == nodes.literal(b"a")
+    assert budget.spent[DERIVATIVES] == len("é".encode())
 
 
 def test_too_many_classes_meet_a_limit() -> None:
     with pytest.raises(LimitExceeded) as caught:
-        Alphabet(RegexNodes(), RAW, [CodePointSet((c, c + 1)) for c in range(300)])
+        Alphabet(RegexNodes(), RAW, [CodePointSet((c, c + 1)) for c in range(300)], Budget())
     assert str(caught.value) == (
         "the pattern tells more than 250 classes of characters apart beside its look-arounds\n"
         "  Split the pattern, or move look-arounds out of repetitions."

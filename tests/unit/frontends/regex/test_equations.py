@@ -12,6 +12,7 @@ from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.budget import Budget
 from llmask.frontends.regex.equations import Equations
 
 WORDS = ["".join(letters) for length in range(6) for letters in itertools.product("ab", repeat=length)]
@@ -19,7 +20,8 @@ WORDS = ["".join(letters) for length in range(6) for letters in itertools.produc
 
 @pytest.fixture
 def alphabet(nodes: Any) -> Alphabet:
-    return Alphabet(nodes, Spelling(utf8_char, utf8_literal, str.encode), [CodePointSet.of("a"), CodePointSet.of("b")])
+    spelling = Spelling(utf8_char, utf8_literal, str.encode)
+    return Alphabet(nodes, spelling, [CodePointSet.of("a"), CodePointSet.of("b")], Budget())
 
 
 def any_text(nodes: Any) -> int:
@@ -32,7 +34,7 @@ def solved(nodes: Any, node: int) -> list[str]:
 
 def test_a_loop_is_its_equation(nodes: Any, alphabet: Alphabet) -> None:
     """X = b | a X."""
-    equations = Equations(nodes, any_text(nodes))
+    equations = Equations(nodes, any_text(nodes), Budget())
     x = equations.variable()
     equations.define(x, equations.union([nodes.literal(b"b"), equations.concat(nodes.literal(b"a"), x)]))
     assert solved(nodes, equations.solve(x, alphabet)) == ["b", "ab", "aab", "aaab", "aaaab"]
@@ -40,7 +42,7 @@ def test_a_loop_is_its_equation(nodes: Any, alphabet: Alphabet) -> None:
 
 def test_an_intersection_holds_at_every_turn(nodes: Any, alphabet: Alphabet) -> None:
     """X = "" | not(bb ALL) & (a|b) X: no two b in a row."""
-    equations = Equations(nodes, any_text(nodes))
+    equations = Equations(nodes, any_text(nodes), Budget())
     x = equations.variable()
     turn = equations.concat(nodes.byte_set(1 << 97 | 1 << 98), x)
     no_bb = nodes.complement(nodes.concat([nodes.literal(b"bb"), nodes.ALL]))
@@ -50,7 +52,7 @@ def test_an_intersection_holds_at_every_turn(nodes: Any, alphabet: Alphabet) -> 
 
 def test_equations_may_name_each_other_before_any_character(nodes: Any, alphabet: Alphabet) -> None:
     """X = Y | a, Y = X | b Y, X = X: the smallest solution adds nothing of its own."""
-    equations = Equations(nodes, any_text(nodes))
+    equations = Equations(nodes, any_text(nodes), Budget())
     x, y = equations.variable(), equations.variable()
     equations.define(x, equations.union([y, nodes.literal(b"a"), x]))
     equations.define(y, equations.union([x, equations.concat(nodes.literal(b"b"), y)]))
@@ -61,19 +63,31 @@ def test_equations_may_name_each_other_before_any_character(nodes: Any, alphabet
 
 
 def test_what_is_known_stays_a_node(nodes: Any) -> None:
-    equations = Equations(nodes, any_text(nodes))
+    equations = Equations(nodes, any_text(nodes), Budget())
     a, b = nodes.literal(b"a"), nodes.literal(b"b")
     assert equations.concat(a, b) == nodes.concat([a, b])
     assert equations.union([a, b]) == nodes.union([a, b])
     assert equations.intersect(a, b) == nodes.intersect([a, b])
 
 
-LOOP = "a repetition around an anchor or look-around needs more than "
+def test_what_follows_a_position_is_known_from_what_came(nodes: Any, alphabet: Alphabet) -> None:
+    """A HERE & (ab | aa) ALL: behind "a" stands something that begins with "a" or "b"."""
+    equations = Equations(nodes, any_text(nodes), Budget())
+    ahead = nodes.concat([nodes.union([nodes.literal(b"ab"), nodes.literal(b"aa")]), nodes.ALL])
+    tail = equations.intersect(ahead, equations.concat(nodes.literal(b"a"), equations.here()))
+    assert equations.rests(tail) == nodes.EMPTY
+    (a,) = (number for number, members in enumerate(alphabet.classes) if ord("a") in members)
+    after = equations.derivative(tail, alphabet, a)
+    assert equations.rests(after) == nodes.concat([nodes.byte_set(1 << 97 | 1 << 98), nodes.ALL])
+    assert equations.rests(equations.derivative(after, alphabet, a)) == nodes.EMPTY
+
+
+LOOP = "a repetition around an anchor, look-around or atomic group needs more than "
 
 
 def test_all_text_absorbs_what_else_may_follow(nodes: Any) -> None:
     everything = any_text(nodes)
-    equations = Equations(nodes, everything)
+    equations = Equations(nodes, everything, Budget())
     x = equations.variable()
     assert equations.union([everything, x, nodes.literal(b"a")]) == everything
 

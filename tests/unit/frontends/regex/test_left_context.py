@@ -12,6 +12,8 @@ from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
+from llmask.frontends.regex.budget import Budget
+from llmask.frontends.regex.equations import Equations
 from llmask.frontends.regex.left_context import LeftContext
 
 RAW = Spelling(utf8_char, utf8_literal, str.encode)
@@ -20,7 +22,12 @@ WORDS = ["".join(letters) for length in range(5) for letters in itertools.produc
 
 def context(nodes: Any, patterns: list[str]) -> LeftContext:
     languages = [compile_pattern(nodes, f"(?s:{pattern})") for pattern in patterns]
-    return LeftContext(Alphabet(nodes, RAW, [CodePointSet.of("a"), CodePointSet.of("b")]), languages)
+    alphabet = Alphabet(nodes, RAW, [CodePointSet.of("a"), CodePointSet.of("b")], Budget())
+    return LeftContext(alphabet, languages, equations_of(nodes))
+
+
+def equations_of(nodes: Any) -> Equations:
+    return Equations(nodes, nodes.repeat(utf8_char(nodes, TEXT), 0, None), Budget())
 
 
 def state_after(left: LeftContext, word: str, state: int = 0) -> int:
@@ -35,7 +42,7 @@ def test_a_state_knows_which_languages_hold(nodes: Any, patterns: list[str]) -> 
     for word in WORDS:
         for number, pattern in enumerate(patterns):
             language = compile_pattern(nodes, f"(?s:{pattern})")
-            assert left.holds(number, state_after(left, word)) == nodes.matches(language, word.encode())
+            assert (left.rests(number, state_after(left, word)) == nodes.ALL) == nodes.matches(language, word.encode())
 
 
 @pytest.mark.parametrize("patterns", [[""], [".*a"], ["", ".*a"], [".*ab"], [".*a.b", "b.*"]])
@@ -50,7 +57,7 @@ def test_words_lead_from_a_state_to_the_goals(nodes: Any, patterns: list[str]) -
 
 
 def test_a_pattern_that_never_looks_left_has_one_state(nodes: Any) -> None:
-    left = LeftContext(Alphabet(nodes, RAW, []), [])
+    left = LeftContext(Alphabet(nodes, RAW, [], Budget()), [], equations_of(nodes))
     assert len(left.states) == 1
     assert left.forgets
     assert left.split(TEXT, 0) == {0: TEXT}
@@ -65,7 +72,7 @@ def test_too_long_a_memory_meets_a_limit(nodes: Any) -> None:
     with pytest.raises(LimitExceeded) as caught:
         compile_pattern(nodes, "(?<=a[ab]{12})c")
     assert str(caught.value) == (
-        "the pattern's lookbehinds need more than 200 states\n"
+        "the pattern's lookbehinds need more than 400 states\n"
         "  at the pattern (?<=a[ab]{12})c\n"
         "  Shorten their repetitions."
     )

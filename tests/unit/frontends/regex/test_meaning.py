@@ -145,9 +145,31 @@ def test_bounded_repetitions_stay_counters(nodes: Any) -> None:
     """`x{0,1000000}` is one node, not a million."""
     node = compile_pattern(nodes, "x{3,1000000}")
     assert node == nodes.repeat(nodes.literal(b"x"), 3, 1_000_000)
-    assert compile_pattern(nodes, "(?:[ab]{2,5}){7,}") == nodes.repeat(
-        nodes.repeat(nodes.byte_set(1 << 97 | 1 << 98), 2, 5), 7, None
-    )
+    a_or_b = nodes.byte_set(1 << 97 | 1 << 98)
+    assert compile_pattern(nodes, "(?:[ab]{5,6}){3,}") == nodes.repeat(nodes.repeat(a_or_b, 5, 6), 3, None)
+
+
+def test_a_counter_of_a_counter_is_one_where_it_leaves_no_gap(nodes: Any) -> None:
+    a = nodes.literal(b"a")
+    assert compile_pattern(nodes, "((a{0,1000}){0,1000}){0,1000}") == nodes.repeat(a, 0, 10**9)
+    for low, high, fewest, most in itertools.product((0, 1, 2, 4), (0, 2, 3, 5, None), (0, 1, 2, 3), (0, 1, 3, None)):
+        if (high is None or low <= high) and (most is None or fewest <= most):
+            bounds = f"{{{low},{'' if high is None else high}}}", f"{{{fewest},{'' if most is None else most}}}"
+            node = compile_pattern(nodes, f"(?:a{bounds[0]}){bounds[1]}")
+            expected = re.compile(f"(?:a{bounds[0]}){bounds[1]}")
+            for length in range(20):
+                assert nodes.matches(node, b"a" * length) == bool(expected.fullmatch("a" * length)), (bounds, length)
+
+
+@pytest.mark.parametrize("bounds", [(0, 100_000), (3, 100_000), (70_000, 100_000)])
+def test_a_loop_that_looks_around_a_character_may_be_long(nodes: Any, bounds: tuple[int, int]) -> None:
+    low, high = bounds
+    node = compile_pattern(nodes, f"(?:(?!--)[a-z-]){{{low},{high}}}")
+    for length in {0, 2, 3, low - 1, low, high}:
+        if length >= 0:
+            assert nodes.matches(node, b"a" * length) == (low <= length <= high)
+    assert not nodes.matches(node, b"a" * low + b"--a")
+    assert not nodes.matches(node, b"a" * (high + 1))
 
 
 def test_a_pattern_is_compiled_once(nodes: Any) -> None:

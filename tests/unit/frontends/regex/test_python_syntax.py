@@ -2,6 +2,7 @@ r"""Python's syntax: every construct against `re`, and the whole text of every r
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import sys
@@ -56,6 +57,14 @@ CONSTRUCTS = [
     (r"[\b\a\f\n\r\t\v]", ["\b", "\a", "\f", "\n", "\r", "\t", "\v", "b"]),
     (r"\a\f\n\r\t\v", ["\a\f\n\r\t\v"]),
     (r"\x41\u0042\U00000043\N{LATIN SMALL LETTER D}", ["ABCd", "ABCD"]),
+    (r"(?a)(?u:\w)\w", ["éa", "aé", "aa"]),
+    (r"(?a:\w(?u:\w)\w)", ["éaa", "aéa", "aaé"]),
+    (r"(?:a(?<=\ba)b|-|a)*", ["ab-a", "aab", "ab"]),
+    (r".*(?<=b$)\n?", ["ab", "ab\n", "ba"]),
+    (r"[ab]*(?<=a(?=b))[ab]*", ["ab", "ba", "bbab"]),
+    (r"[ab]*(?<!a(?!b))[ab]*", ["a", "aab", "bbab"]),
+    (r"(?:a|(?<=\Ba\b)-)+", ["aa-", "a-", "aaa-aa-"]),
+    (r"[ab]+(?<=\b(?=aa)a)[ab]*", ["aa", "ab", "baa"]),
     (r"\0\00\007\101\1234", ["\0\0\x07AS4", "\0"]),
     (r"[\0\101\7]", ["\0", "A", "\7", "1"]),
     (r"\.\*\-\/\"\_\ \@\é", ['.*-/"_ @é']),
@@ -88,15 +97,59 @@ def test_constructs_mean_what_re_says(nodes: Any, pattern: str, words: list[str]
         assert nodes.matches(node, word.encode()) == bool(expected.fullmatch(word)), word
 
 
+POSSESSIVE = [
+    *("a*+b", "a++a", "[ab]?+a", "a{1,2}+a", "a{2}+a", "a{2,}+b?", ".*+", "a{0}+b"),
+    *(
+        "(?>a|ab)b",
+        "(?>ab|a)b",
+        "(?>a*)b",
+        "(?>a*?)b",
+        "(?>a+?)b",
+        "(?>a{1,3}?)ab",
+        "(?>(?:ab|a)*)b",
+        "(?>(?:ab|a)*?b)a",
+    ),
+    *(
+        "(?:ab|a)*+b",
+        "(?:a|ab){2}+",
+        "(?>(?:a|ab){2})",
+        "(?:a|ab){1,2}+b?",
+        "(?:ab){2,}+a?",
+        "(?:ab)?+ab",
+        "(?:aa|a)++a",
+    ),
+    *("(?>(?>a|ab)b?)b", "(?>a|(?>ab|b)*)b", "(?:(?>a|ab)b)*", "(?>a(?=b)|ab)b", "(?>a$|b)*a", "(?<=(?>a))b|(?>b)"),
+    *(
+        "(?=(?>a*)b)[ab]*",
+        "(?!(?>a|ab)b)[ab]*",
+        "b?(?<!(?>aa|ab))[ab]*",
+        "(?>(?:b|a(?!b))*)ab",
+        "(?>[ab]*b)a?",
+        "(?>|a)b",
+    ),
+    *(
+        "(?>a??)b",
+        "(?>a?)ab",
+        "(?>(?:a|b){0,3})b",
+        "(?>(?:a|b){1,3}?)b",
+        "(?>(?:a|bb)*b)b",
+        "(?>(?:a?){2})a",
+        "(?>(?:)?)a",
+    ),
+]
+
+
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="re has possessive quantifiers since Python 3.11")
-@pytest.mark.parametrize("pattern", ["a*+b", "a++a", "[ab]?+a", "a{1,2}+a", "a{2}+a", "a{2,}+b?", ".*+", "a{0}+b"])
-def test_possessive_quantifiers_behind_characters_are_exact(nodes: Any, pattern: str) -> None:
+@pytest.mark.parametrize("pattern", POSSESSIVE)
+def test_possessive_quantifiers_and_atomic_groups_are_exact(nodes: Any, pattern: str) -> None:
     node = compile_pattern(nodes, pattern)
-    for word in ("", "a", "b", "aa", "ab", "ba", "aab", "aaa", "aaab", "aaaa", "bb"):
+    for word in map("".join, itertools.chain(*(itertools.product("ab", repeat=length) for length in range(7)))):
         assert nodes.matches(node, word.encode()) == bool(re.fullmatch(pattern, word)), word
 
 
 REFERENCE = "a backreference depends on what a group matched, which no regular language can"
+EMPTY_ROUNDS = "an atomic group or possessive quantifier cannot repeat what may be empty"
+TAKE_ONE = "Write what is repeated so that it takes a character: (?>(?:ab?)*) for (?>(?:a?b?)*)."
 WRITE_OUT = "Write the group's alternatives out, each with its repetition."
 REFUSED = [
     ("a(b", "this group is not closed", 2, r"Add a closing parenthesis, or write \( for the character."),
@@ -119,22 +172,28 @@ REFUSED = [
     (r"(a)\1", REFERENCE, 4, WRITE_OUT),
     ("(?P<x>a)(?P=x)", REFERENCE, 9, WRITE_OUT),
     ("(a)?(?(1)b|c)", "a conditional group depends on what another group matched", 5, "Write both cases out."),
-    ("(?>a*)b", "atomic groups are not supported", 1, "Write (?: instead of (?>."),
-    ("(ab)*+", "a possessive quantifier is supported behind a single character or class only", 5, "Remove the plus."),
+    ("(?>(?:a?)*)b", EMPTY_ROUNDS, 1, TAKE_ONE),
+    ("(a?)*+", EMPTY_ROUNDS, 5, TAKE_ONE),
+    ("((?>b)|(?:a*){3,}){1,2}+", EMPTY_ROUNDS, 19, TAKE_ONE),
+    ("(?-a:a)", "the flags a, u and L cannot be turned off", 1, "Turn the other one on: (?u:...)."),
+    ("(?i-i:a)", "a flag is turned on and off at once", 1, "Keep one of the two."),
+    ("(?au)a", "the flags a and u exclude each other", 1, "Keep one of them."),
+    ("(?a)(?u)a", "the flags a and u exclude each other", 5, "Keep one of them."),
     ("a(?i)", "flags for the whole pattern stand at its start", 2, "Move them, or write (?i:...)."),
     ("(?L)a", "the flag L is for byte patterns", 1, "Remove it."),
     ("(?<a>b)", "this group has an unknown extension", 1, r"Write \( for the character."),
     ("(?P<1>b)", "this group's name is no identifier", 1, "Write (?P<name>...)."),
     ("(?P<x>a)(?P<x>b)", "this group's name is already taken", 9, "Rename one of the groups, or write (?:...)."),
     ("(?#a", "this comment is not closed", 1, "Add a closing parenthesis."),
-    (r"\p{L}", r"the escape \p has no meaning", 1, "Remove the backslash for the character itself."),
+    (r"\pL", r"the escape \p needs a property", 1, r"Example: \p{L}."),
+    (r"\q", r"the escape \q has no meaning", 1, "Remove the backslash for the character itself."),
     (r"[\8]", r"the escape \8 has no meaning", 2, "Remove the backslash for the character itself."),
     ("a\\", "the pattern ends in a backslash", 2, r"Write \\ for the character."),
     (r"\x4", "this escape needs 2 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\U00110000", "this escape needs 8 hexadecimal digits of a code point", 1, r"Example: \x41."),
     (r"\777", "this octal escape is above 0o377", 1, r"Write \u0100 for larger code points."),
+    ("\\N{NO \ud800}", "this is no name of a character", 1, r"Example: \N{EM DASH}."),
     (r"\N{NO SUCH}", "this is no name of a character", 1, r"Example: \N{EM DASH}."),
-    ("a(?<=b$)", "a lookbehind cannot look ahead", 7, "Move this behind the lookbehind's parenthesis."),
 ]
 
 
@@ -147,8 +206,8 @@ def test_refusals_say_what_where_and_how_to_mend(pattern: str, message: str, col
 
 def test_a_long_pattern_is_shown_around_the_place() -> None:
     with pytest.raises(GrammarError) as caught:
-        compile_pattern(RegexNodes(), "x" * 60 + "(?>a)" + "y" * 60)
-    assert caught.value.where == f"column 61 of the pattern ...{'x' * 40}(?>a){'y' * 35}..."
+        compile_pattern(RegexNodes(), "x" * 60 + "(?*a)" + "y" * 60)
+    assert caught.value.where == f"column 61 of the pattern ...{'x' * 40}(?*a){'y' * 35}..."
 
 
 # Beyond `re`: meant by its author in one way only, or refused by some of the versions 3.10 to 3.14.
@@ -161,7 +220,7 @@ PIECES = (
     *("(?=", "(?!", "(?<=", "(?<!", "(?:", "(?x:", "(?-i:", "(?P<n>", "(?#c)", "{2}", "{,2}", "{1,}", "+", "[^", "[a-"),
 )
 REFUSED_BY_RE_ALONE = ("fixed-width", *(["multiple repeat"] if sys.version_info < (3, 11) else []))  # `a++`
-OWN_REFUSALS = ("backreference", "possessive", "atomic", "lookbehind cannot look ahead")
+OWN_REFUSALS = ("backreference", "cannot repeat what may be empty")
 
 
 def test_random_text_means_what_re_says_or_is_refused_as_re_refuses_it(
