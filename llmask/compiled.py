@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .algebra import GrammarValue
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from .grammar.expressions import Grammar
+from .grammar.expressions import Grammar, Inclusion
 from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
 from .kernels.configurations import REFUSED
@@ -42,7 +43,7 @@ class RuleSource:
 
     Parameters
     ----------
-    rules : the grammar; kept only where rules may be added.
+    rules : the grammar.
     make_variant : who adds them.
     """
 
@@ -54,24 +55,19 @@ class RuleSource:
             *(int(rules.ignored_repeats), rules.ignored_priority),
         )
         assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
-        self._rules = rules if make_variant is not None else None
+        self._rules = rules
         self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if make_variant is not None else self._part(rules, (0,) * 7)
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
-        if self._rules is None:
-            assert self._whole is not None
-            return self._whole
         return self._part(self._rules, (0,) * 7)
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
-        return () if self._rules is None else tuple(len(column) for column in _columns(self._rules))
+        return tuple(len(column) for column in _columns(self._rules))
 
     def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         """The rules that were added since the columns had these lengths."""
-        assert self._rules is not None
         n_states, edges = sizes[1], self._rules.edges
         assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
         return self._part(self._rules, sizes)
@@ -222,11 +218,13 @@ class Generation:
         self._brought += n_bytes
 
 
-class CompiledGrammar:
+class CompiledGrammar(GrammarValue):
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
     Attributes
     ----------
+    rules : what is loaded; variants are written into them.
+    is_greedy : whether its lexemes are as long as they can be, even where that loses texts.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
 
     Raises
@@ -244,7 +242,8 @@ class CompiledGrammar:
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
-        grammar: Grammar | None = None,
+        grammar: Grammar | Callable[[], Grammar] | None = None,
+        is_greedy: bool = False,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -262,8 +261,10 @@ class CompiledGrammar:
             )
         self.store = store
         self.n_cut = 0
-        self._warnings = list(warnings)
+        self.own_warnings = list(warnings)
         self._late_warnings = late_warnings
+        self.rules = rules
+        self.is_greedy = is_greedy
         self._grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant)
@@ -287,16 +288,19 @@ class CompiledGrammar:
 
         Of Lark grammars it is looked for dead ends when this is first asked for, which takes up to 0.3 s.
         """
-        return self._warnings + ([] if self._late_warnings is None else self._late_warnings(self))
+        return self.own_warnings + ([] if self._late_warnings is None else self._late_warnings(self))
 
     @cached_property
     def ledger(self) -> list[Any]:
         """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
         return self._make_ledger()
 
-    def __str__(self) -> str:
-        """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
-        return repr(self) if self._grammar is None else str(self._grammar)
+    @cached_property
+    def grammar(self) -> Grammar:
+        """What it was compiled from, as expressions (llmask/grammar/expressions.py)."""
+        if self._grammar is None:
+            return Grammar({"start": Inclusion(self.rules, "rules")})
+        return self._grammar if isinstance(self._grammar, Grammar) else self._grammar()
 
     @property
     def tokenizer(self) -> Tokenizer:

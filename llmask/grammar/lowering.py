@@ -89,7 +89,7 @@ class _Lowering:
         self.ids: dict[str, RuleId] = {}
         self.waiting: list[str] = []
         self.counting: dict[Repeat, RuleId] = {}
-        self.inclusions: dict[int, RuleId] = {}
+        self.inclusions: dict[tuple[int, bool], RuleId] = {}
         self._is_nullable: dict[int, bool] = {}
         self._is_empty: dict[int, bool] = {}
         self.nullable: set[str] = set()
@@ -281,9 +281,9 @@ class _Lowering:
                 self._between(rule, option, begin, end)
 
     def _included(self, inclusion: Inclusion) -> RuleId:
-        key = id(inclusion.rules)
+        key = id(inclusion.rules), inclusion.is_whole
         if key not in self.inclusions:
-            self.inclusions[key] = include(self.rules, self.nodes, inclusion.rules)
+            self.inclusions[key] = include(self.rules, inclusion.rules, inclusion.is_whole)
         return self.inclusions[key]
 
     def _in_a_row(self, rule: RuleId, parts: Items[Expression], begin: StateId, end: StateId) -> None:

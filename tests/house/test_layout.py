@@ -43,6 +43,7 @@ IMPORT_ORDER = (
     ("llmask.store",),
     ("llmask.mask",),
     (
+        *("llmask.algebra", "llmask.ambiguity", "llmask.sentences", "llmask.ready"),
         *("llmask.compiled", "llmask.dead_ends", "llmask.history", "llmask.forced", "llmask.matcher"),
         *("llmask.prefixed", "llmask.canonical", "llmask.workers", "llmask.batch", "llmask.compiler"),
     ),

@@ -54,9 +54,11 @@ from llmask.grammar.expressions import (
     Repeat,
     choice,
     mapped,
+    optional,
     sequence,
     written,
 )
+from llmask.grammar.inclusion import derives_nothing_too
 from llmask.grammar.lowering import lower
 
 if TYPE_CHECKING:
@@ -103,7 +105,8 @@ def read_grammar(
         read = read_grammar(nodes, node.statements, limits, "start", directory, ties)
         lowered = lower(nodes, read.grammar)
         warnings.extend(f"%lark at {node.spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
-        return Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}")
+        part = Inclusion(lowered.rules, f"%lark {{\n{read.shown}\n}}", is_greedy=True)
+        return optional(part) if derives_nothing_too(lowered.rules) else part
 
     writer = GrammarWriter(nodes, definitions, inside)
     grammar = writer.grammar(start)
