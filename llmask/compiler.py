@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .algebra import choice_text, lexeme_grammar, pattern_text, schema_grammar
 from .canonical.review import StateReview
 from .canonical.states import SplitStates
 from .compiled import CompiledGrammar, warm
@@ -27,8 +28,8 @@ from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
-from .grammar.rules import Rules
 from .limits import Limits, checked
+from .ready import ReadyGrammars
 from .store.store import Store
 from .tag_compiler import TagCompiler
 from .tokenizer import Tokenizer
@@ -41,7 +42,7 @@ CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler(TagCompiler):
+class Compiler(TagCompiler, ReadyGrammars):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters
@@ -195,7 +196,10 @@ class Compiler(TagCompiler):
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
         made = compile_schema(store.nodes, schema, options)
         try:
-            return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
+            return CompiledGrammar(
+                *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
+                grammar=lambda: schema_grammar(made.rules, schema),
+            )
         except UnsatisfiableSchema as error:
             if error.where is not None:
                 raise
@@ -235,7 +239,7 @@ class Compiler(TagCompiler):
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
-            return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
+            return lexeme_grammar(store, compile_pattern(store.nodes, pattern), lambda: pattern_text(pattern))
 
         return self._cached(("regex", pattern), compile_now)
 
@@ -361,7 +365,8 @@ class Compiler(TagCompiler):
             ) from None
 
         def compile_now() -> CompiledGrammar:
-            return CompiledGrammar(store := self.store(), _one_lexeme(store, literals_node(store.nodes, spellings)))
+            store = self.store()
+            return lexeme_grammar(store, literals_node(store.nodes, spellings), lambda: choice_text(texts))
 
         return self._cached(("choice", *texts), compile_now)
 
@@ -381,15 +386,3 @@ class Compiler(TagCompiler):
                 while total > self._cache_bytes and self._cache:
                     total -= self._cache.popitem(last=False)[1].bytes_used
         return grammar
-
-
-def _one_lexeme(store: Store, node: int) -> Rules:
-    """A grammar whose documents are the strings of one regex node."""
-    rules = Rules()
-    start = rules.start_state(rules.rule("start"))
-    end = rules.state(rules.start)
-    rules.scan(start, node, end)
-    rules.final(end)
-    if store.nodes.is_nullable(node):
-        rules.final(start)
-    return rules
