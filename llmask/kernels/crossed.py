@@ -1,9 +1,9 @@
 """What a walk over the ends of lexemes finds (crossing.py): tokens, points, and parts of the trie left to others.
 
-A *part* is a node with a large subtree that was reached at the beginning of a lexeme: which tokens of the subtree stay
-inside that lexeme, and where it ends, depends on the lexer state and the node alone, so the store knows it
-(part_masks.py), and only the ends are walked from, in the part's row. Behind an operator the 60,000 tokens that begin
-with a blank are such a part: 0.3 ms in place of 10.
+A *part* is a node with a large subtree: which of its tokens stay inside the lexeme that is read there, and where it
+ends, depends on the lexer state and the node alone, so the store knows it (part_masks.py), and only the ends are walked
+from, in the part's row. Behind an operator the 60,000 tokens that begin with a blank are such a part: 0.3 ms in place
+of 10.
 
 In: trie nodes. Out: CROSSING, POINTS, PARTS. Cost: nanoseconds.
 """
@@ -66,10 +66,10 @@ def note_point(store, grammar, node, kind):
 
 @kernel
 def is_part(store, grammar, node, state, ending):
-    """Whether what is below a node, reached in the start state `state`, is large enough to be a part.
+    """Whether what is below a node, reached in a lexer state, is large enough to be a part.
 
-    `ending`: hot row of the state in which a lexeme ends at the node; its own children must not begin the next lexeme,
-    or the part would have both. NO_HOT_ROW: all children belong to the next lexeme.
+    `ending`: hot row of the state in which a lexeme ends at the node; `state` begins the next one then. Children that
+    go on in the former must not begin the latter, or the part would have both. NO_HOT_ROW: nothing ends here.
     """
     if grammar[LISTS_PARTS] == 0:
         return False
@@ -93,7 +93,7 @@ def _are_apart(store, node, one, other):
 
 @kernel
 def note_part(grammar, row, state, node):
-    """Leave what is below a node, reached in a row and its start state, to part_masks.py."""
+    """Leave what is below a node, reached in a row and a lexer state, to part_masks.py."""
     never_inline()
     n = grammar[N_PARTS]
     parts = ensure(grammar, PARTS, (n + 1) * PART_FIELDS * 4)

@@ -291,7 +291,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         allow(store, grammar, node)
         if state == DEAD or is_leaf:
             continue
-        if entry < 0 and walk == SHARED and flags == 0 and _is_plain(grammar, place):
+        if walk == SHARED and flags == 0 and _is_plain(grammar, place):
             if is_part(store, grammar, node, state, NO_HOT_ROW):
                 note_part(grammar, place, state, node)
                 continue

@@ -1,9 +1,9 @@
-"""Masks of parts: which tokens below a node of the trie stay inside the lexeme that begins there (crossed.py).
+"""Masks of parts: which tokens below a node of the trie stay inside the lexeme that is read there (crossed.py).
 
-As the mask of a lexer state (state_masks.py), which is that of the part below the root: a function of a start state and
-a node, computed once by a walk and shared by all grammars of a tokenizer.
+As the mask of a lexer state (state_masks.py), which is that of the part below the root: a function of a state and a
+node, computed once by a walk and shared by all grammars of a tokenizer.
 
-In: a start state and a node. Out: number of the part, its mask, token count and exits. Cost: the walk's.
+In: a lexer state and a node. Out: number of the part, its mask, token count and exits. Cost: the walk's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def part_field(store, part, name):
 
 @kernel
 def part_mask(store, state, node):
-    """Number of the part below a node that was reached in a start state; -1 where a limit is reached."""
+    """Number of the part below a node that was reached in a lexer state; -1 where a limit is reached."""
     never_inline()
     twin = state_field(store, state, S_TWIN)
     key = (twin << NODE_BITS) | node

@@ -76,7 +76,7 @@ EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
 N_EXITS = EXITS + 1
 BASES = N_EXITS + 1  # int32[n_sets]: a wide state with these lexemes and a known mask, 0 = none yet
 
-PART_IDS = BASES + 1  # map: start state, trie node -> part
+PART_IDS = BASES + 1  # map: lexer state, trie node -> part
 PART_MASKS = PART_IDS + 3  # int32[n_parts, MASK_FIELDS], see part_masks.py
 LEAST_PART = PART_MASKS + 1  # nodes below a node that make it a part, see crossed.py
 
