@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .algebra import GrammarValue
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .grammar.expressions import Grammar, Inclusion
 from .grammar.lowering import Lowered
 from .grammar.rules import MakeVariant, RuleId, Rules
 from .kernels import engine, grammar_slots, json_values
@@ -176,11 +178,12 @@ class Generation:
         self._brought += n_bytes
 
 
-class CompiledGrammar:
+class CompiledGrammar(GrammarValue):
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
     Attributes
     ----------
+    rules : what is loaded; variants are written into them.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
     lowered : of grammars that were given as text, what was made of it.
 
@@ -200,6 +203,7 @@ class CompiledGrammar:
         make_variant: MakeVariant | None = None,
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
         lowered: Lowered | None = None,
+        grammar: Callable[[], Grammar] | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -217,9 +221,11 @@ class CompiledGrammar:
             )
         self.store = store
         self.n_cut = 0
-        self._warnings = list(warnings)
+        self.own_warnings = list(warnings)
         self._late_warnings = late_warnings
+        self.rules = rules
         self.lowered = lowered
+        self._make_grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
         self.generation = Generation(store, self._source)
@@ -242,16 +248,26 @@ class CompiledGrammar:
 
         Of Lark grammars it is looked for dead ends when this is first asked for, which takes up to 0.3 s.
         """
-        return self._warnings + ([] if self._late_warnings is None else self._late_warnings(self))
+        return self.own_warnings + ([] if self._late_warnings is None else self._late_warnings(self))
 
     @cached_property
     def ledger(self) -> list[Any]:
         """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
         return self._make_ledger()
 
-    def __str__(self) -> str:
-        """Of grammars that were given as text: a readable normal form (llmask/grammar/expressions.py)."""
-        return repr(self) if self.lowered is None or self.lowered.grammar is None else str(self.lowered.grammar)
+    @property
+    def is_greedy(self) -> bool:
+        """Whether its lexemes are as long as they can be, even where that loses texts."""
+        return self.lowered is not None and not self.lowered.is_exact
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """What it was compiled from, as expressions (llmask/grammar/expressions.py)."""
+        if self.lowered is not None and self.lowered.grammar is not None:
+            return self.lowered.grammar
+        if self._make_grammar is not None:
+            return self._make_grammar()
+        return Grammar({"start": Inclusion(self.rules, "rules")})
 
     @cached_property
     def limited_rules(self) -> dict[int, int]:

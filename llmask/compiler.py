@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .algebra import choice_text, lexeme_grammar, pattern_text, schema_grammar
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
 from .dead_ends import dead_end_warnings
@@ -26,8 +27,8 @@ from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
-from .grammar.rules import Rules
 from .limits import Limits, checked
+from .ready import ReadyGrammars
 from .store.store import Store
 from .tag_compiler import TagCompiler
 from .tokenizer import Tokenizer
@@ -40,7 +41,7 @@ CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler(TagCompiler):
+class Compiler(TagCompiler, ReadyGrammars):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters
@@ -194,7 +195,10 @@ class Compiler(TagCompiler):
     def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
         made = compile_schema(store.nodes, schema, options)
         try:
-            return CompiledGrammar(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant)
+            return CompiledGrammar(
+                *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
+                grammar=lambda: schema_grammar(made.rules, schema),
+            )
         except UnsatisfiableSchema as error:
             if error.where is not None:
                 raise
@@ -238,7 +242,7 @@ class Compiler(TagCompiler):
         def compile_now() -> CompiledGrammar:
             store = self.store()
             node = compile_pattern(store.nodes, pattern, is_search=method == "search")
-            return CompiledGrammar(store, _one_lexeme(store, node))
+            return lexeme_grammar(store, node, lambda: pattern_text(pattern, is_search=method == "search"))
 
         return self._cached(("regex", pattern, method), compile_now)
 
@@ -364,7 +368,8 @@ class Compiler(TagCompiler):
             ) from None
 
         def compile_now() -> CompiledGrammar:
-            return CompiledGrammar(store := self.store(), _one_lexeme(store, literals_node(store.nodes, spellings)))
+            store = self.store()
+            return lexeme_grammar(store, literals_node(store.nodes, spellings), lambda: choice_text(texts))
 
         return self._cached(("choice", *texts), compile_now)
 
@@ -384,15 +389,3 @@ class Compiler(TagCompiler):
                 while total > self._cache_bytes and self._cache:
                     total -= self._cache.popitem(last=False)[1].bytes_used
         return grammar
-
-
-def _one_lexeme(store: Store, node: int) -> Rules:
-    """A grammar whose documents are the strings of one regex node."""
-    rules = Rules()
-    start = rules.start_state(rules.rule("start"))
-    end = rules.state(rules.start)
-    rules.scan(start, node, end)
-    rules.final(end)
-    if store.nodes.is_nullable(node):
-        rules.final(start)
-    return rules

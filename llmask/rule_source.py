@@ -19,7 +19,7 @@ class RuleSource:
 
     Parameters
     ----------
-    rules : the grammar; kept only where rules may be added.
+    rules : the grammar.
     make_variant, make_late : who adds them.
     """
 
@@ -33,15 +33,11 @@ class RuleSource:
             *(int(rules.ignored_repeats), rules.ignored_priority),
         )
         assert make_variant is None or not rules.priorities, "edges are numbered from the first one"
-        self._rules = rules if self.is_growing else None
+        self._rules = rules
         self.n_edges = len(rules.edges) // EDGE_FIELDS
-        self._whole = None if self.is_growing else self._part(rules, (0,) * 7)
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
-        if self._rules is None:
-            assert self._whole is not None
-            return self._whole
         return self._part(self._rules, (0,) * 7)
 
     def nothing(self) -> npt.NDArray[np.int32]:
@@ -50,11 +46,10 @@ class RuleSource:
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
-        return () if self._rules is None else tuple(len(column) for column in _columns(self._rules))
+        return tuple(len(column) for column in _columns(self._rules))
 
     def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         """The rules that were added since the columns had these lengths."""
-        assert self._rules is not None
         n_states, edges = sizes[1], self._rules.edges
         assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
         return self._part(self._rules, sizes)

@@ -67,7 +67,8 @@ class Engine(ABC):
 
     @abstractmethod
     def compile(self, grammar: Any, kind: str = "schema") -> Any:
-        """A grammar for a JSON schema, a regular expression ("regex") or a list of texts ("choice").
+        """A grammar for a JSON schema, a regular expression ("regex"), a list of texts ("choice"), or, for some,
+        a grammar in Lark's notation ("lark").
 
         Raises `CompileError`.
         """

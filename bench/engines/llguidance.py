@@ -73,6 +73,8 @@ class Llguidance(Engine):
 
     def _grammar(self, grammar: Any, kind: str) -> str:
         matcher_type = self.module.LLMatcher
+        if kind == "lark":
+            return str(matcher_type.grammar_from_lark(grammar))
         if kind != "schema":
             return str(matcher_type.grammar_from_regex(as_pattern(grammar, kind)))
         # A boolean schema is not taken directly; its object form means the same.

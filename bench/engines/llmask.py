@@ -37,6 +37,8 @@ class Llmask(Engine):
         try:
             if kind == "schema":
                 return self.compiler.json_schema(grammar, whitespace=self.whitespace)
+            if kind == "lark":
+                return self.compiler.lark(grammar)
             return self.compiler.regex(grammar) if kind == "regex" else self.compiler.choice(grammar)
         except self.refusals as error:
             raise CompileError(f"{type(error).__name__}: {error}") from error

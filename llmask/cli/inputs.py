@@ -29,6 +29,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
+    grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (llmask/ready.py)")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
     grammar.add_argument(
@@ -200,6 +201,8 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
     compiler = Compiler(tokenizer)
     if arguments.regex is not None:
         return compiler.regex(arguments.regex)
+    if arguments.grammar is not None:
+        return compiler.grammar(arguments.grammar)
     path = arguments.schema
     try:
         if arguments.lark is not None:

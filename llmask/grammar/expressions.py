@@ -110,16 +110,20 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Inclusion:
-    """What other rules derive (`inclusion.py`), which is never the empty string.
+    """What other rules derive (`inclusion.py`), the empty string aside.
 
     Parameters
     ----------
     rules : over nodes of the same store; compared by identity.
     text : how they are written.
+    is_whole : what the rules ignore at their ends may stand there; else what is around them decides.
+    is_greedy : their lexemes are as long as they can be, even where that loses texts.
     """
 
     rules: Rules
     text: str
+    is_whole: bool = False
+    is_greedy: bool = False
 
 
 @dataclass(frozen=True)

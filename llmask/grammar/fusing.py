@@ -13,8 +13,7 @@ so strings, numbers, comments and white space are lexemes, whose masks the store
 that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends; a grammar that
 is too large for the look has lexemes of one byte. A grammar that is regular as a whole is one lexeme.
 
-Direct recursion at the ends of a rule is repetition (after D. Arden, "Delayed-logic and finite-state machines", 1961):
-R = A R | B is A* B, R = R A | B is B A*, and R = R A R | B is B (A B)*.
+Direct recursion at the ends of a rule is repetition (repetitions.py).
 
 In: a `Grammar`. Out: `Rules` for the greedy lexer that derive exactly the same. Cost: some ms for a grammar of a
 hundred parts.
@@ -27,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.derivatives.utf8 import literal_word
 from llmask.derivatives.word_lists import literals_node
-from llmask.errors import GrammarError
+from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.closures import components
 from llmask.grammar.expressions import (
     EMPTY,
@@ -47,7 +46,8 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.lowering import Lowered, lower
 from llmask.grammar.overlaps import overlaps
-from llmask.grammar.rules import EDGE_FIELDS, PRIORITY_FIELDS, SCAN
+from llmask.grammar.repetitions import as_repetition, folded
+from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules
 from llmask.grammar.spelled import spelled
 from llmask.grammar.tails import join_tails
 
@@ -58,7 +58,14 @@ MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what i
 MOST_COPIES = 10_000  # of what is repeated in repetitions: its derivatives count in as many ways at once
 FEW_PARTS = 100  # a list of words counts as so many at most: its node is small (derivatives/word_lists.py)
 MOST_ROUNDS = 8  # of looking and splitting, before lexemes are split into all their parts
-MOST_COUNT = 10**9  # counters are 32-bit
+SEAM = (
+    "where grammars meet, a lexeme of one may go on with what follows the other, and takes it: some texts are lost; "
+    "put a separator between them"
+)
+LAZY_SEAM = (
+    "a lazy rule ends where it can, and where grammars meet it ends what the others expect, too: some of their texts "
+    "may be lost; put a separator between them"
+)
 FUSED = "several parts"  # how lexemes are written that nobody reads
 
 IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
@@ -83,6 +90,10 @@ class Part(NamedTuple):
 def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
     """Rules that derive what a grammar does, byte by byte.
 
+    Rules that it includes keep their lexemes; those around them are split where the longest match would change
+    something. What it means among those of one that is greedy is its own business, and where they meet others its
+    author is told what is lost. In and between those that are not greedy it must change nothing, or that is refused.
+
     Parameters
     ----------
     grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
@@ -99,17 +110,21 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     warnings = lower(nodes, grammar).warnings
     _refuse_lazy(nodes, grammar)
     fusion = _Fusion(nodes, woven(nodes, grammar), fuse)
+    greedy = {id(part.rules): part.rules for part in fusion.included if part.is_greedy}.values()
+    own = set().union(*(overlaps(nodes, rules) or () for rules in greedy))
+    if any(nodes.is_lazy(lexeme) for rules in greedy for lexeme in _scanned(rules)):
+        warnings.append(LAZY_SEAM)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
         found = overlaps(nodes, rules) if fusion.fuse else set()
+        if found is not None:
+            found -= own
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
-            for at in range(1, len(rules.priorities), PRIORITY_FIELDS):  # those of inclusions
-                rules.priorities[at] = 0
             return Lowered(rules, warnings, is_exact=True)
-        else:
-            fusion.split({longer for _, longer in found})
+        elif not fusion.split({longer for _, longer in found}):
+            return Lowered(rules, [*warnings, SEAM], is_exact=True)
 
 
 class _Fusion:
@@ -118,7 +133,7 @@ class _Fusion:
     Attributes
     ----------
     fuse : False where all lexemes are to be single bytes.
-    includes : whether other rules stand in it, which stay as they are.
+    included : other rules that stand in it, which stay as they are.
     n_rounds : how often lexemes were split.
     apart : nodes that must not be lexemes.
     rules : the grammar's, with recursion at their ends made repetition.
@@ -132,7 +147,7 @@ class _Fusion:
         self.apart: set[int] = set()
         self.start = grammar.start
         self.rules = {name: folded(as_repetition(name, expression)) for name, expression in grammar.rules.items()}
-        self.includes = any(isinstance(leaf, Inclusion) for rule in self.rules.values() for leaf in leaves(rule))
+        self.included = [leaf for rule in self.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
         self._parts: dict[str, Part | None] = {}
         self._known: dict[Expression, Part | None] = {}
         self._spelled: dict[str, Expression] = {}
@@ -153,12 +168,17 @@ class _Fusion:
 
     def give_up(self) -> None:
         """Make lexemes of one byte only."""
-        if self.includes:
-            raise _inclusion_error()
+        if self.included:
+            raise LimitExceeded(
+                "the grammar, with those inside it, is too large to tell where their lexemes meet",
+                help="use fewer or smaller parts",
+            )
         self.fuse = False
 
-    def split(self, found: set[int]) -> None:
+    def split(self, found: set[int]) -> bool:
         """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.
+
+        False where nothing is left to be split, as the lexemes belong to grammars that are greedy.
 
         Where something is counted, lexemes that may be empty were written without their empty string.
         """
@@ -175,13 +195,16 @@ class _Fusion:
             not_empty = self.nodes.complement(self.nodes.EPSILON)
             nullable = [node for node in expressions if self.nodes.is_nullable(node)]
             new |= {node for node in nullable if self.nodes.intersect([node, not_empty]) in found}
-        if self.includes and not new - self.apart:
+        if self.included and not new - self.apart:
+            if any(part.is_greedy for part in self.included):
+                return False
             raise _inclusion_error()
         assert new - self.apart, "nothing is left to be split"
         self.n_rounds += 1
         if self.n_rounds > MOST_ROUNDS:
             new = self._with_parts(new, expressions)
         self.apart |= new
+        return True
 
     def _with_parts(self, nodes: set[int], expressions: dict[int, list[Expression]]) -> set[int]:
         """These lexemes, and the rows, choices and names that they are made of."""
@@ -308,60 +331,6 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
     return Grammar({**rules, DOCUMENT: sequence([Reference(IGNORED), Reference(grammar.start)])}, DOCUMENT)
 
 
-def as_repetition(name: str, expression: Expression) -> Expression:
-    """A rule's expression with direct recursion at its ends as repetition.
-
-        R = R A R | C R | R D | B        R = C* B D* (A C* B D*)*
-
-    A, B, C and D may refer to the rule again: what solves one equation solves the other, whatever they hold, so the
-    least solutions are the same.
-    """
-    between, before, behind, others = (list[Expression]() for _ in range(4))
-    for option in expression.options if isinstance(expression, Choice) else (expression,):
-        parts = option.parts if isinstance(option, Sequence) else (option,)
-        if parts == (Reference(name),):
-            continue  # adds nothing
-        ends = [part == Reference(name) for part in (*parts[:1], *parts[-1:])]
-        if ends == [True, True]:
-            between.append(sequence(parts[1:-1]))
-        elif ends == [False, True]:
-            before.append(sequence(parts[:-1]))
-        elif ends == [True, False]:
-            behind.append(sequence(parts[1:]))
-        else:
-            others.append(option)
-    if not others or not between + before + behind:
-        return expression
-    one = sequence([*_many(before), choice(others), *_many(behind)])
-    return sequence([one, *_many([sequence([choice(between), one])] if between else [])])
-
-
-def folded(expression: Expression) -> Expression:
-    """An expression with repetitions of repetitions as one, where no number of copies is left out.
-
-    x{0,3}{2} is x{0,6}, but x{3}{0,2} is not.
-    """
-    if isinstance(expression, Sequence):
-        return sequence(map(folded, expression.parts))
-    if isinstance(expression, Choice):
-        return choice(map(folded, expression.options))
-    if not isinstance(expression, Repeat):
-        return expression
-    part, low, high = folded(expression.part), expression.low, expression.high
-    if isinstance(part, Repeat) and high != 0 and part.high != 0:
-        inner = MOST_COUNT if part.high is None else part.high
-        # k copies take from k * part.low to k * inner; the next one more has to go on from there
-        is_dense = part.low <= 1 if low == 0 else low * inner >= (low + 1) * part.low - 1
-        most = None if high is None or part.high is None else high * part.high
-        if is_dense and low * part.low <= MOST_COUNT and (most or 0) <= MOST_COUNT:
-            return Repeat(part.part, low * part.low, most)
-    return Repeat(part, low, high)
-
-
-def _many(options: list[Expression]) -> list[Expression]:
-    return [Repeat(choice(options))] if options else []
-
-
 def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
     for name, rule in grammar.rules.items():
         for leaf in leaves(rule):
@@ -374,16 +343,21 @@ def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
 
 
 def _lexemes(leaf: Expression) -> list[int]:
+    """The lexemes of a part that is exact."""
     if isinstance(leaf, Inclusion):
-        edges = leaf.rules.edges
-        return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
+        return [] if leaf.is_greedy else _scanned(leaf.rules)
     return [leaf.node] if isinstance(leaf, Lexeme) else []
+
+
+def _scanned(rules: Rules) -> list[int]:
+    edges = rules.edges
+    return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
 
 
 def _inclusion_error() -> GrammarError:
     return GrammarError(
         "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot split",
-        help='put a separator behind it, or use lexer="greedy"',
+        help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
     )
 
 

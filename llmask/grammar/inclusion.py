@@ -1,11 +1,16 @@
 """Rules of one grammar inside another: a JSON schema or a grammar in a rule, with white space of its own.
 
-Around the part that is put in, the outer grammar says what is ignored; inside, the part does. What it ignores is
-written out: each lexeme takes it in front, `ws* "{"`, and is *bare*, so the outer grammar ignores nothing there. The
-first lexeme of the part takes none. So every rule that the part may begin with is written twice, once for the
-beginning, where nothing has been read, and once for all other places:
+Around the part that is put in, the outer grammar says what is ignored; inside, the part does. What the part ignores
+is written out as a lexeme in front of every other one, all of which are *bare*, so the outer grammar ignores nothing
+there. The first lexeme of the part has none in front. So every rule that the part may begin with is written twice,
+once for the beginning, where nothing has been read, and once for all other places:
 
-    value -> "[" value "]" | 1        first: "[" inner ws*"]" | 1        inner: ws*"[" inner ws*"]" | ws*1
+    value -> "[" value "]" | 1        first: "[" inner ws* "]" | 1        inner: ws* "[" inner ws* "]" | ws* 1
+
+A part that is *whole* keeps what may be ignored before its first lexeme and after its last, if it says so.
+
+The empty string is left out of a part, because whoever repeats one must not count it; `derives_nothing_too` says
+whether there was one.
 
 In: two `Rules` over nodes of one store. Out: the number of a rule. Cost: about 2 us an edge.
 """
@@ -17,8 +22,10 @@ from typing import TYPE_CHECKING
 from llmask.grammar.rules import (
     CALL,
     CALL_NEW,
+    COUNT,
     EDGE_FIELDS,
     GUARD_FIELDS,
+    NO_GUARD,
     PRIORITY_FIELDS,
     SCAN,
     SKIP,
@@ -29,17 +36,24 @@ from llmask.grammar.rules import (
 )
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from collections.abc import Mapping
+
+Edge = tuple[int, int, int, int, int]  # kind, symbol, next state, guard, number
 
 
-def include(rules: Rules, nodes: RegexNodes, other: Rules) -> RuleId:
-    """Write the rules of `other` into `rules`.
+def include(rules: Rules, other: Rules, is_whole: bool = False, is_greedy: bool = False) -> RuleId:
+    """Write the rules of `other` into `rules`; priorities of its lexemes count where it is greedy.
 
-    Returns the rule that derives what the start rule of `other` does.
+    Returns the rule that derives what the start rule of `other` does, except for the empty string.
 
     `other` must not compare values (`Rules.call_new`): their texts would have white space in them.
     """
-    return _Inclusion(rules, nodes, other).write()
+    return _Inclusion(rules, other, is_whole, is_greedy).write()
+
+
+def derives_nothing_too(rules: Rules) -> bool:
+    """Whether the start rule derives the empty string."""
+    return rules.start in _empty_rules(rules, _edges_of(rules))
 
 
 class _Inclusion:
@@ -49,36 +63,50 @@ class _Inclusion:
     ----------
     inner, first : by rule of the part, the rules that are written.
     edges, finals : by state of the part.
+    spaced_ends : whether what is ignored may stand before the first lexeme and after the last.
     """
 
-    def __init__(self, rules: Rules, nodes: RegexNodes, other: Rules) -> None:
+    def __init__(self, rules: Rules, other: Rules, is_whole: bool, is_greedy: bool) -> None:
         self.rules = rules
-        self.nodes = nodes
         self.other = other
-        self.edges: dict[int, list[tuple[int, int, int, int, int]]] = {}
-        for number, at in enumerate(range(0, len(other.edges), EDGE_FIELDS)):
-            state, kind, symbol, target, guard = other.edges[at : at + EDGE_FIELDS]
-            assert kind < CALL_NEW, "whoever puts it in has seen to it"
-            self.edges.setdefault(state, []).append((kind, symbol, target, guard, number))
-        self.finals = dict(zip(other.finals[::2], other.finals[1::2], strict=True))
+        self.edges = _edges_of(other)
+        assert all(edge[0] < CALL_NEW for edges in self.edges.values() for edge in edges), "its caller has seen to it"
+        self.finals = _finals_of(other)
         columns = [other.priorities[n::PRIORITY_FIELDS] for n in range(PRIORITY_FIELDS)]
-        self.priorities = dict(zip(columns[0], columns[1], strict=True))
+        self.priorities = dict(zip(columns[0], columns[1], strict=True)) if is_greedy else {}
+        self.ignored_priority = other.ignored_priority if is_greedy else 0
         self.inner: dict[int, RuleId] = {}
         self.first: dict[int, RuleId] = {}
         self.waiting: list[tuple[int, bool]] = []
         self.guards: dict[int, GuardId] = {}
-        self.spaced: dict[int, int] = {}
-        if other.ignored is not None:
-            blank = other.ignored
-            self.blanks = nodes.repeat(blank, 0, None if other.ignored_repeats else 1)
+        self.empty = _empty_rules(other, self.edges)
+        self.spaced_ends = is_whole and other.ignored is not None and other.ignored_at_ends
 
     def write(self) -> RuleId:
         """Write what the start rule uses."""
-        rule = self._rule(self.other.start, self.other.ignored is not None)
+        rule = self._rule(self.other.start, self.other.ignored is not None or self.other.start in self.empty)
+        if self.spaced_ends:
+            rule = self._with_ends(rule)
         while self.waiting:
             self._write_rule(*self.waiting.pop())
         self.rules.n_members = max(self.rules.n_members, self.other.n_members)
         return rule
+
+    def _with_ends(self, inside: RuleId) -> RuleId:
+        """What is ignored behind a rule, or by itself where the rule derives the empty string."""
+        rules = self.rules
+        rule = rules.rule(f"{self.other.names[self.other.start]} and what is ignored")
+        begin, end = rules.start_state(rule), rules.state(rule)
+        rules.call(begin, inside, end)
+        self._ignored(end, end)
+        if self.other.start in self.empty:
+            self._ignored(begin, end)
+        rules.final(end)
+        return rule
+
+    def _ignored(self, begin: StateId, end: StateId) -> None:
+        assert self.other.ignored is not None
+        self.rules.scan(begin, self.other.ignored, end, priority=self.ignored_priority, is_bare=True)
 
     def _rule(self, rule: int, is_first: bool) -> RuleId:
         written = self.first if is_first else self.inner
@@ -88,53 +116,47 @@ class _Inclusion:
         return written[rule]
 
     def _write_rule(self, rule: int, is_first: bool) -> None:
+        """Write a rule; the states in which nothing has been read are not those in which something has."""
         rules = self.rules
         written = (self.first if is_first else self.inner)[rule]
         start = (self.other.rule_starts[rule], is_first)
         states: dict[tuple[int, bool], StateId] = {start: rules.start_state(written)}
         waiting = [start]
+
+        def reach(state: int, nothing_read: bool) -> StateId:
+            place = state, nothing_read
+            if place not in states:
+                states[place] = rules.state(written)
+                waiting.append(place)
+            return states[place]
+
         while waiting:
-            at = waiting.pop()
-            state, nothing_read = at
-            if state in self.finals:
-                rules.final(states[at], self._guard(self.finals[state]))
+            state, nothing_read = place = waiting.pop()
+            here = states[place]
+            for guard in () if nothing_read else self.finals.get(state, ()):
+                rules.final(here, self._guard(guard))
+            spaced: StateId | None = None
             for kind, symbol, target, guard, number in self.edges.get(state, ()):
-                after = (target, nothing_read and kind == SKIP)
-                if after not in states:
-                    states[after] = rules.state(written)
-                    waiting.append(after)
-                self._write_edge((kind, symbol, number), states[at], states[after], self._guard(guard), nothing_read)
+                own = self._guard(guard)
+                if kind == SCAN:
+                    spaced = self._spaced(written, here, nothing_read) if spaced is None else spaced
+                    after = reach(target, False)
+                    rules.scan(spaced, symbol, after, own, self.priorities.get(number, 0), is_bare=True)
+                elif kind == CALL:
+                    rules.call(here, self._rule(symbol, nothing_read), reach(target, False), own)
+                    if nothing_read and symbol in self.empty:
+                        rules.skip(here, reach(target, True), own)
+                else:
+                    rules.skip(here, reach(target, nothing_read), own)
 
-    def _write_edge(
-        self, edge: tuple[int, int, int], begin: StateId, end: StateId, guard: GuardId, nothing_read: bool
-    ) -> None:
-        kind, symbol, number = edge
-        if kind == SCAN and self.nodes.names_tokens(symbol):
-            before = begin
-            if not nothing_read and self.other.ignored is not None:
-                before = self.rules.state(RuleId(self.rules.state_rules[begin]))
-                self.rules.scan(begin, self.blanks, before, is_bare=True)
-                self.rules.skip(begin, before)
-            self.rules.scan(before, symbol, end, guard, is_bare=True)
-        elif kind == SCAN:
-            lexeme = symbol if nothing_read else self._spaced(symbol)
-            self.rules.scan(begin, lexeme, end, guard, self.priorities.get(number, 0), is_bare=True)
-        elif kind == CALL:
-            self.rules.call(begin, self._rule(symbol, nothing_read), end, guard)
-        else:
-            self.rules.skip(begin, end, guard)
-
-    def _spaced(self, lexeme: int) -> int:
-        """A lexeme with what is ignored in front of it."""
-        if self.other.ignored is None:
-            return lexeme
-        found = self.spaced.get(lexeme)
-        if found is None:
-            some = lexeme
-            if self.nodes.is_nullable(lexeme):
-                some = self.nodes.intersect([lexeme, self.nodes.complement(self.nodes.EPSILON)])
-            found = self.spaced[lexeme] = self.nodes.concat([self.blanks, some])
-        return found
+    def _spaced(self, rule: RuleId, state: StateId, nothing_read: bool) -> StateId:
+        """The state behind `state` and what is ignored there."""
+        if self.other.ignored is None or (nothing_read and not self.spaced_ends):
+            return state
+        spaced = self.rules.state(rule)
+        self.rules.skip(state, spaced)
+        self._ignored(spaced if self.other.ignored_repeats else state, spaced)
+        return spaced
 
     def _guard(self, guard: int) -> GuardId:
         found = self.guards.get(guard)
@@ -142,3 +164,58 @@ class _Inclusion:
             row = self.other.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
             found = self.guards[guard] = self.rules.copied_guard(self.other, tuple(row))
         return found
+
+
+def _edges_of(rules: Rules) -> dict[int, list[Edge]]:
+    found: dict[int, list[Edge]] = {}
+    for number, at in enumerate(range(0, len(rules.edges), EDGE_FIELDS)):
+        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+        found.setdefault(state, []).append((kind, symbol, target, guard, number))
+    return found
+
+
+def _finals_of(rules: Rules) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for state, guard in zip(rules.finals[::2], rules.finals[1::2], strict=True):
+        found.setdefault(state, []).append(guard)
+    return found
+
+
+def _empty_rules(rules: Rules, edges: Mapping[int, list[Edge]]) -> set[int]:
+    """Rules that derive the empty string. Those that carry sets do not: they write brackets."""
+    finals = _finals_of(rules)
+    found: set[int] = set()
+
+    def counted(guard: int, count: int) -> int:
+        """The count behind a guard, or -1."""
+        if guard == NO_GUARD:
+            return count
+        kind, low, high, add, cap = rules.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
+        return min(count + add, cap) if kind == COUNT and low <= count <= high else -1
+
+    def holds(rule: int) -> bool:
+        begin = (rules.rule_starts[rule], 0)
+        seen, waiting = {begin}, [begin]
+        while waiting:
+            state, count = waiting.pop()
+            if any(counted(guard, count) >= 0 for guard in finals.get(state, ())):
+                return True
+            for kind, symbol, target, guard, _ in edges.get(state, ()):
+                after = counted(guard, count) if kind == SKIP or (kind == CALL and symbol in found) else -1
+                if after >= 0 and (target, after) not in seen:
+                    seen.add((target, after))
+                    waiting.append((target, after))
+        return False
+
+    callers: dict[int, set[int]] = {}
+    for state, leaving in edges.items():
+        for kind, symbol, _, _, _ in leaving:
+            if kind == CALL:
+                callers.setdefault(symbol, set()).add(rules.state_rules[state])
+    waiting = list(range(len(rules.names)))
+    while waiting:
+        rule = waiting.pop()
+        if rule not in found and holds(rule):
+            found.add(rule)
+            waiting += callers.get(rule, ())
+    return found

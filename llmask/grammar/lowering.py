@@ -109,7 +109,7 @@ class Lowering:
         self.ids: dict[str, RuleId] = {}
         self.waiting: list[str] = []
         self.counting: dict[Repeat, RuleId] = {}
-        self.inclusions: dict[int, RuleId] = {}
+        self.inclusions: dict[tuple[int, bool], RuleId] = {}
         self.regions: dict[int, Attributes] = {}
         self._is_nullable: dict[int, bool] = {}
         self._is_empty: dict[int, bool] = {}
@@ -342,9 +342,9 @@ class Lowering:
         self.rules.call(begin, self._rule(name), end)
 
     def _included(self, inclusion: Inclusion) -> RuleId:
-        key = id(inclusion.rules)
+        key = id(inclusion.rules), inclusion.is_whole
         if key not in self.inclusions:
-            self.inclusions[key] = include(self.rules, self.nodes, inclusion.rules)
+            self.inclusions[key] = include(self.rules, inclusion.rules, inclusion.is_whole, inclusion.is_greedy)
         return self.inclusions[key]
 
     def _in_a_row(self, rule: RuleId, parts: Items[Expression], begin: StateId, end: StateId) -> None:

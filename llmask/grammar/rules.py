@@ -280,6 +280,18 @@ class Rules:
         return other
 
 
+def one_lexeme(node: int, is_nullable: bool) -> Rules:
+    """Rules whose documents are the strings of one regex node."""
+    rules = Rules()
+    start = rules.start_state(rules.rule("start"))
+    end = rules.state(rules.start)
+    rules.scan(start, node, end)
+    rules.final(end)
+    if is_nullable:
+        rules.final(start)
+    return rules
+
+
 class RuleTemplate:
     """One rule as it was written, to be copied into other grammars of the same store.
 

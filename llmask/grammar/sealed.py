@@ -77,7 +77,7 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in sealing.seals.values()}):
         return exact_rules(nodes, grammar)
     _open(nodes, lowered.rules, sealing)
-    return Lowered(lowered.rules, lowered.warnings, grammar)
+    return Lowered(lowered.rules, lowered.warnings, grammar, is_exact=True)
 
 
 class _Sealing:
@@ -219,5 +219,5 @@ def _open(nodes: RegexNodes, rules: Rules, sealing: _Sealing) -> None:
     written: dict[Inclusion, RuleId] = {}
     for at, inclusion in opened:
         if inclusion not in written:
-            written[inclusion] = include(rules, nodes, inclusion.rules)
+            written[inclusion] = include(rules, inclusion.rules)
         rules.edges[at + 2] = written[inclusion]

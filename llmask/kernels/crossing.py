@@ -22,7 +22,7 @@ In: the tables, a row and a lexer state. Out: tokens in CROSSING, points in POIN
 from __future__ import annotations
 
 from .configurations import REFUSED, start_after, step
-from .constants import TRIE_TOKEN_SHIFT
+from .crossed import BELOW, ENDING, NO_HOT_ROW, POINT_KINDS, WHOLE, allow, is_part, note_part, note_point
 from .earley_rows import (
     BEGINS,
     IS_LIMITED,
@@ -35,7 +35,7 @@ from .earley_rows import (
     row_field,
 )
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
-from .grammar_slots import CROSSING, IGNORED, N_CROSSING, N_POINTS, PATH, POINTS, REPEATS, WALK_FRAMES
+from .grammar_slots import IGNORED, PATH, REPEATS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from .jit import kernel, never_inline
 from .lexer_states import (
@@ -50,29 +50,22 @@ from .lexer_states import (
     put_state_field,
     state_field,
 )
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_i64, get_u8, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, put_i32
 from .records import FIRST_PLACE, NO_RECORD, is_left_out, place_after, row_of
 from .repeats import ends_in_set, path_to
 from .store_slots import (
     CHILD_BYTE,
     CHILD_FIRST,
     CHILD_NODE,
-    DUPLICATES,
     EXITS,
     LIMIT_WALKED,
     MAX_WALKED,
-    N_DUPLICATES,
-    TRIE,
     WALKED,
 )
 
 NO_EXIT = -1
 NOT_TAKEN = -2
 
-WHOLE = 0  # kinds of points
-BELOW = 1
-ENDING = 2
-POINT_KINDS = 4  # a point is node * POINT_KINDS + kind
 SHARED = 0  # walks without records: of values that may be in their set already it is noted that there are some
 CAREFUL = 1  # they become points
 ONE_RECORD = 2
@@ -93,37 +86,6 @@ FRAME_FIELDS = 9
 
 OPEN_OBJECT = 0x7B
 QUOTE = 0x22
-
-
-@kernel
-def allow(store, grammar, node):
-    """List the token that ends at a trie node, and those with the same bytes."""
-    never_inline()
-    token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
-    if token < 0:
-        return
-    n = grammar[N_CROSSING]
-    put_i32(ensure(grammar, CROSSING, (n + 1) * 4), n, token)
-    n += 1
-    if store[N_DUPLICATES] != 0:
-        other = get_i32(block(store, DUPLICATES), token)
-        while other != 0:
-            put_i32(ensure(grammar, CROSSING, (n + 1) * 4), n, other)
-            n += 1
-            other = get_i32(block(store, DUPLICATES), other)
-    grammar[N_CROSSING] = n
-
-
-@kernel
-def _note_point(store, grammar, node, kind):
-    """Note what has to be walked again with the text known."""
-    never_inline()
-    first = block(store, CHILD_FIRST)
-    if kind != WHOLE and get_i32(first, node) == get_i32(first, node + 1):
-        return
-    n = grammar[N_POINTS]
-    put_i32(ensure(grammar, POINTS, (n + 1) * 4), n, node * POINT_KINDS + kind)
-    grammar[N_POINTS] = n + 1
 
 
 @kernel
@@ -160,6 +122,12 @@ def _begins_in(grammar, place):
 def _is_tentative(grammar, place, walk):
     """Whether a shared walk does not know what a value that begins in a row may be."""
     return walk != ONE_RECORD and has_flag_of_row(grammar, place, IS_TENTATIVE)
+
+
+@kernel
+def _is_plain(grammar, place):
+    """Whether what follows in a row is a function of the row alone, so that it may be a part (crossed.py)."""
+    return place < FIRST_PLACE and not has_flag_of_row(grammar, place, BEGINS | IS_TENTATIVE | RECORDS_HERE)
 
 
 @kernel
@@ -203,20 +171,27 @@ def _take_exit(store, grammar, at, scanned, walk):
     put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_PLACE, NO_EXIT)
     place = get_i32(block(grammar, WALK_FRAMES), at + F_PLACE)
     if _is_tentative(grammar, place, walk) and scanned != grammar[IGNORED]:
-        _note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
+        note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
         return
     place = _take_lexeme(store, grammar, place, scanned, walk)
     if place < 0:
         return
     if _uncertainty(grammar, place, walk, get_i32(block(grammar, WALK_FRAMES), at + F_FLAGS)) != 0:
-        _note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
+        note_point(store, grammar, get_i32(block(grammar, WALK_FRAMES), at + F_NODE), ENDING)
         return
     if walk != ONE_RECORD:
         place &= ROW_BITS
     start = start_after(store, grammar, place, scanned)
-    if start != DEAD:
-        put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_PLACE, place)
-        put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_HOT, hot_row(store, start))
+    if start == DEAD:
+        return
+    node = get_i32(block(grammar, WALK_FRAMES), at + F_NODE)
+    flags = get_i32(block(grammar, WALK_FRAMES), at + F_FLAGS)
+    if walk == SHARED and flags == 0 and _is_plain(grammar, place):
+        if is_part(store, grammar, node, start, get_i32(block(grammar, WALK_FRAMES), at + F_HOT)):
+            note_part(grammar, place, start, node)
+            return
+    put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_PLACE, place)
+    put_i32(block(grammar, WALK_FRAMES), at + F_EXIT_HOT, hot_row(store, start))
 
 
 @kernel
@@ -290,13 +265,13 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             is_key = byte == QUOTE and entry >= 0
             if is_key:
                 allow(store, grammar, node)
-            _note_point(store, grammar, node, BELOW if is_key else WHOLE)
+            note_point(store, grammar, node, BELOW if is_key else WHOLE)
             continue
         if _is_tentative(grammar, place, walk):
             if entry < 0 and byte == OPEN_OBJECT and not has_flag_of_row(grammar, place, IS_LIMITED):
                 flags |= OPENED
             elif entry < 0 or not _goes_on(store, grammar, state):
-                _note_point(store, grammar, node, WHOLE)
+                note_point(store, grammar, node, WHOLE)
                 continue
         if entry < 0:
             ended = state_field(store, state, S_ACCEPTS)
@@ -307,7 +282,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             if uncertainty != 0:
                 if uncertainty == IS_UNDECIDED:
                     allow(store, grammar, node)
-                _note_point(store, grammar, node, BELOW if uncertainty == IS_UNDECIDED else WHOLE)
+                note_point(store, grammar, node, BELOW if uncertainty == IS_UNDECIDED else WHOLE)
                 continue
             if walk != ONE_RECORD:
                 place &= ROW_BITS
@@ -316,6 +291,10 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         allow(store, grammar, node)
         if state == DEAD or is_leaf:
             continue
+        if walk == SHARED and flags == 0 and _is_plain(grammar, place):
+            if is_part(store, grammar, node, state, NO_HOT_ROW):
+                note_part(grammar, place, state, node)
+                continue
         depth += 1
         _push_frame(store, grammar, depth, node, place, state, 0, flags)
     if store[WALKED] > store[MAX_WALKED]:
@@ -329,15 +308,21 @@ def cross_exits(store, grammar, row, state, twin, record):
     `record`: of a place in the row; exits at which a tracked value ends that is in its set already become points.
     NO_RECORD does not look. REPEATS is 1 when a value that ends there might be in its set, for some record.
     """
+    grammar[REPEATS] = 0
+    first = state_field(store, twin, S_FIRST_EXIT)
+    cross(store, grammar, row, state, first, state_field(store, twin, S_N_EXITS), record)
+
+
+@kernel
+def cross(store, grammar, row, state, first, n, record):
+    """The same for some of all exits; `state` is that in which the walk began that found them."""
     never_inline()
     single = state_field(store, state, S_SINGLE)
     child_first = block(store, CHILD_FIRST)
-    first = state_field(store, twin, S_FIRST_EXIT)
     walk = SHARED if record == NO_RECORD else CAREFUL
-    grammar[REPEATS] = 0
     last_scanned = 0
     target = 0
-    for i in range(first, first + state_field(store, twin, S_N_EXITS)):
+    for i in range(first, first + n):
         exits = block(store, EXITS)
         node = get_i32(exits, 2 * i)
         there = get_i32(exits, 2 * i + 1)
@@ -353,20 +338,24 @@ def cross_exits(store, grammar, row, state, twin, record):
         if target & MAY_REPEAT != 0:
             grammar[REPEATS] = 1
             if record != NO_RECORD and ends_in_set(store, grammar, record, node):
-                _note_point(store, grammar, node, WHOLE if finished else ENDING)
+                note_point(store, grammar, node, WHOLE if finished else ENDING)
                 continue
         flags = row_field(grammar, target & ROW_BITS, R_FLAGS)
         if flags & IS_UNDECIDED != 0:
             if finished and flags & IS_NOWHERE == 0:
                 allow(store, grammar, node)
             kind = ENDING if not finished else BELOW if flags & IS_NOWHERE == 0 else WHOLE
-            _note_point(store, grammar, node, kind)
+            note_point(store, grammar, node, kind)
             continue
         start = start_after(store, grammar, target & ROW_BITS, scanned)
         if finished:
             allow(store, grammar, node)
         if start == DEAD or get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
+        if finished and walk == SHARED and _is_plain(grammar, target & ROW_BITS):
+            if is_part(store, grammar, node, start, NO_HOT_ROW):
+                note_part(grammar, target & ROW_BITS, start, node)
+                continue
         if finished:
             _walk(store, grammar, node, target & ROW_BITS, start, 0, 0, walk)
         else:

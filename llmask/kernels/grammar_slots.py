@@ -79,7 +79,12 @@ NAMED = N_CROSSING + 1  # int32[...]: tokens that the row names, while a mask is
 CROSSINGS = NAMED + 1  # lists of such tokens; many configurations have the same
 OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
 N_OWN_MASKS = OWN_MASKS + 1
-WALK_FRAMES = N_OWN_MASKS + 1  # int32[...]: frames of the walk in progress
+OWN_HEADS = N_OWN_MASKS + 1  # see hash_chains.py; rows in which the same may follow have equal masks
+OWN_LINKS = OWN_HEADS + 1  # int32[n, 2]: NEXT, HASH
+PARTS = OWN_LINKS + 1  # int32[..., PART_FIELDS]: of the mask in progress, see crossed.py
+N_PARTS = PARTS + 1
+LISTS_PARTS = N_PARTS + 1  # 1: the walk in progress may leave parts to others
+WALK_FRAMES = LISTS_PARTS + 1  # int32[...]: frames of the walk in progress
 POINTS = WALK_FRAMES + 1  # int32[...]: nodes of the trie to walk again with the text known, see crossing.py
 N_POINTS = POINTS + 1
 REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
@@ -115,5 +120,6 @@ GRAMMAR_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, SAFE_ENDS, SAFE_ENDS + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
     *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
     *(LISTED, LISTED + 1, REMOVED, REMOVED + 1),
+    *(OWN_HEADS, OWN_LINKS, PARTS),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

@@ -1,9 +1,11 @@
 """Masks of configurations, put together and written.
 
-    mask(configuration) = mask(lexer state) | crossing tokens | named tokens | ends where the document may end
+    mask(configuration) = mask(lexer state) | crossing tokens | parts | named tokens | ends where the document may end
 
 The tokens that cross a lexeme's end (crossing.py) are a short list in the grammar. Where something is recorded the list
 is made once for the bare row, with the points at which a text decides, and every record adds its own from there.
+Where parts of the trie are left to part_masks.py, and where the list is long, the mask is a bitmask of the grammar's;
+equal ones are one.
 
 In: the tables and a configuration. Out: the configuration's record; `fill` writes the words.
 Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
@@ -35,16 +37,22 @@ from .configurations import (
     pack,
     put_configuration_field,
 )
-from .crossing import cross_exits, walk_point
+from .crossed import P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
+from .crossing import cross, cross_exits, walk_point
 from .grammar_slots import (
     CONFIGURATIONS,
     CROSSING,
     CROSSINGS,
+    LISTS_PARTS,
     N_CROSSING,
     N_OWN_MASKS,
+    N_PARTS,
     N_POINTS,
     NAMED,
+    OWN_HEADS,
+    OWN_LINKS,
     OWN_MASKS,
+    PARTS,
     POINTS,
     REPEATS,
 )
@@ -61,15 +69,16 @@ from .memory import (
     get_i64,
     load_acquire_i32,
     load_i32,
-    new_block,
+    load_i64,
     publish_i32,
     put_i32,
-    put_i64,
     store_i32,
+    store_i64,
 )
+from .part_masks import M_FIRST_EXIT, M_KIND, M_MASK, M_N_EXITS, M_N_TOKENS, part_field, part_mask
 from .records import NO_RECORD, record_of, row_of
 from .repeats import could_repeat
-from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask
+from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, intern_mask
 from .store_slots import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS
 from .token_sets import list_named
 from .trie_walk import WORDS_MARGIN, set_bit
@@ -87,6 +96,7 @@ def build_mask(store, grammar, configuration):
         return
     grammar[N_CROSSING] = 0
     grammar[N_POINTS] = 0
+    grammar[N_PARTS] = 0
     n_tokens = 0
     accepts = configuration_field(grammar, configuration, C_ACCEPTS)
     state = DEAD
@@ -100,7 +110,10 @@ def build_mask(store, grammar, configuration):
             twin = state_field(store, state, S_TWIN)
             n_tokens = state_field(store, twin, S_N_TOKENS)
             if row_of(grammar, place) == place:
+                grammar[LISTS_PARTS] = 1
                 cross_exits(store, grammar, place, state, twin, NO_RECORD)
+                n_tokens += _cross_parts(store, grammar)
+                grammar[LISTS_PARTS] = 0
             else:
                 _cross_with_record(store, grammar, place, state, twin)
             for i in range(grammar[N_POINTS]):
@@ -116,38 +129,79 @@ def build_mask(store, grammar, configuration):
     put_configuration_field(grammar, configuration, C_TOTAL, total)
     crossing = ensure(grammar, CROSSING, 4)
     kind = MASK_LIST
-    if n <= OWN_AT_LEAST:
+    if n <= OWN_AT_LEAST and grammar[N_PARTS] == 0:
         number = intern_list(grammar, CROSSINGS, crossing, 0, n)
         put_configuration_field(grammar, configuration, C_FIRST, list_offset(grammar, CROSSINGS, number))
     else:
-        mask = _new_mask(store, grammar, configuration, C_MASK)
-        _write(store, state, crossing, 0, n, mask)
+        words = ensure(store, WORDS, store[N_WORDS] * 4 + WORDS_MARGIN + 8) + WORDS_MARGIN
+        _write_found(store, grammar, state, words)
+        put_configuration_field(grammar, configuration, C_MASK, _own_mask(store, grammar, words))
         kind = MASK_WORDS
     if configuration_field(grammar, configuration, C_NAMING) != 0:
         kind |= HAS_NAMED
-        _add_named(store, grammar, configuration, state, n)
+        _add_named(store, grammar, configuration, state)
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
 
 
 @kernel
-def _new_mask(store, grammar, configuration, name):
-    """Address of a fresh bitmask of the grammar, its number in a field of the configuration."""
-    mask = new_block(grammar, store[N_WORDS] * 4)
-    number = grammar[N_OWN_MASKS]
-    put_i64(ensure(grammar, OWN_MASKS, (number + 1) * 8), number, mask)
-    grammar[N_OWN_MASKS] = number + 1
-    put_configuration_field(grammar, configuration, name, number)
-    return mask
+def _cross_parts(store, grammar):
+    """List what crosses from the parts that were noted, which may note more; returns how many tokens have bitmasks.
+
+    What a part has as a list is listed. Behind it PARTS has, in the place of each part, its number.
+    """
+    never_inline()
+    n_tokens = 0
+    i = 0
+    while i < grammar[N_PARTS] and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
+        at = i * PART_FIELDS
+        row = get_i32(block(grammar, PARTS), at + P_ROW)
+        state = get_i32(block(grammar, PARTS), at + P_STATE)
+        part = part_mask(store, state, get_i32(block(grammar, PARTS), at + P_NODE))
+        if part < 0:
+            break
+        put_i32(block(grammar, PARTS), at, part)
+        n = part_field(store, part, M_N_TOKENS)
+        if part_field(store, part, M_KIND) == MASK_WORDS:
+            n_tokens += n
+        else:
+            first = part_field(store, part, M_MASK)
+            for j in range(first, first + n):
+                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j))
+        first = part_field(store, part, M_FIRST_EXIT)
+        cross(store, grammar, row, state, first, part_field(store, part, M_N_EXITS), NO_RECORD)
+        i += 1
+    return n_tokens
 
 
 @kernel
-def _add_named(store, grammar, configuration, state, n_crossing):
+def _write_found(store, grammar, state, words):
+    """Write what was found for the mask in progress: that of the lexer state, crossing tokens, and parts."""
+    never_inline()
+    _write(store, state, block(grammar, CROSSING), 0, grammar[N_CROSSING], words)
+    for i in range(grammar[N_PARTS]):
+        part = get_i32(block(grammar, PARTS), i * PART_FIELDS)
+        if part_field(store, part, M_KIND) == MASK_WORDS:
+            mask = get_i64(block(store, MASKS), part_field(store, part, M_MASK))
+            for pair in range(store[N_WORDS] // 2):
+                store_i64(words + pair * 8, load_i64(words + pair * 8) | load_i64(mask + pair * 8))
+            last = (store[N_WORDS] - 1) * 4
+            store_i32(words + last, load_i32(words + last) | load_i32(mask + last))
+
+
+@kernel
+def _own_mask(store, grammar, words):
+    """Number of a bitmask of the grammar."""
+    return intern_mask(grammar, OWN_MASKS, OWN_HEADS, N_OWN_MASKS, OWN_LINKS, words, store[N_WORDS])
+
+
+@kernel
+def _add_named(store, grammar, configuration, state):
     """Keep the tokens that are named and not in the rest of a mask, and count them."""
     never_inline()
     n_bytes = store[N_WORDS] * 4
     words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
-    _write(store, state, block(grammar, CROSSING), 0, n_crossing, words)
+    _write_found(store, grammar, state, words)
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
         _allow_ends(store, words)
     n = list_named(store, grammar, configuration_field(grammar, configuration, C_NAMING) - 1, words)
@@ -159,10 +213,10 @@ def _add_named(store, grammar, configuration, state, n_crossing):
         number = intern_list(grammar, CROSSINGS, named, 0, n)
         put_configuration_field(grammar, configuration, C_FIRST_NAMED, list_offset(grammar, CROSSINGS, number))
         return
-    mask = _new_mask(store, grammar, configuration, C_FIRST_NAMED)
-    fill_bytes(mask, n_bytes, 0)
+    fill_bytes(words, n_bytes, 0)
     for i in range(n):
-        set_bit(mask, get_i32(named, i))
+        set_bit(words, get_i32(named, i))
+    put_configuration_field(grammar, configuration, C_FIRST_NAMED, _own_mask(store, grammar, words))
     put_configuration_field(grammar, configuration, C_N_NAMED, OWN_MASK)
 
 

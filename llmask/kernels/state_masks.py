@@ -104,16 +104,16 @@ def build_state_mask(store, asked):
     if store[EXCEEDED] != 0:
         store[N_EXITS] = first_exit
         return
-    n_tokens += _allow_duplicates(store, words)
+    n_tokens += allow_duplicates(store, words)
     put_state_field(store, state, S_FIRST_EXIT, first_exit)
     put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
     put_state_field(store, state, S_N_TOKENS, n_tokens)
     if n_tokens <= LIST_AT_MOST:
         kind = MASK_LIST
-        put_state_field(store, state, S_MASK, _list_tokens(store, words, n_tokens))
+        put_state_field(store, state, S_MASK, list_tokens(store, words, n_tokens))
     else:
         kind = MASK_WORDS
-        put_state_field(store, state, S_MASK, _intern_mask(store, words))
+        put_state_field(store, state, S_MASK, store_mask(store, words))
         if base == 0 and is_wide(store, state):
             put_i32(block(store, BASES), lexemes, state)
     publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
@@ -162,33 +162,38 @@ def _hash_words(words, n_words):
 
 
 @kernel
-def _intern_mask(store, words):
-    """Number of an equal mask, or of a new copy."""
+def store_mask(store, words):
+    """Number of an equal mask of the store, or of a new copy."""
+    return intern_mask(store, MASKS, MASK_HEADS, N_MASKS, MASK_LINKS, words, store[N_WORDS])
+
+
+@kernel
+def intern_mask(table, masks, heads, count, links_slot, words, n_words):
+    """Number of an equal mask of a table, which has them in these slots, or of a new copy."""
     never_inline()
-    n_words = store[N_WORDS]
     hashed = _hash_words(words, n_words)
-    number = first_in_chain(store, MASK_HEADS, N_MASKS, hashed)
-    links = block(store, MASK_LINKS)
+    number = first_in_chain(table, heads, count, hashed)
+    links = block(table, links_slot)
     while number >= 0:
         if hash_in_chain(links, 8, number) == hashed:
-            other = get_i64(block(store, MASKS), number)
+            other = get_i64(block(table, masks), number)
             i = 0
             while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
                 i += 1
             if i == n_words:
                 return number
         number = next_in_chain(links, 8, number)
-    number = store[N_MASKS]
-    copy = new_block(store, n_words * 4)
+    number = table[count]
+    copy = new_block(table, n_words * 4)
     copy_bytes(copy, words, n_words * 4)
-    put_i64(ensure(store, MASKS, (number + 1) * 8), number, copy)
-    links = ensure(store, MASK_LINKS, (number + 1) * 8)
-    add_to_chain(store, MASK_HEADS, N_MASKS, links, 8, hashed)
+    put_i64(ensure(table, masks, (number + 1) * 8), number, copy)
+    links = ensure(table, links_slot, (number + 1) * 8)
+    add_to_chain(table, heads, count, links, 8, hashed)
     return number
 
 
 @kernel
-def _allow_duplicates(store, words):
+def allow_duplicates(store, words):
     """Allow the tokens with the same bytes as an allowed one; returns how many were added.
 
     A slice's mask and the trie of its other tokens name every token once, so no bit is counted twice: a slice holds all
@@ -207,7 +212,7 @@ def _allow_duplicates(store, words):
 
 
 @kernel
-def _list_tokens(store, words, n_tokens):
+def list_tokens(store, words, n_tokens):
     """Append the set bits to TOKEN_LISTS; returns the position of the first."""
     never_inline()
     first = store[N_TOKEN_LISTS]

@@ -76,8 +76,12 @@ EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
 N_EXITS = EXITS + 1
 BASES = N_EXITS + 1  # int32[n_sets]: a wide state with these lexemes and a known mask, 0 = none yet
 
+PART_IDS = BASES + 1  # map: lexer state, trie node -> part
+PART_MASKS = PART_IDS + 3  # int32[n_parts, MASK_FIELDS], see part_masks.py
+LEAST_PART = PART_MASKS + 1  # nodes below a node that make it a part, see crossed.py
+
 # --- vocabulary
-N_VOCAB = BASES + 1
+N_VOCAB = LEAST_PART + 1
 N_WORDS = N_VOCAB + 1
 TRIE = N_WORDS + 1  # int64[n_trie_nodes], packed words
 N_TRIE = TRIE + 1
@@ -140,8 +144,8 @@ STORE_BLOCKS = (
         TOKEN_OFFSETS,
         TOKEN_DATA,
     ),
-    *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES),
+    *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES, PART_MASKS),
     *(first + i for first in _LISTS for i in range(3)),
-    *(first + i for first in (MEETS, LEXEME_OF_NODE) for i in range(2)),
+    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS) for i in range(2)),
 )
 STORE_POOLS = (MASKS, N_MASKS)

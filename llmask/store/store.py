@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..canonical.states import SplitStates
     from ..tokenizer import Tokenizer
 
+LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -128,6 +129,7 @@ class Store:
         slots[store_slots.NODES_PER_CALL] = limits.max_regex_nodes
         slots[store_slots.STATES_PER_CALL] = limits.max_lexer_states
         slots[store_slots.MAX_WALKED] = limits.max_nodes_walked
+        slots[store_slots.LEAST_PART] = LEAST_PART
         slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
         self._put_vocabulary()
         builder = Builder(self.table, limits)

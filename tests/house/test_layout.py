@@ -45,6 +45,10 @@ IMPORT_ORDER = (
     ("llmask.mask",),
     (
         *(
+            "llmask.algebra",
+            "llmask.ambiguity",
+            "llmask.sentences",
+            "llmask.ready",
             "llmask.rule_source",
             "llmask.compiled",
             "llmask.dead_ends",

@@ -14,11 +14,10 @@ def rules_of_two() -> Rules:
     return rules
 
 
-def test_rules_that_do_not_grow_are_written_once() -> None:
+def test_nothing_is_added_to_rules_that_do_not_grow() -> None:
     source = RuleSource(rules_of_two(), None)
     assert not source.is_growing
-    assert source.whole() is source.whole()
-    assert source.sizes() == ()
+    assert source.since(source.sizes()).tolist() == source.nothing().tolist()
 
 
 def test_what_was_added_is_given_apart() -> None:

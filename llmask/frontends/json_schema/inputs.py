@@ -187,7 +187,7 @@ def key_of(schema: Any) -> Hashable:
     What cannot be compared so (`Decimal` aside) gets a key of its own; so does what contains itself, or is much larger
     as text than in memory, where parts of it stand in several places.
     """
-    if not _is_like_text(schema):
+    if not is_like_text(schema):
         return object()
     try:
         return marshal.dumps(schema, KEY_VERSION)
@@ -200,7 +200,7 @@ def key_of(schema: Any) -> Hashable:
         return object()
 
 
-def _is_like_text(schema: Any) -> bool:
+def is_like_text(schema: Any) -> bool:
     """Whether a schema written out, each part where it stands, is not much larger than it is in memory."""
     if type(schema) not in CONTAINERS:
         return True

@@ -47,7 +47,7 @@ def compile_lark(
         )
     try:
         named = NamedGrammars({} if grammars is None else grammars)
-        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties, named)
+        read = read_grammar(nodes, statements_of(Source(text)), limits, start, directory, ties, named, is_exact)
         if is_exact:
             _refuse_regions(read.grammar)
             _refuse_parameters(read.grammar)

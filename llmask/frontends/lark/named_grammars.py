@@ -6,7 +6,7 @@ A text is a grammar in the same notation, anything else a JSON schema. Each is r
 its own names, terminals and white space, like `%lark {...}` and `%json {...}`.
 Source: llguidance, docs/syntax.md, "Multiple grammars".
 
-In: names. Out: `Inclusion`s. Cost: that of reading each.
+In: names. Out: expressions. Cost: that of reading each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from llmask.errors import GrammarError
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import Statement, Token
 from llmask.frontends.places import Source, similar
-from llmask.grammar.expressions import Inclusion
+from llmask.grammar.expressions import Expression, Inclusion
 
 
 class NamedGrammars:
@@ -38,15 +38,15 @@ class NamedGrammars:
         if not isinstance(given, Mapping):
             raise GrammarError(f"grammars are a dict by name, not {type(given).__name__}", help="leave it out")
         self._given = given
-        self._read: dict[str, Inclusion] = {}
+        self._read: dict[str, Expression] = {}
         self._in_progress: list[str] = []
 
     def find(
         self,
         node: Token,
-        read: Callable[[tuple[Statement, ...]], Inclusion],
+        read: Callable[[tuple[Statement, ...]], Expression],
         read_schema: Callable[[str], Inclusion],
-    ) -> Inclusion:
+    ) -> Expression:
         """What `@name` stands for.
 
         Raises

@@ -59,9 +59,11 @@ from llmask.grammar.expressions import (
     Repeat,
     choice,
     mapped,
+    optional,
     sequence,
     written,
 )
+from llmask.grammar.inclusion import derives_nothing_too
 from llmask.grammar.lowering import lower
 from llmask.grammar.token_ranges import read_tokens
 
@@ -91,8 +93,9 @@ def read_grammar(
     directory: Path | None,
     ties: str | None,
     named: NamedGrammars | None = None,
+    is_exact: bool = False,
 ) -> ReadGrammar:
-    """Read a grammar; see `llmask.Compiler.lark` for the arguments and errors."""
+    """Read a grammar; see `llmask.Compiler.lark` for the arguments and errors, `is_exact` is its `lexer`."""
     definitions = Definitions(directory)
     definitions.load(statements)
     settings = read_settings(definitions.settings)
@@ -100,13 +103,14 @@ def read_grammar(
     warnings: list[str] = []
     known = NamedGrammars({}) if named is None else named
 
-    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Path | None, text: str | None) -> Inclusion:
-        read = read_grammar(nodes, inner, limits, "start", directory, ties, known)
+    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Path | None, text: str | None) -> Expression:
+        read = read_grammar(nodes, inner, limits, "start", directory, ties, known, is_exact)
         check_inside(spot, read.grammar)
         lowered = lower(nodes, read.grammar)
         label = text or "%lark"
         warnings.extend(f"{label} at {spot.short()}: {warning}" for warning in read.warnings + lowered.warnings)
-        return Inclusion(lowered.rules, text or f"%lark {{\n{read.shown}\n}}")
+        part = Inclusion(lowered.rules, text or f"%lark {{\n{read.shown}\n}}", is_greedy=not is_exact)
+        return optional(part) if derives_nothing_too(lowered.rules) else part
 
     def inside(node: Nested | Json | Token) -> Expression:
         if isinstance(node, Json):

@@ -50,6 +50,14 @@ def test_a_grammar_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, op
     assert str(caught.value.where).startswith(f"{path}: line 1, column 10")
 
 
+def test_a_ready_grammar_is_found_by_its_name(byte_tokenizer: Any) -> None:
+    matcher = compile_grammar(byte_tokenizer, parse("--grammar", "arithmetic")).matcher()
+    matcher.accept_bytes(b"1 + x")
+    assert matcher.is_accepting()
+    with pytest.raises(GrammarError, match="there is no ready grammar"):
+        compile_grammar(byte_tokenizer, parse("--grammar", "aritmetic"))
+
+
 def test_a_lark_grammar_imports_files_beside_it(byte_tokenizer: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.lark"
     path.write_text('%import .words.WORD\nstart: WORD "!"\n')

@@ -13,8 +13,8 @@ from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar import fusing
 from llmask.grammar import overlaps as module_of_overlaps
-from llmask.grammar.expressions import Grammar, Lexeme, Reference, Repeat, choice, sequence
-from llmask.grammar.fusing import as_repetition, exact_rules, folded, woven
+from llmask.grammar.expressions import Grammar, Lexeme, Repeat, choice, sequence
+from llmask.grammar.fusing import exact_rules, woven
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.rules import EDGE_FIELDS, SCAN
 from llmask.store.store import Store
@@ -110,43 +110,6 @@ def test_limits_make_lexemes_smaller_and_change_no_mask(
         token = rng.choice(sorted(masks[0] - {256}))
         for matcher in matchers:
             matcher.accept_token(token)
-
-
-def test_recursion_at_the_ends_is_repetition() -> None:
-    me, a, b, c, d = Reference("me"), *(Lexeme(number, letter) for number, letter in enumerate("abcd", 10))
-    assert as_repetition("me", choice([sequence([a, me]), b])) == sequence([Repeat(a), b])
-    assert as_repetition("me", choice([sequence([me, a]), b])) == sequence([b, Repeat(a)])
-    both = choice([sequence([me, a, me]), sequence([b, me]), sequence([me, c]), d])
-    one = [Repeat(b), d, Repeat(c)]
-    assert as_repetition("me", both) == sequence([*one, Repeat(sequence([a, *one]))])
-    assert as_repetition("me", choice([me, a])) == choice([me, a])
-    assert as_repetition("me", sequence([a, me])) == sequence([a, me])
-    assert as_repetition("me", sequence([a, me, b])) == sequence([a, me, b])
-
-
-def test_repetitions_of_repetitions_are_one_where_no_count_is_left_out() -> None:
-    letter = Lexeme(10, "a")
-
-    def counts(low: int, high: int | None) -> set[int]:
-        return set(range(low, 30 if high is None else min(high, 29) + 1))
-
-    bounds = [(low, high) for low in range(4) for high in (*range(max(low, 1), 5), None)]
-    n_folded = 0
-    for inner in bounds:
-        for outer in bounds:
-            found = folded(Repeat(Repeat(letter, *inner), *outer))
-            assert isinstance(found, Repeat)
-            if found.part == letter:
-                n_folded += 1
-                wanted = {0} if outer[0] == 0 else set()
-                for copies in counts(*outer):
-                    low, high = copies * inner[0], None if inner[1] is None else copies * inner[1]
-                    wanted |= counts(low, high) if copies else {0}
-                assert {n for n in wanted if n < 12} == {n for n in counts(found.low, found.high) if n < 12}, (
-                    inner,
-                    outer,
-                )
-    assert n_folded > len(bounds) ** 2 / 2
 
 
 def test_many_counts_in_counts_stay_rules(store: Store) -> None:

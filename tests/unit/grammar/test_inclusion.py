@@ -8,7 +8,7 @@ import llmask
 from llmask.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
-from llmask.grammar.inclusion import include
+from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.lowering import lower
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
@@ -80,7 +80,7 @@ def test_guards_are_copied(store: Store) -> None:
     other.scan(start, store.nodes.literal(b"b"), end, other.add_guard(40, 5, [0, 31, 40]))
     other.final(end, other.check_guard(1, 2, [3]))
     rules.guard(7, 9)
-    include(rules, store.nodes, other)
+    include(rules, other)
     rows = [tuple(rules.guards[at : at + 5]) for at in range(0, len(rules.guards), 5)]
     assert (0, 0, 3, 1, 4) in rows
     adding = next(row for row in rows if row[0] == 1)
@@ -88,3 +88,52 @@ def test_guards_are_copied(store: Store) -> None:
     assert (adding[1], adding[2], required_members(rules, adding[3])) == (40, 5, {0, 31, 40})
     assert (checking[1], checking[2], required_members(rules, checking[3])) == (1, 2, {3})
     assert rules.n_members == other.n_members
+
+
+def spread(store: Store, comment: str) -> Rules:
+    """`a? "b"` by way of a rule that may be empty, with comments to the end of a line ignored."""
+    rules: dict[str, Expression] = {
+        "start": sequence([Reference("first"), text(store, "b")]),
+        "first": Repeat(text(store, "a"), 0, 1),
+    }
+    dash = store.nodes.literal(comment.encode())
+    line = store.nodes.concat([dash, store.nodes.repeat(store.nodes.byte_set(2**256 - 1 - (1 << 10)), 0)])
+    return lower(store.nodes, Grammar(rules, ignored=(Lexeme(line, "COMMENT"), text(store, "\n")))).rules
+
+
+@pytest.mark.parametrize(
+    ("document", "alone", "inside", "whole"),
+    [
+        (b"ab", True, True, True),
+        (b"b", True, True, True),
+        (b"a-x\nb", True, True, True),
+        (b"a-b", False, False, False),  # a comment is as long as it can be; once it gave its last letter back
+        (b"\nb", True, False, True),  # nothing is read yet behind a rule that was empty
+        (b"-x\nab", True, False, True),
+        (b"ab\n", True, False, True),
+        (b"ab-x", True, False, True),
+    ],
+)
+def test_what_is_ignored_is_as_long_as_outside(
+    store: Store, document: bytes, alone: bool, inside: bool, whole: bool
+) -> None:
+    rules = spread(store, "-")
+    assert accepts(CompiledGrammar(store, rules), document) == alone
+    for is_whole, expected in ((False, inside), (True, whole)):
+        outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
+        assert accepts(CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules), document) == expected
+
+
+def test_the_empty_string_is_left_to_others(store: Store) -> None:
+    counted = Repeat(text(store, "x"), 0, 3)
+    least = Repeat(text(store, "x"), 2, 3)
+    for part, is_empty in ((counted, True), (least, False), (Repeat(sequence([counted, counted]), 1, 2), True)):
+        rules = lower(store.nodes, Grammar({"start": part}, ignored=(text(store, "_"),))).rules
+        assert derives_nothing_too(rules) == is_empty
+        for is_whole in (False, True):
+            outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
+            grammar = CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules)
+            assert not accepts(grammar, b"")
+            assert accepts(grammar, b"xx")
+            assert accepts(grammar, b"_xx_") == is_whole
+            assert accepts(grammar, b"_") == (is_whole and is_empty)

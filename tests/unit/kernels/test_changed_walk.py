@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.algebra import lexeme_grammar
 from llmask.compiled import CompiledGrammar
-from llmask.compiler import _one_lexeme
 from llmask.derivatives.free_text import free_text
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
@@ -38,7 +38,7 @@ EXCLUDED = [b"<think>", b"</think>"]
 def grammar_of(store: Store, name: str) -> CompiledGrammar:
     pattern = PATTERNS[name][0]
     if pattern is not None:
-        return CompiledGrammar(store, _one_lexeme(store, compile_pattern(store.nodes, pattern)))
+        return lexeme_grammar(store, compile_pattern(store.nodes, pattern), str)
     part = Lexeme(store.nodes.literal(b"x>"), '"x>"')
     form = dispatch(store.nodes, {word.decode(): part for word in TRIGGERS}, [word.decode() for word in EXCLUDED])
     return CompiledGrammar(store, exact_rules(store.nodes, Grammar({"start": form})).rules)
@@ -74,7 +74,7 @@ def test_random_texts_around_triggers(tiny_tokenizer: Any, rng: random.Random, s
             store = shared if is_shared else Store(tiny_tokenizer, llmask.Limits())
             found = free_text(store.nodes, words[:2], words[2:])
             nodes = [found.text, *(node for node in found.until if node != store.nodes.EMPTY)]
-            matcher = CompiledGrammar(store, _one_lexeme(store, store.nodes.union(nodes))).matcher()
+            matcher = lexeme_grammar(store, store.nodes.union(nodes), str).matcher()
             seen = []
             for letter in letters:
                 if matcher.is_accepting() or is_shared:
@@ -96,7 +96,7 @@ def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:
     store = Store(tokenizer, llmask.Limits())
     found = free_text(store.nodes, words[:2], words[2:])
     nodes = [found.text, *(node for node in found.until if node != store.nodes.EMPTY)]
-    matcher = CompiledGrammar(store, _one_lexeme(store, store.nodes.union(nodes))).matcher()
+    matcher = lexeme_grammar(store, store.nodes.union(nodes), str).matcher()
     matcher.accept_bytes(text)
     return read_mask(matcher, tokenizer.vocab_size)
 

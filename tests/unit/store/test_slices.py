@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
-from llmask.compiler import _one_lexeme
+from llmask.algebra import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.kernels import store_slots
@@ -98,7 +97,7 @@ def test_masks_equal_brute_force(tokenizer: Any, name: str) -> None:
     store = Store(tokenizer, llmask.Limits())
     nodes = store.nodes
     node = quoted(nodes, BODIES[name](nodes))
-    grammar = CompiledGrammar(store, _one_lexeme(store, node))
+    grammar = lexeme_grammar(store, node, str)
     tokens = [tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size)]
 
     def left(start: int, data: bytes) -> int:
@@ -124,7 +123,7 @@ def test_masks_equal_brute_force(tokenizer: Any, name: str) -> None:
 def test_masks_of_a_real_vocabulary_are_those_without_slices(default_tokenizer: Any, name: str, stores: Any) -> None:
     masks = []
     for store in stores:
-        grammar = CompiledGrammar(store, _one_lexeme(store, quoted(store.nodes, BODIES[name](store.nodes))))
+        grammar = lexeme_grammar(store, quoted(store.nodes, BODIES[name](store.nodes)), str)
         matcher = grammar.matcher()
         for text in TEXTS:
             bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
@@ -222,7 +221,7 @@ def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
     for slices in ((), ("[^ABC]+",)):
         store = Store(default_tokenizer, llmask.Limits(), slices)
         node = compile_pattern(store.nodes, "([^ABC]|A[^B]|[^ABC\\d])*ABC")
-        matcher = CompiledGrammar(store, _one_lexeme(store, node)).matcher()
+        matcher = lexeme_grammar(store, node, str).matcher()
         matcher.accept_bytes(b"d")
         store.table.array[store_slots.WALKED] = 0
         read_mask(matcher, default_tokenizer.vocab_size)

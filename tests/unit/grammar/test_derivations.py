@@ -1,0 +1,75 @@
+"""Leftmost derivations: places are shared, guards are followed, and the bytes needed are never too many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.derivatives.strings import Strings
+from llmask.frontends.bnf.gbnf import parse_gbnf
+from llmask.frontends.json_schema import SchemaOptions, compile_schema
+from llmask.grammar.derivations import NOTHING, Derivations
+from llmask.grammar.lowering import lower
+from llmask.grammar.rules import Rules
+from llmask.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def store(byte_tokenizer: Any) -> Store:
+    return Store(byte_tokenizer, llmask.Limits())
+
+
+def derivations(store: Store, rules: Rules) -> Derivations:
+    return Derivations(rules, Strings(store.nodes, store.table, store.lock).lexeme_length)
+
+
+def n_lexemes(found: Derivations, most: int) -> set[int]:
+    """In how many lexemes a sentence can be derived, up to `most`."""
+    ends, waiting, seen = set(), [(found.start, 0)], {(found.start, 0)}
+    while waiting:
+        place, n = waiting.pop()
+        if place == NOTHING:
+            ends.add(n)
+            continue
+        for step in found.steps(place):
+            after = step.place, n + (step.lexeme >= 0)
+            if after[1] <= most and after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return ends
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('root ::= "a" "b"{2,3}', {3, 4}),
+        ('root ::= ("a" "b"){2}', {4}),
+        ('root ::= "(" root ")" | "x"', {1, 3, 5}),
+    ],
+)
+def test_counts_are_followed(store: Store, text: str, expected: set[int]) -> None:
+    found = derivations(store, lower(store.nodes, parse_gbnf(store.nodes, text)[0]).rules)
+    assert n_lexemes(found, 6) == expected
+
+
+def test_sets_are_followed(store: Store) -> None:
+    schema = {
+        "type": "object",
+        "properties": {name: {"const": 1} for name in "abc"},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    }
+    made = compile_schema(store.nodes, schema, SchemaOptions(property_order="any", whitespace="compact"))
+    assert n_lexemes(derivations(store, made.rules), 30) == {9, 13}  # { key : 1 , key : 1 }
+
+
+def test_rest_never_falls_faster_than_lexemes_are_long(store: Store) -> None:
+    found = derivations(store, lower(store.nodes, parse_gbnf(store.nodes, 'root ::= "(" root ")" | "x"{3}')[0]).rules)
+    place = found.start
+    for _ in range(20):
+        rest = found.rest_of(place)
+        steps = found.steps(place)
+        assert min(step.rest for step in steps) >= rest
+        place = steps[0].place

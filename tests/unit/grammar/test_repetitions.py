@@ -1,0 +1,43 @@
+"""Recursion at the ends of a rule, and repetitions of repetitions, as one repetition."""
+
+from __future__ import annotations
+
+from llmask.grammar.expressions import Lexeme, Reference, Repeat, choice, sequence
+from llmask.grammar.repetitions import as_repetition, folded
+
+
+def test_recursion_at_the_ends_is_repetition() -> None:
+    me, a, b, c, d = Reference("me"), *(Lexeme(number, letter) for number, letter in enumerate("abcd", 10))
+    assert as_repetition("me", choice([sequence([a, me]), b])) == sequence([Repeat(a), b])
+    assert as_repetition("me", choice([sequence([me, a]), b])) == sequence([b, Repeat(a)])
+    both = choice([sequence([me, a, me]), sequence([b, me]), sequence([me, c]), d])
+    one = [Repeat(b), d, Repeat(c)]
+    assert as_repetition("me", both) == sequence([*one, Repeat(sequence([a, *one]))])
+    assert as_repetition("me", choice([me, a])) == choice([me, a])
+    assert as_repetition("me", sequence([a, me])) == sequence([a, me])
+    assert as_repetition("me", sequence([a, me, b])) == sequence([a, me, b])
+
+
+def test_repetitions_of_repetitions_are_one_where_no_count_is_left_out() -> None:
+    letter = Lexeme(10, "a")
+
+    def counts(low: int, high: int | None) -> set[int]:
+        return set(range(low, 30 if high is None else min(high, 29) + 1))
+
+    bounds = [(low, high) for low in range(4) for high in (*range(max(low, 1), 5), None)]
+    n_folded = 0
+    for inner in bounds:
+        for outer in bounds:
+            found = folded(Repeat(Repeat(letter, *inner), *outer))
+            assert isinstance(found, Repeat)
+            if found.part == letter:
+                n_folded += 1
+                wanted = {0} if outer[0] == 0 else set()
+                for copies in counts(*outer):
+                    low, high = copies * inner[0], None if inner[1] is None else copies * inner[1]
+                    wanted |= counts(low, high) if copies else {0}
+                assert {n for n in wanted if n < 12} == {n for n in counts(found.low, found.high) if n < 12}, (
+                    inner,
+                    outer,
+                )
+    assert n_folded > len(bounds) ** 2 / 2
