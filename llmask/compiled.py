@@ -32,6 +32,7 @@ from .store.store import Store
 
 if TYPE_CHECKING:
     from .canonical.review import Review
+    from .ends import Ends
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
@@ -177,6 +178,13 @@ class Generation:
 
         assert self._store.state_review is not None
         return Review(self, self._store.state_review)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """How sequences can end, for budgets."""
+        from .ends import Ends
+
+        return Ends(self, self._store.tokenizer)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

@@ -37,6 +37,7 @@ from .configurations import (
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
+from .finishing import FIRST_FINISHING, finish
 from .grammar_slots import NAMES_TOKENS, VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
@@ -145,6 +146,7 @@ FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, s
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
+# from FIRST_FINISHING on: see finishing.py
 
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
 LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
@@ -286,6 +288,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         match_nodes(store, a, data)
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
+    elif operation >= FIRST_FINISHING:
+        result = finish(store, grammar, operation, a, b, c, data)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:

@@ -38,7 +38,7 @@ NAMES_TOKENS = IS_JSON + 1  # 0, or of tokens that the rules name: NAMES_SOME, N
 # --- sets and recorded values
 SETS = NAMES_TOKENS + 1  # lists: the sets that runs carry
 SET_IN_PROGRESS = SETS + 4  # int32[...]
-MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards._n_missing
+MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards.n_missing
 MISSING_OF_REQUIRED = MISSING_OF_SET + 1
 MISSING_COUNT = MISSING_OF_REQUIRED + 1
 RECORDS = MISSING_COUNT + 1  # map: record, symbol -> record, see records.py
@@ -85,7 +85,19 @@ N_POINTS = POINTS + 1
 REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
 PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
 
-N_GRAMMAR_SLOTS = PATH + 1
+# --- how sequences can end, see finish_costs.py and finish_paths.py
+STATE_COSTS = PATH + 1  # int32[n_states, COST_FIELDS]
+RULE_WEIGHTS = STATE_COSTS + 1  # int32[n_rules]: cost of each that such a guard asks for
+N_COSTED = RULE_WEIGHTS + 1  # states that have costs
+CONTEXTS = N_COSTED + 1  # map: row, rule -> cost of all that follows the rule begun in the row
+CONTEXTS_OF_ROWS = CONTEXTS + 3  # int32[n_rows]: 1 where the contexts are in the map
+LEXEME_COSTS = CONTEXTS_OF_ROWS + 1  # map: row, lexeme -> cost of all that follows the lexeme
+ENDS = LEXEME_COSTS + 3  # int32[n_configurations, END_FIELDS], see finish_paths.py
+SEARCHED_STEPS = ENDS + 1  # int64[..., 2]: configurations of a search, and the step from which before
+SEARCH_INDEX = SEARCHED_STEPS + 1  # int32[...]: the same by hash
+FINISH_PATH = SEARCH_INDEX + 1  # int32[..., 2]: configuration and step of a path in progress
+
+N_GRAMMAR_SLOTS = FINISH_PATH + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
@@ -96,5 +108,7 @@ GRAMMAR_BLOCKS = (
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
+    *(STATE_COSTS, RULE_WEIGHTS, CONTEXTS, CONTEXTS + 1, CONTEXTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
+    *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)
