@@ -286,6 +286,11 @@ class CompiledGrammar:
         return self.store.tokenizer
 
     @property
+    def takes_budget(self) -> bool:
+        """Whether masks can be kept within a budget: not where they are canonical, nor with max_tokens of a rule."""
+        return self.store.split_states is None and not self.limited_rules
+
+    @property
     def n_edges(self) -> int:
         """Edges of its rules: what loading and predicting take time for."""
         return self._source.n_edges

@@ -135,7 +135,7 @@ class Ends:
         self._n_lowered += 1
         for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
             behind += 1
-            self._generation.run(finishing.LOWER_BOUND, here, behind, token)
+            self._generation.run(finishing.LOWER_BOUND, here, behind, np.array([token], np.int32))
 
     # --- where tokens lead
 
@@ -267,4 +267,4 @@ class Ends:
         while before[place][0] >= 0:
             place, token = before[place]
             bound += 1
-            self._generation.run(finishing.LOWER_BOUND, place, bound, token)
+            self._generation.run(finishing.LOWER_BOUND, place, bound, np.array([token], np.int32))

@@ -28,7 +28,7 @@ from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
-from .named import named_bytes, named_tokens, temperature_of
+from .named import named_bytes, named_tokens, refused_token, shown, temperature_of
 
 if TYPE_CHECKING:
     from .captures import Capture
@@ -391,20 +391,7 @@ class Matcher:
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 
     def _rejection(self, token: Any) -> TokenRejected:
-        tokenizer = self._store.tokenizer
-        if not 0 <= token < tokenizer.vocab_size:
-            what = f"token {token} is not in the vocabulary of {tokenizer.vocab_size} tokens"
-        elif token in tokenizer.eos_ids:
-            what = f"token {token} (end of sequence) cannot come next"
-        elif not tokenizer.token_bytes(token):
-            what = f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
-        else:
-            what = f"token {token} {shown(tokenizer.token_bytes(token))} cannot come next"
+        what = refused_token(self._store.tokenizer, token)
         return TokenRejected(
             f"{what}; {self._expectation()}", where=self._place(), help="fill_bitmask tells which tokens may come next"
         )
-
-
-def shown(data: bytes) -> str:
-    """Bytes in a message."""
-    return repr(data)[1:]

@@ -15,6 +15,7 @@ from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 if TYPE_CHECKING:
     from .compiled import Generation
     from .matcher import Matcher
+    from .tokenizer import Tokenizer
 
 MOST_SHOWN = 6  # of the tokens of one range, in messages
 
@@ -81,3 +82,20 @@ def named_bytes(matcher: Matcher, configuration: int) -> list[str]:
 
 def _byte_name(byte: int) -> str:
     return repr(bytes([byte]))[1:]
+
+
+def refused_token(tokenizer: Tokenizer, token: int) -> str:
+    """Which token cannot come next, for messages."""
+    if not 0 <= token < tokenizer.vocab_size:
+        return f"token {token} is not in the vocabulary of {tokenizer.vocab_size} tokens"
+    if token in tokenizer.eos_ids:
+        return f"token {token} (end of sequence) cannot come next"
+    text = tokenizer.token_bytes(token)
+    if not text:
+        return f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
+    return f"token {token} {shown(text)} cannot come next"
+
+
+def shown(data: bytes) -> str:
+    """Bytes in a message."""
+    return repr(data)[1:]

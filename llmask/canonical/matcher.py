@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from ..errors import LlmaskError
 from ..kernels.canonical_fill import ASK, CELL_FILTER, REFUSED_SPLIT
 from ..kernels.shared_batch import CELL_CONFIGURATION
 from ..matcher import Matcher
@@ -55,16 +56,33 @@ class CanonicalMatcher(Matcher):
             self._cell[CELL_FILTER:] = self._filter.fields
         return self._filter
 
-    def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
+    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """As `Matcher.fill_bitmask`: grammatical tokens that the tokenizer itself would write here, and can go on from.
+        Budgets are refused.
 
         Where the look ahead was given up a token is allowed that may have no canonical continuation; such positions
         are counted (`CompiledGrammar.n_cut`).
         """
+        if budget is not None:
+            raise self._no_budgets()
         found = self._present_filter()
         if found.is_cut:
             self.grammar.n_cut += 1
         return super().fill_bitmask(bitmask, row)
+
+    def _no_budgets(self) -> LlmaskError:
+        return LlmaskError(
+            "a canonical grammar takes no budget: the shortest way to the end need not be canonical",
+            help="compile without canonical=True, or do without a budget",
+        )
+
+    def least_budget(self) -> int:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
+
+    def finishing_tokens(self) -> list[int]:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
 
     def _accept(self, token: int) -> bool:
         step = None if self._filter is None else self._filter.steps.get(token)

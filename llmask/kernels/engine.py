@@ -289,7 +289,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
     elif operation >= FIRST_FINISHING:
-        result = finish(store, grammar, operation, a, b, c, data)
+        result = finish(store, grammar, operation, a, b, data)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:

@@ -9,7 +9,7 @@ Costs are in parts of BYTE_DISTANCE a byte, as those of regular expressions (reg
 that ask for more (a count that is too low, members that are missing). Where a run lacks k, the cost is that of a path
 which adds one, and for each other the weight of the rule, more than writing it takes, so that it is worth beginning:
 
-    "[" item ("," item)* "]" with three items      behind the first one  , item ]  and one weight; behind the second  , item ]
+    "[" item ("," item)* "]" with three items    behind the first  , item ]  and one weight; behind the second  , item ]
 
 Which of named members is missing is not looked at: there all k count with their weights. This is an estimate and no
 bound: a value that must not repeat, or a late rule that is not written yet, may take more. Whoever goes by it follows

@@ -5,7 +5,8 @@
     bound     1 + the least bound behind a token that spells the next steps; 1 where the document may end
 
 A search finds the step: the one behind which the least has to be written, by the estimate of finish_costs.py, or where
-none is better the shortest way to such a place. Steps are those of configurations.py, so what is found is a fact and
+none is better the shortest way to such a place. Bytes that are no token by themselves are taken only where there is no
+other way, as it may be that no tokens spell them. Steps are those of configurations.py, so what is found is a fact and
 only its length depends on the estimate. A step that is noted stays: the bound of a configuration is then exactly one
 more than that behind its token, and never rises. `lower_bound` notes a shorter way that a caller has found.
 
@@ -30,7 +31,7 @@ from .configurations import (
 from .constants import NO_TOKEN, TRIE_TOKEN_SHIFT
 from .earley_rows import R_N_SCANS, R_SCANS, row_field
 from .finish_costs import estimate
-from .grammar_slots import ENDS, FINISH_PATH, NAMES_TOKENS, ROW_POOL, SEARCH_INDEX, SEARCHED_STEPS
+from .grammar_slots import ENDS, FINISH_PATH, NAMES_TOKENS, ROW_POOL, SEARCH_INDEX, SEARCHED_STEPS, SPELLED_BYTES
 from .interning import list_item, list_length, mix
 from .jit import kernel, never_inline
 from .lexer_states import token_set_of
@@ -46,6 +47,8 @@ E_BOUND = 2  # 0 = not looked for yet
 E_TOKEN = 3  # the token to take, NO_TOKEN where the document may end
 
 FIRST_TOKEN = 256
+SPELLS_SOME = 1
+SPELLS_ALL = 2
 NO_STEP = -1  # the document may end here
 LOST = -2  # no way was found
 NO_BOUND = 2**30
@@ -134,9 +137,24 @@ def _packed(grammar, configuration):
 
 
 @kernel
-def _search(store, grammar, here, n):
+def _spelled_bytes(store, grammar):
+    """Address of SPELLED_BYTES."""
+    flags = ensure(grammar, SPELLED_BYTES, 257 * 4)
+    if get_i32(flags, 256) == 0:
+        n = 0
+        for child in range(get_i32(block(store, CHILD_FIRST), 1)):
+            if get_i64(block(store, TRIE), get_i32(block(store, CHILD_NODE), child)) >> TRIE_TOKEN_SHIFT != 0:
+                put_i32(flags, get_u8(block(store, CHILD_BYTE), child), 1)
+                n += 1
+        put_i32(flags, 256, SPELLS_ALL if n == 256 else SPELLS_SOME)
+    return flags
+
+
+@kernel
+def _search(store, grammar, here, n, every_byte):
     """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
     never_inline()
+    spelled = _spelled_bytes(store, grammar)
     least = estimate(
         store, grammar, configuration_field(grammar, here, C_PLACE), configuration_field(grammar, here, C_STATE)
     )
@@ -149,6 +167,8 @@ def _search(store, grammar, here, n):
         first = n_places
         last = REFUSED
         for byte in range(256):
+            if every_byte == 0 and get_i32(spelled, byte) == 0:
+                continue
             reached = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
             if reached != REFUSED and reached != last:
                 last = reached
@@ -211,7 +231,10 @@ def bound_of(store, grammar, configuration):
         if configuration_field(grammar, here, C_ACCEPTS) != 0:
             _put_end(grammar, here, ENDED, NO_STEP, 1, NO_TOKEN)
             break
-        n = _search(store, grammar, here, n)
+        n_before = n
+        n = _search(store, grammar, here, n_before, 0)
+        if n == LOST and get_i32(_spelled_bytes(store, grammar), 256) == SPELLS_SOME:
+            n = _search(store, grammar, here, n_before, 1)
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
             return NO_BOUND
         if n == LOST or n > MOST_PATH:

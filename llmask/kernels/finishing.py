@@ -15,7 +15,7 @@ from .successors import list_crossing, list_first, list_inside, twin_of
 # operations; all others have smaller numbers
 FIRST_FINISHING = 45
 BOUNDS = 45  # data: configurations, then as many bounds to write   -> 0
-LOWER_BOUND = 46  # a: configuration, b: bound, c: token            -> 0
+LOWER_BOUND = 46  # a: configuration, b: bound; data: its token     -> 0
 FINISHING_TOKEN = 47  # a: configuration                            -> token, NO_TOKEN where the document may end
 TWIN_OF = 48  # a: configuration                                    -> lexer state or NO_STATE, see successors.py
 LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many numbers, also where they have no room
@@ -25,7 +25,7 @@ AFTER_TOKENS = 52  # a: configuration; data: tokens, then as many configurations
 
 
 @kernel
-def finish(store, grammar, operation, a, b, c, data):
+def finish(store, grammar, operation, a, b, data):
     """Run an operation."""
     never_inline()
     if operation == BOUNDS:
@@ -33,7 +33,7 @@ def finish(store, grammar, operation, a, b, c, data):
         for i in range(n):
             data[n + i] = bound_of(store, grammar, data[i])
     elif operation == LOWER_BOUND:
-        lower_bound(grammar, a, b, c)
+        lower_bound(grammar, a, b, data[0])
     elif operation == FINISHING_TOKEN:
         return finishing_token(grammar, a)
     elif operation == TWIN_OF:

@@ -96,8 +96,9 @@ ENDS = LEXEME_COSTS + 3  # int32[n_configurations, END_FIELDS], see finish_paths
 SEARCHED_STEPS = ENDS + 1  # int64[..., 2]: configurations of a search, and the step from which before
 SEARCH_INDEX = SEARCHED_STEPS + 1  # int32[...]: the same by hash
 FINISH_PATH = SEARCH_INDEX + 1  # int32[..., 2]: configuration and step of a path in progress
+SPELLED_BYTES = FINISH_PATH + 1  # int32[257]: 1 for each byte that is a token, then which of SPELLS_SOME, SPELLS_ALL
 
-N_GRAMMAR_SLOTS = FINISH_PATH + 1
+N_GRAMMAR_SLOTS = SPELLED_BYTES + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
@@ -109,6 +110,6 @@ GRAMMAR_BLOCKS = (
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
     *(STATE_COSTS, RULE_WEIGHTS, CONTEXTS, CONTEXTS + 1, CONTEXTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
-    *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH),
+    *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH, SPELLED_BYTES),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)
