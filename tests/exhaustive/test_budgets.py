@@ -40,16 +40,6 @@ def after(dfa: Dfa, state: int, text: bytes) -> int:
     return state
 
 
-def budget_mask(matcher: Any, budget: int) -> set[int]:
-    """The mask within a budget."""
-
-    class WithBudget:
-        def fill_bitmask(self, words: Any, row: int) -> bool:
-            return bool(matcher.fill_bitmask(words, row, budget=budget))
-
-    return read_mask(WithBudget(), len(TOKENS))
-
-
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
     return llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL)
@@ -88,13 +78,13 @@ def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
             for budget in BUDGETS:
                 if budget < bound and not prefix:
                     continue
-                allowed = budget_mask(matcher, budget)
+                allowed = read_mask(matcher, len(TOKENS), budget)
                 assert allowed <= plain, (expression, prefix, budget)
                 if budget >= bound:
                     for token in allowed - {EOS}:
                         behind = least[after(dfa, state, TOKENS[token])]
                         assert behind + 1 <= budget, (expression, prefix, budget, token)
-            assert budget_mask(matcher, 50) == plain
+            assert read_mask(matcher, len(TOKENS), 50) == plain
             assert matcher.least_budget() == least[state], (expression, prefix)
     assert n_points > 500 * scaled(150) // 150
     assert n_exact > 0.9 * n_points
