@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .counting.growing import AppendableEncoder, PrependableEncoder
     from .counting.intervals import IntervalCounter
     from .errors import (
+        BudgetError,
         GrammarError,
         LimitExceeded,
         LlmaskError,
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AppendableEncoder",
+    "BudgetError",
     "CompiledGrammar",
     "Compiler",
     "GrammarError",
@@ -57,7 +59,7 @@ __all__ = [
     "warm_up",
 ]
 
-_ERRORS = ("GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
+_ERRORS = ("BudgetError", "GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
 _MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),

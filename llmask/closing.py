@@ -13,10 +13,11 @@ In: token ids. Out: masks. Cost: 3 us a token more than those of `Matcher`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .errors import LlmaskError
 from .history import BYTES_TOKEN, History
 from .kernels import engine
 from .kernels.configurations import ENDED, REFUSED
@@ -47,6 +48,26 @@ class ClosingMatcher(Matcher):
     def __init__(self, grammar: CompiledGrammar) -> None:
         super().__init__(grammar)
         self._counts = [NOTHING]
+
+    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
+        """As `Matcher.fill_bitmask`; budgets are refused."""
+        if budget is not None:
+            raise self._no_budgets()
+        return super().fill_bitmask(bitmask, row)
+
+    def _no_budgets(self) -> LlmaskError:
+        return LlmaskError(
+            "a grammar with max_tokens takes no budget: where its terminals are closed depends on the tokens before",
+            help="take max_tokens out, or do without a budget",
+        )
+
+    def least_budget(self) -> int:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
+
+    def finishing_tokens(self) -> list[int]:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
 
     def _accept(self, token: int) -> bool:
         try:

@@ -33,6 +33,7 @@ from .rule_source import RuleSource
 from .store.store import Store
 
 if TYPE_CHECKING:
+    from .ends import Ends
     from .matcher import Matcher
     from .tokenizer import Tokenizer
 
@@ -173,6 +174,13 @@ class Generation:
         """See the class."""
         return max(self._least_room, self._factor * self._brought)
 
+    @cached_property
+    def ends(self) -> Ends:
+        """How sequences can end, for budgets."""
+        from .ends import Ends
+
+        return Ends(self, self._store.tokenizer)
+
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
         self._brought += n_bytes
@@ -285,6 +293,11 @@ class CompiledGrammar(GrammarValue):
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that the grammar was compiled for."""
         return self.store.tokenizer
+
+    @property
+    def takes_budget(self) -> bool:
+        """Whether masks can be kept within a budget: not where they are canonical, nor with max_tokens of a rule."""
+        return self.store.split_states is None and not self.limited_rules
 
     @property
     def n_edges(self) -> int:

@@ -4,6 +4,7 @@
     ├── GrammarError (ValueError)        the grammar, schema or pattern is not well formed
     │   ├── UnsupportedSchema            well formed, but uses what llmask cannot enforce
     │   └── UnsatisfiableSchema          no document at all fulfils it
+    ├── BudgetError (ValueError)         no document can be finished with so few tokens
     ├── LimitExceeded (RuntimeError)     a budget of `llmask.Limits` is spent
     ├── TokenRejected (ValueError)       the grammar does not allow this token here
     └── VocabularyError (ValueError)     the tokenizer's vocabulary is unusable or the file is corrupt
@@ -47,6 +48,19 @@ class UnsupportedSchema(GrammarError):
 
 class UnsatisfiableSchema(GrammarError):
     """No document fulfils the schema, so there is nothing to generate."""
+
+
+class BudgetError(LlmaskError, ValueError):
+    """No document can be finished with the tokens of a budget.
+
+    Attributes
+    ----------
+    least : the tokens that suffice, end of sequence included.
+    """
+
+    def __init__(self, message: str, where: str | None = None, help: str | None = None, least: int = 0) -> None:
+        super().__init__(message, where, help)
+        self.least = least
 
 
 class LimitExceeded(LlmaskError, RuntimeError):

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bitmask, as_integer, each_of
+from .budgets import fill_within, finishing_tokens, keep_end, known_end, least_budget
 from .errors import LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
 from .history import BYTES_TOKEN, History
@@ -27,7 +28,7 @@ from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
-from .named import named_tokens, temperature_of
+from .named import named_bytes, named_tokens, refused_token, shown, temperature_of
 
 if TYPE_CHECKING:
     from .captures import Capture
@@ -61,7 +62,7 @@ class Matcher:
 
     # --- masks
 
-    def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
+    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """Write which tokens may come next into one row of a bitmask.
 
         Parameters
@@ -69,6 +70,9 @@ class Matcher:
         bitmask : int32[batch, n_words], NumPy array or torch tensor on the CPU, contiguous; n_words at least
             ceil(vocab_size / 32). Token t is bit t % 32 of word t // 32; 1 = allowed. Every word of the row is written.
         row : the row to write.
+        budget : tokens still to be written, the next one and the end of sequence included: only tokens after which the
+            document can be ended with the others are allowed. Lowered midway below what is needed, it allows the
+            tokens of the shortest way.
 
         Returns
         -------
@@ -76,10 +80,14 @@ class Matcher:
 
         Raises
         ------
-        LimitExceeded : the mask needs more work than the limits allow; the matcher is unchanged.
+        LimitExceeded : the mask needs more work than the limits allow, or no end of the document is found within a
+            budget; the matcher is unchanged.
+        BudgetError : at the start: no document is found that takes so few tokens (`BudgetError.least` do).
         VocabularyError : the grammar goes on here, but no token of the vocabulary spells the next byte.
-        LlmaskError : the bitmask has another dtype or shape, or no such row.
+        LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
         """
+        if budget is not None:
+            return fill_within(self, bitmask, row, budget)
         if type(row) is not int:
             row = as_integer(row, "a row")
         try:
@@ -157,7 +165,9 @@ class Matcher:
         """Move to new tables when the old ones have outgrown their room; the state stays the same."""
         generation = self._generation
         if generation.table.bytes_used > generation.room:
+            end = known_end(self)
             self._move(self.grammar.generation_after(generation))
+            keep_end(self, end)
 
     def _move(self, generation: Generation) -> None:
         """Replay all tokens in other tables."""
@@ -319,6 +329,21 @@ class Matcher:
         """
         return forced_tokens(self)
 
+    def least_budget(self) -> int:
+        """Tokens that suffice to end the document here, the end of sequence included; 1 where it has ended.
+
+        It is the minimum as far as a search of some thousand places goes. A budget given at the start is not below it.
+
+        Raises
+        ------
+        LimitExceeded : no end of the document was found.
+        """
+        return least_budget(self)
+
+    def finishing_tokens(self) -> list[int]:
+        """Tokens that end the document here in few tokens, the end of sequence left aside; see `least_budget`."""
+        return finishing_tokens(self)
+
     def captures(self) -> dict[str, bytes]:
         """What the rules with `[capture]` derived; of several runs the last one that has ended, see `llmask.captures`.
 
@@ -358,41 +383,15 @@ class Matcher:
         """What could come next, for messages."""
         if self.is_terminated():
             return "the document has ended"
-        flags = np.zeros(256, np.int32)
         configuration = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(after))
-        self._run(engine.LIVE_BYTES, configuration, flags)
-        live = np.flatnonzero(flags).tolist()
-        ranges: list[list[int]] = []
-        for byte in live:
-            if ranges and ranges[-1][1] == byte - 1:
-                ranges[-1][1] = byte
-            else:
-                ranges.append([byte, byte])
-        names = [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
+        names = named_bytes(self, configuration)
         if engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
             names.append("the end")
         names += named_tokens(self, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 
     def _rejection(self, token: Any) -> TokenRejected:
-        tokenizer = self._store.tokenizer
-        if not 0 <= token < tokenizer.vocab_size:
-            what = f"token {token} is not in the vocabulary of {tokenizer.vocab_size} tokens"
-        elif token in tokenizer.eos_ids:
-            what = f"token {token} (end of sequence) cannot come next"
-        elif not tokenizer.token_bytes(token):
-            what = f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
-        else:
-            what = f"token {token} {shown(tokenizer.token_bytes(token))} cannot come next"
+        what = refused_token(self._store.tokenizer, token)
         return TokenRejected(
             f"{what}; {self._expectation()}", where=self._place(), help="fill_bitmask tells which tokens may come next"
         )
-
-
-def shown(data: bytes) -> str:
-    """Bytes in a message."""
-    return repr(data)[1:]
-
-
-def _byte_name(byte: int) -> str:
-    return repr(bytes([byte]))[1:]

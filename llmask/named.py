@@ -1,4 +1,4 @@
-"""What a grammar names where a matcher stands: tokens by their ids, and rules whose terminals are in hand.
+"""What may come next where a matcher stands, by name: bytes, tokens by their ids, rules whose terminals are in hand.
 
 In: a matcher. Out: ids and names. Cost: 2 us.
 """
@@ -15,6 +15,7 @@ from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 if TYPE_CHECKING:
     from .compiled import Generation
     from .matcher import Matcher
+    from .tokenizer import Tokenizer
 
 MOST_SHOWN = 6  # of the tokens of one range, in messages
 
@@ -64,3 +65,37 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
         generation.run(engine.OPEN_RULES, configuration, int(with_expected), found)
     rules: list[int] = found.tolist()
     return rules
+
+
+def named_bytes(matcher: Matcher, configuration: int) -> list[str]:
+    """The bytes that may come next, for messages, neighbours together."""
+    flags = np.zeros(256, np.int32)
+    matcher._run(engine.LIVE_BYTES, configuration, flags)
+    ranges: list[list[int]] = []
+    for byte in np.flatnonzero(flags).tolist():
+        if ranges and ranges[-1][1] == byte - 1:
+            ranges[-1][1] = byte
+        else:
+            ranges.append([byte, byte])
+    return [_byte_name(low) if low == high else f"{_byte_name(low)}..{_byte_name(high)}" for low, high in ranges]
+
+
+def _byte_name(byte: int) -> str:
+    return repr(bytes([byte]))[1:]
+
+
+def refused_token(tokenizer: Tokenizer, token: int) -> str:
+    """Which token cannot come next, for messages."""
+    if not 0 <= token < tokenizer.vocab_size:
+        return f"token {token} is not in the vocabulary of {tokenizer.vocab_size} tokens"
+    if token in tokenizer.eos_ids:
+        return f"token {token} (end of sequence) cannot come next"
+    text = tokenizer.token_bytes(token)
+    if not text:
+        return f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
+    return f"token {token} {shown(text)} cannot come next"
+
+
+def shown(data: bytes) -> str:
+    """Bytes in a message."""
+    return repr(data)[1:]

@@ -17,17 +17,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import as_bitmask
+from .budgets import check_least, checked_budget, ends_of, no_end
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
 from .kernels import engine
 from .kernels.canonical_fill import ASK, CELL_FILTER, NO_FILTER
 from .kernels.configurations import REFUSED
 from .kernels.constants import NO_TOKEN
+from .kernels.finish_paths import NO_BOUND
 from .kernels.shared_batch import CELL_CONFIGURATION
-from .matcher import Matcher, shown
+from .matcher import Matcher
+from .named import shown
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation
+
+NO_NODE = -1
 
 
 class PrefixedMatcher(Matcher):
@@ -56,10 +61,10 @@ class PrefixedMatcher(Matcher):
         self._n_spelled = min(len(self.text()), len(self.prefix))
         self._cell[CELL_FILTER] = ASK if self._rest else NO_FILTER
 
-    def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
-        """As `Matcher.fill_bitmask`; inside of the prefix the tokens that spell it."""
+    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
+        """As `Matcher.fill_bitmask`; inside of the prefix the tokens that spell it, which a budget counts, too."""
         if not self._rest:
-            return super().fill_bitmask(bitmask, row)
+            return super().fill_bitmask(bitmask, row, budget)
         bitmask = as_bitmask(bitmask)
         if not 0 <= row < len(bitmask) or bitmask.shape[1] < self._store.n_words:
             raise self._no_such_row(row, bitmask)
@@ -70,6 +75,8 @@ class PrefixedMatcher(Matcher):
                 where=self._place(),
                 help="use a vocabulary with a token for every byte",
             )
+        if budget is not None:
+            tokens = self._tokens_within(tokens, checked_budget(budget))
         flags = np.zeros(bitmask.shape[1] * 32, bool)
         flags[tokens] = True
         bitmask[row] = np.packbits(flags, bitorder="little").view(np.int32)
@@ -79,15 +86,9 @@ class PrefixedMatcher(Matcher):
         """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
         self._make_room()
         trie = self._store.tokenizer.trie
-        tokens, node = [], 0
-        token_at, first, of_byte, of_node = trie.token, trie.child_first, trie.child_byte, trie.child_node
-        for byte in rest:
-            children = range(int(first[node]), int(first[node + 1]))
-            node = next((int(of_node[child]) for child in children if of_byte[child] == byte), -1)
-            if node < 0:
-                break
-            tokens.append(int(token_at[node]))
-        else:
+        tokens, node = self._tokens_on(rest)
+        first, of_byte, of_node, token_at = trie.child_first, trie.child_byte, trie.child_node, trie.token
+        if node != NO_NODE:
             waiting = [(node, self._generation.start)]
             while waiting:
                 node, configuration = waiting.pop()
@@ -99,6 +100,71 @@ class PrefixedMatcher(Matcher):
                         tokens.append(int(token_at[of_node[child]]))
         found = {token for token in tokens if token != NO_TOKEN}
         return [*found, *(other for token, other in trie.duplicates.tolist() if token in found)]
+
+    def _tokens_on(self, rest: bytes) -> tuple[list[int], int]:
+        """What ends at the trie's nodes on the way through some bytes, and the node behind them or NO_NODE."""
+        trie = self._store.tokenizer.trie
+        tokens, node = [], 0
+        for byte in rest:
+            children = range(int(trie.child_first[node]), int(trie.child_first[node + 1]))
+            found = (int(trie.child_node[child]) for child in children if trie.child_byte[child] == byte)
+            node = next(found, NO_NODE)
+            if node == NO_NODE:
+                break
+            tokens.append(int(trie.token[node]))
+        return tokens, node
+
+    def _bounds_behind(self, tokens: list[int]) -> list[int]:
+        """Bounds (see budgets.py) behind tokens that spell the beginning of the rest of the prefix, or all of it.
+
+        Of what is left of the prefix behind a token it is counted how few tokens spell it and nothing else.
+        """
+        token_bytes = self._store.tokenizer.token_bytes
+        rest = self._rest
+        bounds = {}
+        with self._store.lock:
+            ends = ends_of(self)
+            run, start = self._generation.run, self._generation.start
+            of_tails = [ends.bound(start)]  # by the length of what is left
+            for length in range(1, len(rest)):
+                spelling = [token for token in self._tokens_on(rest[-length:])[0] if token != NO_TOKEN]
+                behind = (of_tails[length - len(token_bytes(token))] + 1 for token in spelling)
+                of_tails.append(min([*behind, NO_BOUND]))
+            for token in tokens:
+                text = token_bytes(token)
+                if len(text) <= len(rest):
+                    bounds[token] = of_tails[len(rest) - len(text)]
+                else:
+                    bounds[token] = ends.bound(run(engine.ADVANCE, start, data=items_of(text[len(rest) :])))
+        return [bounds[token] for token in tokens]
+
+    def _tokens_within(self, tokens: list[int], budget: int) -> list[int]:
+        """Those of some tokens behind which a budget can be kept; at the start a budget below them all is refused."""
+        bounds = self._bounds_behind(tokens)
+        if not len(self._history):
+            check_least(budget, min(bounds) + 1)
+        most = max(budget - 1, min(bounds))
+        return [token for token, bound in zip(tokens, bounds, strict=True) if bound <= most]
+
+    def least_budget(self) -> int:
+        """As `Matcher.least_budget`, the tokens of the prefix included."""
+        if not self._rest:
+            return super().least_budget()
+        bound = min([*self._bounds_behind(self._spelling_tokens(self._rest)), NO_BOUND])
+        if bound >= NO_BOUND:
+            raise no_end(self._place())
+        return bound + 1
+
+    def finishing_tokens(self) -> list[int]:
+        """As `Matcher.finishing_tokens`, the tokens of the prefix included."""
+        twin = self.fork()
+        tokens = []
+        while twin._rest:
+            spelling = twin._spelling_tokens(twin._rest)
+            bounds = twin._bounds_behind(spelling)
+            tokens.append(spelling[bounds.index(min(bounds))])
+            twin.accept_token(tokens[-1])
+        return tokens + Matcher.finishing_tokens(twin)
 
     def _accept(self, token: int) -> bool:
         if not self._rest:

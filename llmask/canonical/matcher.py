@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, CELL_MAY_END, CELL_POSITION
 from ..kernels.canonical_positions import show_position, take_known
@@ -51,17 +52,34 @@ class CanonicalMatcher(Matcher):
                 run(self._generation, self._store, engine.REVIEW, self._positions[-1])
             show_position(self._cell_address, self._positions[-1])
 
-    def fill_bitmask(self, bitmask: Any, row: int = 0) -> bool:
+    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """As `Matcher.fill_bitmask`: grammatical tokens that the tokenizer itself would write here, and can go on from.
+        Budgets are refused.
 
         Where the look ahead was given up a token is allowed that may have no canonical continuation; such positions
         are counted (`CompiledGrammar.n_cut`).
         """
+        if budget is not None:
+            raise self._no_budgets()
         if self._cell[CELL_FILTER] == ASK:
             self._review()
         if self._cell[CELL_IS_CUT]:
             self.grammar.n_cut += 1
         return super().fill_bitmask(bitmask, row)
+
+    def _no_budgets(self) -> LlmaskError:
+        return LlmaskError(
+            "a canonical grammar takes no budget: the shortest way to the end need not be canonical",
+            help="compile without canonical=True, or do without a budget",
+        )
+
+    def least_budget(self) -> int:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
+
+    def finishing_tokens(self) -> list[int]:
+        """Refused, see `fill_bitmask`."""
+        raise self._no_budgets()
 
     def _accept(self, token: int) -> bool:
         try:

@@ -46,7 +46,11 @@ def add_parser(subparsers: Any) -> None:
         "--temperature", metavar="T", type=_temperature, default=1.0, help="0 takes the likeliest token (default: 1)"
     )
     parser.add_argument(
-        "--max-tokens", metavar="N", type=_at_least(1), default=1000, help="of one document (default: 1000)"
+        "--max-tokens",
+        metavar="N",
+        type=_at_least(1),
+        default=1000,
+        help="of one document, which ends by then (default: 1000)",
     )
     parser.add_argument(
         "--show",
@@ -57,7 +61,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the documents; returns 1 when one of them did not end within --max-tokens."""
+    """Write the documents; returns 1 when limits, or max_tokens of a rule, kept one from its end.
+
+    Raises
+    ------
+    BudgetError : no document is found that takes only --max-tokens.
+    """
     if arguments.model is not None and arguments.tokenizer is not None:
         arguments.parser.error("--model brings its own tokenizer; leave --tokenizer out")
     import numpy as np

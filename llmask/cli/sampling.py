@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from llmask.errors import LimitExceeded, VocabularyError
+from llmask.errors import BudgetError, LimitExceeded, VocabularyError
 
 if TYPE_CHECKING:
     from llmask.compiled import CompiledGrammar
@@ -50,10 +50,14 @@ def write_document(
 ) -> list[Step]:
     """Sample one document; the last step is its end-of-sequence token.
 
+    The document ends within `max_tokens` tokens, the end of sequence included.
+
     Raises
     ------
+    BudgetError
+        when none is found that takes so few tokens.
     LimitExceeded
-        when the document has not ended after `max_tokens` tokens, the end of sequence included.
+        when the grammar takes no budget and the document has not ended by then.
     """
     from llmask import allocate_bitmask
 
@@ -63,7 +67,15 @@ def write_document(
     steps: list[Step] = []
     source.begin()
     while len(steps) < max_tokens:
-        matcher.fill_bitmask(bitmask)
+        try:
+            matcher.fill_bitmask(bitmask, budget=max_tokens - len(steps) if grammar.takes_budget else None)
+        except BudgetError as error:
+            raise BudgetError(
+                f"--max-tokens {max_tokens} is too small: the shortest document found takes {error.least} tokens, "
+                "the end of sequence included",
+                help=f"give at least --max-tokens {error.least}",
+                least=error.least,
+            ) from None
         allowed = allowed_tokens(bitmask[0], tokenizer.vocab_size)
         logits = source.logits([step.token for step in steps], allowed)
         token = int(allowed[choose(logits, temperature, rng)])

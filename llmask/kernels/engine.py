@@ -18,8 +18,8 @@ Status codes are negative; Python turns them into errors.
 
 from __future__ import annotations
 
+from .automata import add_automaton
 from .canonical_review import first_position, next_position, review
-from .class_maps import intern_map
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -38,6 +38,7 @@ from .configurations import (
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
+from .finishing import FIRST_FINISHING, finish
 from .grammar_slots import CANON, NAMES_TOKENS, VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
@@ -57,13 +58,12 @@ from .memory import (
     get_i64,
     get_u8,
     load_i64,
-    put_i32,
     store_i64,
 )
 from .node_table import NULLABLE, add_flag, has_flag, push
 from .openness import is_open
 from .reading import live_bytes, take_bytes, take_token, walk_all
-from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_dfa, make_not, make_repeat, make_tokens
+from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
 from .regions import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 from .rule_tables import load_rules
 from .set_operations import make_and, make_union
@@ -85,12 +85,8 @@ from .shared_batch import (
 )
 from .slices import flag_slice, match_nodes
 from .store_slots import (
-    DFA_POOL,
-    DFAS,
     MAX_NODES,
     MAX_STATES,
-    N_DFA_POOL,
-    N_DFAS,
     N_NODES,
     N_VOCAB,
     NODES_PER_CALL,
@@ -149,6 +145,7 @@ PLACE_CANONICAL = 39  # a: configuration             -> position there behind a 
 REVIEW = 40  # a: position                         -> DONE or what is missing, see canonical_review.py
 STEP_CANONICAL = 41  # a: position, b: token         -> position, REFUSED, or what is missing
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
+# from FIRST_FINISHING on: see finishing.py
 
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
 LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
@@ -163,37 +160,6 @@ def _push_all(store, data):
     for i in range(data.shape[0]):
         push(store, data[i])
     return first
-
-
-@kernel
-def _add_dfa(store, width, n_states, data):
-    """Register an automaton; its start is state 0."""
-    never_inline()
-    first = store[SCRATCH_TOP]
-    address = ensure(store, SCRATCH, (first + 64) * 4)
-    for i in range(64):
-        word = 0
-        for j in range(4):
-            word |= data[4 * i + j] << (8 * j)
-        put_i32(address, first + i, word)
-    store[SCRATCH_TOP] = first + 64
-    class_map = intern_map(store, first)
-    store[SCRATCH_TOP] = first
-    offset = store[N_DFA_POOL]
-    n = n_states * width
-    end = n + 2 * n_states
-    pool = ensure(store, DFA_POOL, (offset + end) * 4)
-    for i in range(end):
-        put_i32(pool, offset + i, data[256 + i])
-    dfa = store[N_DFAS]
-    info = ensure(store, DFAS, (dfa + 1) * 16)
-    put_i32(info, 4 * dfa, class_map)
-    put_i32(info, 4 * dfa + 1, width)
-    put_i32(info, 4 * dfa + 2, offset)
-    put_i32(info, 4 * dfa + 3, offset + n)
-    store[N_DFA_POOL] = offset + end
-    store[N_DFAS] = dfa + 1
-    return make_dfa(store, dfa, 0)
 
 
 @door(SIGNATURE, group="engine")
@@ -233,7 +199,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == BYTE_SET:
         result = make_bytes(store, _push_all(store, data))
     elif operation == DFA:
-        result = _add_dfa(store, a, b, data)
+        result = add_automaton(store, a, b, data)
     elif operation == IS_NULLABLE:
         result = 1 if has_flag(store, a, NULLABLE) else 0
     elif operation == IS_EMPTY:
@@ -296,6 +262,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = review(store, grammar, as_table(grammar[CANON]), a)
     elif operation == PLACE_CANONICAL:
         result = first_position(grammar, as_table(grammar[CANON]), a)
+    elif operation >= FIRST_FINISHING:
+        result = finish(store, grammar, operation, a, b, data)
     elif operation == MARK:
         add_flag(store, a, b)
     elif operation == INIT_STORE:

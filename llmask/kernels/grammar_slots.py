@@ -38,7 +38,7 @@ NAMES_TOKENS = IS_JSON + 1  # 0, or of tokens that the rules name: NAMES_SOME, N
 # --- sets and recorded values
 SETS = NAMES_TOKENS + 1  # lists: the sets that runs carry
 SET_IN_PROGRESS = SETS + 4  # int32[...]
-MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards._n_missing
+MISSING_OF_SET = SET_IN_PROGRESS + 1  # the last answer of guards.n_missing
 MISSING_OF_REQUIRED = MISSING_OF_SET + 1
 MISSING_COUNT = MISSING_OF_REQUIRED + 1
 RECORDS = MISSING_COUNT + 1  # map: record, symbol -> record, see records.py
@@ -106,7 +106,20 @@ STEPS = N_POSITIONS + 1  # map: position, token -> position
 LISTED = STEPS + 3  # map: configuration -> its tokens with where they lead, in TOKENS
 REMOVED = LISTED + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
 
-N_GRAMMAR_SLOTS = REMOVED + 3
+# --- how sequences can end, see finish_costs.py and finish_paths.py
+STATE_COSTS = REMOVED + 3  # int32[n_states, COST_FIELDS]
+RULE_WEIGHTS = STATE_COSTS + 1  # int32[n_rules]: cost of each that such a guard asks for
+N_COSTED = RULE_WEIGHTS + 1  # states that have costs
+OUTER_COSTS = N_COSTED + 1  # map: row, rule -> cost of all that follows the rule begun in the row
+OUTER_COSTS_OF_ROWS = OUTER_COSTS + 3  # int32[n_rows]: 1 where the contexts are in the map
+LEXEME_COSTS = OUTER_COSTS_OF_ROWS + 1  # map: row, lexeme -> cost of all that follows the lexeme
+ENDS = LEXEME_COSTS + 3  # int32[n_configurations, END_FIELDS], see finish_paths.py
+SEARCHED_STEPS = ENDS + 1  # int64[..., 2]: configurations of a search, and the step from which before
+SEARCH_INDEX = SEARCHED_STEPS + 1  # int32[...]: the same by hash
+FINISH_PATH = SEARCH_INDEX + 1  # int32[..., 2]: configuration and step of a path in progress
+SPELLED_BYTES = FINISH_PATH + 1  # int32[257]: 1 for each byte that is a token, then which of SPELLS_SOME, SPELLS_ALL
+
+N_GRAMMAR_SLOTS = SPELLED_BYTES + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
@@ -121,5 +134,7 @@ GRAMMAR_BLOCKS = (
     *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
     *(LISTED, LISTED + 1, REMOVED, REMOVED + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),
+    *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
+    *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH, SPELLED_BYTES),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

@@ -59,7 +59,7 @@ def _passes_set(grammar, kind, low, high, required, last, number):
     never_inline()
     size = list_item(grammar, SETS, number, SIZE)
     if kind == CHECK:
-        if size < low or size > high or _n_missing(grammar, number, required) != 0:
+        if size < low or size > high or n_missing(grammar, number, required) != 0:
             return False
         return last == 0 or variant(grammar, last - 1, number) >= 0
     member = low
@@ -67,7 +67,7 @@ def _passes_set(grammar, kind, low, high, required, last, number):
         return False
     if high == NO_BOUND:
         return True
-    missing = _n_missing(grammar, number, required)
+    missing = n_missing(grammar, number, required)
     if member != ANOTHER and _required_word(grammar, required, member >> 5) >> (member & 31) & 1 != 0:
         missing -= 1
     return size + 1 + missing <= high
@@ -123,7 +123,7 @@ def _required_word(grammar, required, position):
 
 
 @kernel
-def _n_missing(grammar, number, required):
+def n_missing(grammar, number, required):
     """How many required members a set has not got; all edges of a row ask the same."""
     if grammar[MISSING_OF_SET] != number or grammar[MISSING_OF_REQUIRED] != required:
         grammar[MISSING_OF_SET] = number

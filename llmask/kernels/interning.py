@@ -155,3 +155,16 @@ def map_put(table, slot, key, value):
     put_i64(entries, 3 * entry, key)
     put_i32(entries, 6 * entry + 2, value)
     add_to_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, entries + _ENTRY_NEXT, _ENTRY_BYTES, _hash_key(key))
+
+
+@kernel
+def map_change(table, slot, key, value):
+    """Give a key another value, or add it. Only for maps that nobody reads without the lock."""
+    entry = first_in_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, _hash_key(key))
+    entries = block(table, slot)
+    while entry >= 0:
+        if get_i64(entries, 3 * entry) == key:
+            put_i32(entries, 6 * entry + 2, value)
+            return
+        entry = next_in_chain(entries + _ENTRY_NEXT, _ENTRY_BYTES, entry)
+    map_put(table, slot, key, value)

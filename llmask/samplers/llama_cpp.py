@@ -40,14 +40,18 @@ class GrammarLogitsProcessor:
     ----------
     grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
+    max_tokens : as that of the completion: the text ends within so many tokens, the end of sequence included.
+        None: it may be cut off.
 
     Attributes
     ----------
     error : the first failure, or None.
     """
 
-    def __init__(self, grammar: CompiledGrammar, prompt_length: int | None = None) -> None:
-        self._masks = BatchMasks(grammar, prompt_length)
+    def __init__(
+        self, grammar: CompiledGrammar, prompt_length: int | None = None, max_tokens: int | None = None
+    ) -> None:
+        self._masks = BatchMasks(grammar, prompt_length, max_tokens)
         self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
         self.error: BaseException | None = None
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from llmask.budgets import checked_budget
 from llmask.errors import LlmaskError, TokenRejected
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask
 
@@ -120,9 +121,16 @@ class BatchMasks:
         frameworks repeat each prompt for its beams and for its returned sequences.
     prompt_length : tokens at the start of a row that the grammar does not see, padding included; None: all tokens of
         the first call.
+    max_tokens : tokens behind the prompt, the end of sequence included, within which every row has to end; None: no
+        budget.
     """
 
-    def __init__(self, grammars: CompiledGrammar | Sequence[CompiledGrammar], prompt_length: int | None = None) -> None:
+    def __init__(
+        self,
+        grammars: CompiledGrammar | Sequence[CompiledGrammar],
+        prompt_length: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
         given = tuple(grammars) if isinstance(grammars, Sequence) else (grammars,)
         if not given:
             raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
@@ -136,6 +144,7 @@ class BatchMasks:
             )
         self._tables = [PrefixTable(grammar) for grammar in given]
         self._prompt_length = prompt_length
+        self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self._prompts: TokenIds | None = None
         self._longest = 0
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
@@ -164,6 +173,8 @@ class BatchMasks:
         ------
         LlmaskError
             when the ids do not continue the generation that the first call began; the state is unchanged.
+        BudgetError
+            when no text of a grammar is as short as `max_tokens`.
         """
         n_rows = ids.shape[0]
         if n_rows % len(self._tables):
@@ -172,6 +183,7 @@ class BatchMasks:
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
         start = self._find_prompt_end(ids)
+        budget = None if self._max_tokens is None else max(self._max_tokens - (int(ids.shape[1]) - start), 1)
         if self._mask.shape[0] != n_rows:
             self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
         for row in range(n_rows):
@@ -181,7 +193,7 @@ class BatchMasks:
             if matcher is None:
                 self._mask[row] = self._only_end
             else:
-                matcher.fill_bitmask(self._mask, row)
+                matcher.fill_bitmask(self._mask, row, budget)
         return self._mask
 
     def _find_prompt_end(self, ids: TokenIds) -> int:

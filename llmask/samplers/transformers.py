@@ -41,15 +41,24 @@ class GrammarLogitsProcessor:
     grammar : one for all rows, or a list with one for each prompt of the batch.
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
+    max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
+        included. None: texts may be cut off.
 
     Raises
     ------
+    BudgetError
+        when called and no text is as short as `max_tokens`.
     LlmaskError
         when called with rows that belong to another generation; make one processor a call, or `reset()` it.
     """
 
-    def __init__(self, grammar: CompiledGrammar | Sequence[CompiledGrammar], prompt_length: int | None = None) -> None:
-        self._masks = BatchMasks(grammar, prompt_length)
+    def __init__(
+        self,
+        grammar: CompiledGrammar | Sequence[CompiledGrammar],
+        prompt_length: int | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        self._masks = BatchMasks(grammar, prompt_length, max_tokens)
 
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""

@@ -55,6 +55,8 @@ IMPORT_ORDER = (
             "llmask.history",
             "llmask.named",
             "llmask.forced",
+            "llmask.ends",
+            "llmask.budgets",
             "llmask.matcher",
         ),
         *("llmask.prefixed", "llmask.closing", "llmask.captures", "llmask.canonical", "llmask.workers", "llmask.batch"),

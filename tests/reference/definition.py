@@ -66,10 +66,10 @@ def from_membership(is_sentence: Callable[[bytes], Any], alphabet: bytes, max_by
     return finite_language(sentences, max_bytes)
 
 
-def read_mask(matcher: Any, vocab_size: int) -> set[int]:
-    """The mask of `matcher` as a set of token ids; checks what must hold of every mask."""
+def read_mask(matcher: Any, vocab_size: int, budget: int | None = None) -> set[int]:
+    """The mask of `matcher`, within a budget if one is given, as a set of ids; checks what must hold of every mask."""
     words = np.full((2, (vocab_size + 31) // 32), 0x5A5A5A5A, dtype=np.int32)
-    restricts = matcher.fill_bitmask(words, row=1)
+    restricts = matcher.fill_bitmask(words, row=1, **({} if budget is None else {"budget": budget}))
     assert (words[0] == 0x5A5A5A5A).all(), "a mask was written into another row"
     bits = np.unpackbits(words[1].view(np.uint8), bitorder="little")
     assert not bits[vocab_size:].any(), "a bit at or beyond vocab_size is set"

@@ -68,8 +68,29 @@ def test_show_draws_the_tokens_on_standard_error(
     assert drawn in ("[no]2 [<end>]1", "[n]2 [o]1 [<end>]1")
 
 
-def test_a_document_without_end_fails_and_the_others_are_written(capfd: pytest.CaptureFixture[str]) -> None:
-    code, lines, errors = generate(capfd, "--regex", "x|(ab){500}", "--n", "9", "--seed", "0", "--max-tokens", "30")
+def test_every_document_ends_within_max_tokens(capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines, _ = generate(capfd, "--regex", "x|(ab){500}", "--n", "9", "--seed", "0", "--max-tokens", "30")
+    assert code == 0
+    assert lines == ["x"] * 9
+    code, lines, errors = generate(capfd, "--regex", "(a|b){300}", "--n", "2", "--seed", "0", "--max-tokens", "300")
+    assert (code, [len(line) for line in lines], errors) == (0, [300, 300], "")
+
+
+def test_too_few_tokens_are_refused_beforehand(capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines, errors = generate(capfd, "--schema", '{"const": "a long text of some words"}', "--max-tokens", "3")
+    assert code != 0
+    assert lines == []
+    assert "--max-tokens 3 is too small: the shortest document found takes" in errors
+    assert "give at least --max-tokens" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_document_without_end_fails_and_the_others_are_written(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "closed.lark"  # a rule with max_tokens takes no budget
+    path.write_text('start: "x" | a "y"{400}\na[max_tokens=2]: /[a-w]+/\n')
+    code, lines, errors = generate(capfd, "--lark", str(path), "--n", "9", "--seed", "0", "--max-tokens", "30")
     assert code == 1
     assert 0 < len(lines) < 9
     assert set(lines) == {"x"}

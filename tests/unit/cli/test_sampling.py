@@ -12,7 +12,7 @@ import pytest
 
 from llmask import Compiler
 from llmask.cli.sampling import allowed_tokens, choose, write_document
-from llmask.errors import LimitExceeded, VocabularyError
+from llmask.errors import BudgetError, LimitExceeded, VocabularyError
 
 
 class Flat:
@@ -74,13 +74,24 @@ def test_documents_match_and_count_what_was_allowed(byte_tokenizer: Any) -> None
     assert reports[:4] == ["1 tokens", "2 tokens", "3 tokens", "4 tokens"]
 
 
-def test_a_document_that_does_not_end_is_an_error(byte_tokenizer: Any) -> None:
+def test_a_document_that_cannot_end_in_time_is_refused_beforehand(byte_tokenizer: Any) -> None:
     grammar = Compiler(byte_tokenizer).regex("a{9}")
+    with pytest.raises(BudgetError) as caught:
+        write_document(grammar, Flat(), np.random.default_rng(0), 1.0, 9, lambda text: None)
+    assert caught.value.least == 10
+    assert str(caught.value) == (
+        "--max-tokens 9 is too small: the shortest document found takes 10 tokens, the end of sequence included\n"
+        "  give at least --max-tokens 10"
+    )
+    assert len(write_document(grammar, Flat(), np.random.default_rng(0), 1.0, 10, lambda text: None)) == 10
+
+
+def test_without_a_budget_a_document_that_does_not_end_is_an_error(byte_tokenizer: Any) -> None:
+    grammar = Compiler(byte_tokenizer).lark('start: a "b"{9}\na[max_tokens=9]: /a/')
     with pytest.raises(LimitExceeded) as caught:
         write_document(grammar, Flat(), np.random.default_rng(0), 1.0, 9, lambda text: None)
     assert str(caught.value) == (
         "the document is not finished after 9 tokens\n"
-        "  at 'aaaaaaaaa' (its last characters)\n"
+        "  at 'abbbbbbbb' (its last characters)\n"
         "  allow more with --max-tokens, or limit strings and arrays in the schema (maxLength, maxItems)"
     )
-    assert len(write_document(grammar, Flat(), np.random.default_rng(0), 1.0, 10, lambda text: None)) == 10

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from llmask import Compiler, allocate_bitmask
-from llmask.errors import LlmaskError
+from llmask.errors import BudgetError, LlmaskError
 from llmask.samplers.prefixes import BatchMasks, PrefixTable
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
@@ -150,3 +150,17 @@ def test_arguments_that_do_not_fit_are_refused(compiler: Compiler, grammar: Any,
     assert misuse(lambda: BatchMasks([grammar, Compiler(tiny_tokenizer).regex("a")])) == (
         "the grammars of one batch were compiled for different tokenizers\n  compile them with one llmask.Compiler"
     )
+
+
+def test_rows_end_within_max_tokens_behind_the_prompt(compiler: Compiler) -> None:
+    masks = BatchMasks(compiler.regex("a(b|cd)*e"), max_tokens=4)
+    assert allowed(masks.fill(rows("", ""))) == ["a", "a"]
+    assert allowed(masks.fill(rows("a", "a"))) == ["be", "be"]
+    assert allowed(masks.fill(rows("ab", "ae"))) == ["e", "."]
+    assert allowed(masks.fill(rows("abe", "ae."))) == [".", "."]
+    assert allowed(masks.fill(rows("abe.", "ae._"))) == [".", "."]
+    masks = BatchMasks(compiler.regex("a(b|cd)*e"), max_tokens=2)
+    with pytest.raises(BudgetError, match="takes 3 tokens"):
+        masks.fill(rows(""))
+    with pytest.raises(LlmaskError, match="a budget is at least 1, not 0"):
+        BatchMasks(compiler.regex("a"), max_tokens=0)
