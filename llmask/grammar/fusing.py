@@ -98,10 +98,10 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     """
     warnings = lower(nodes, grammar).warnings
     _refuse_lazy(nodes, grammar)
-    fusion = _Fusion(nodes, woven(nodes, grammar), fuse)
+    fusion, n_steps = _Fusion(nodes, woven(nodes, grammar), fuse), 0
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
-        found = overlaps(nodes, rules) if fusion.fuse else set()
+        found, n_steps = overlaps(nodes, rules, n_steps) if fusion.fuse else (set(), n_steps)
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
