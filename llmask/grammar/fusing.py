@@ -109,14 +109,14 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
     """
     warnings = lower(nodes, grammar).warnings
     _refuse_lazy(nodes, grammar)
-    fusion = _Fusion(nodes, woven(nodes, grammar), fuse)
+    fusion, n_steps = _Fusion(nodes, woven(nodes, grammar), fuse), 0
     greedy = {id(part.rules): part.rules for part in fusion.included if part.is_greedy}.values()
-    own = set().union(*(overlaps(nodes, rules) or () for rules in greedy))
+    own = set().union(*(overlaps(nodes, rules)[0] or () for rules in greedy))
     if any(nodes.is_lazy(lexeme) for rules in greedy for lexeme in _scanned(rules)):
         warnings.append(LAZY_SEAM)
     while True:
         rules = join_tails(lower(nodes, fusion.grammar()).rules)
-        found = overlaps(nodes, rules) if fusion.fuse else set()
+        found, n_steps = overlaps(nodes, rules, n_steps) if fusion.fuse else (set(), n_steps)
         if found is not None:
             found -= own
         if found is None:

@@ -31,20 +31,23 @@ from llmask.grammar.tails import Network
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
-MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, about half a second
+MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
+MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
 MOST_EDGES = 10_000  # the sets of edges that may be next take 12 MB
 
 
-def overlaps(nodes: RegexNodes, rules: Rules) -> set[tuple[int, int]] | None:
+def overlaps(nodes: RegexNodes, rules: Rules, n_steps: int = 0) -> tuple[set[tuple[int, int]] | None, int]:
     """Pairs (A, B) of lexemes, by node: A may end where B goes on with what may follow A.
 
     Where there are too many places, all lexemes are taken to be expected together; where there are too many of them,
-    too, nothing is known: None.
+    too, nothing is known: None. Also the steps taken, which begin at `n_steps`, those of earlier looks: splitting and
+    looking again must not take the same time over and over.
     """
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
-        return None
-    return Overlaps(nodes, rules).find()
+        return None, n_steps
+    look = Overlaps(nodes, rules, n_steps)
+    return look.find(), look.n_steps
 
 
 class Overlaps:
@@ -57,8 +60,9 @@ class Overlaps:
     after : for each place, the lexemes expected there, and for each the places that they lead to.
     """
 
-    def __init__(self, nodes: RegexNodes, rules: Rules) -> None:
+    def __init__(self, nodes: RegexNodes, rules: Rules, n_steps: int = 0) -> None:
         self.nodes = nodes
+        self.n_steps = n_steps
         network = Network(rules)
         expected = _expected(network)
         edges = [edge for edges in network.edges for edge in edges if edge.kind == SCAN]
@@ -88,7 +92,6 @@ class Overlaps:
         self.related = [_union(beginning[byte] for byte in _bits(first)) for first in self.first]
         self.first_of_place = [self._first_of(found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
-        self.n_steps = 0
 
     def _place(self, bits: int) -> int:
         found = self._place_of.setdefault(bits, len(self.places))
@@ -137,19 +140,21 @@ class Overlaps:
                 rivals = theirs[rival]
                 self._compare(lexeme, targets, rival)
                 self._compare(rival, rivals, lexeme)
-                if self._extensions(self.lexemes[lexeme], self.lexemes[rival])[1]:
+                if lexeme == rival or self._extensions(self.lexemes[lexeme], self.lexemes[rival])[1]:
                     self.n_steps += len(targets) * len(rivals)
                     found.update((target, behind) for target in targets for behind in rivals)
         return found
 
     def _compare(self, lexeme: int, targets: set[int], rival: int) -> None:
-        bits, _ = self._extensions(self.lexemes[lexeme], self.lexemes[rival])
-        if bits and any(self.first_of_place[target] & bits for target in targets):
+        followers = _union(self.first_of_place[target] for target in targets)
+        if followers and followers & self._extensions(self.lexemes[lexeme], self.lexemes[rival])[0]:
             self.pairs.add((self.lexemes[lexeme], self.lexemes[rival]))
 
     def _of_all(self) -> set[tuple[int, int]] | None:
         """The same, if any two lexemes may be expected together."""
-        if sum(related.bit_count() for related in self.related) > MOST_PAIRS:
+        n_pairs = sum(related.bit_count() for related in self.related)
+        self.n_steps += n_pairs
+        if n_pairs > MOST_PAIRS or self.n_steps > MOST_STEPS_OF_ALL:
             return None
         targets: list[set[int]] = [set() for _ in self.lexemes]
         for found in self.after:

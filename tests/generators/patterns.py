@@ -231,7 +231,10 @@ def compare(rng: random.Random, matcher_of: Callable[[str, bool], Callable[[byte
     n_matches = 0
     for _ in range(n_texts):
         text = draw_text(rng, drawn)
-        expected = bool((judge.search if is_search else judge.fullmatch)(text))
+        try:
+            expected = bool((judge.search if is_search else judge.fullmatch)(text))
+        except SystemError:  # "The span of capturing group is wrong", of possessive quantifiers, in 3.11
+            return Compared("re fails")
         assert matches(text.encode()) == expected, (drawn.pattern, text, is_search)
         n_matches += expected
     return Compared("compared", n_texts, n_matches)

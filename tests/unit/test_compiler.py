@@ -129,6 +129,8 @@ def test_any_object_takes_the_options_of_white_space(compiler: Any) -> None:
 
 def test_patterns_and_choices_do_not_share_a_cache_entry(compiler: Any) -> None:
     assert is_document(compiler.regex("a+"), "aa")
+    assert is_document(compiler.regex("a+", method="search"), "-aa-")
+    assert not is_document(compiler.regex("a+"), "-aa-")
     assert not is_document(compiler.choice(["a+"]), "aa")
     assert is_document(compiler.choice(["a+"]), "a+")
 

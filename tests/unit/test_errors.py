@@ -362,6 +362,12 @@ def test_a_finished_matcher_takes_nothing(tiny_tokenizer: Any, act: Callable[[An
 
 COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ("pattern None", lambda c: c.regex(None), GrammarError, "a pattern is a str, not NoneType\n  decode bytes first"),
+    (
+        "method of a pattern",
+        lambda c: c.regex("a", "match"),
+        GrammarError,
+        'method "match" is not one of a pattern\'s\n  use "fullmatch" or "search"',
+    ),
     ("pattern bytes", lambda c: c.regex(b"a"), GrammarError, "a pattern is a str, not bytes\n  decode bytes first"),
     (
         "pattern malformed",

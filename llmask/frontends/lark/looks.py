@@ -66,7 +66,11 @@ def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
         return None
     if isinstance(tree, Atomic):  # what it would rather match may reach further than what it matches
         low, high = width(tree.inner)
-        return "an atomic group" if high > low + behind else looks_outside(tree.inner, before, behind)
+        is_run = isinstance(tree.inner, Repeated) and isinstance(tree.inner.base, Chars)  # a*+ is a*(?!a)
+        if is_run:
+            return None if behind else "an atomic group"
+        left = low + behind - high
+        return looks_outside(tree.inner, before, left) if left >= 0 else "an atomic group"
     if isinstance(tree, Repeated):
         return looks_outside(tree.base, before, behind)
     if isinstance(tree, Alternatives):
