@@ -98,6 +98,7 @@ def build_mask(store, grammar, configuration):
     grammar[N_POINTS] = 0
     grammar[N_PARTS] = 0
     n_tokens = 0
+    n_in_parts = 0
     accepts = configuration_field(grammar, configuration, C_ACCEPTS)
     state = DEAD
     if configuration != ENDED:
@@ -112,7 +113,7 @@ def build_mask(store, grammar, configuration):
             if row_of(grammar, place) == place:
                 grammar[LISTS_PARTS] = 1
                 cross_exits(store, grammar, place, state, twin, NO_RECORD)
-                n_tokens += _cross_parts(store, grammar)
+                n_in_parts = _cross_parts(store, grammar)
                 grammar[LISTS_PARTS] = 0
             else:
                 _cross_with_record(store, grammar, place, state, twin)
@@ -122,14 +123,14 @@ def build_mask(store, grammar, configuration):
     if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
         return
     n = grammar[N_CROSSING]
-    total = n_tokens + n
+    total = n_tokens + n + n_in_parts
     if accepts:
         total += store[N_EOS]
     put_configuration_field(grammar, configuration, C_N, n)
     put_configuration_field(grammar, configuration, C_TOTAL, total)
     crossing = ensure(grammar, CROSSING, 4)
     kind = MASK_LIST
-    if n <= OWN_AT_LEAST and grammar[N_PARTS] == 0:
+    if n <= OWN_AT_LEAST and n_in_parts == 0:
         number = intern_list(grammar, CROSSINGS, crossing, 0, n)
         put_configuration_field(grammar, configuration, C_FIRST, list_offset(grammar, CROSSINGS, number))
     else:
