@@ -39,6 +39,8 @@ Int32s = npt.NDArray[np.int32]
 MOST_RECORDED = 16  # configurations with records behind one mask that are looked at
 SLACK = 64  # tokens that others like them are taken to need at most beside
 KEPT_TOKENS = 4_000_000  # tokens in the lists that are kept, 4 bytes each
+ASKED_AT_ONCE = 64
+MOST_LOST = 8
 SEARCHED_TOKENS = 400_000  # tokens looked at for a shorter way, all in all
 SEARCHED_PLACES = 4000
 
@@ -61,6 +63,7 @@ class Reach(NamedTuple):
     inside_bounds     int32[n_groups]
     tokens, behind    the others and the configuration behind each; they have precedence over the groups
     bounds            int32[n_tokens]
+    shortest          configuration behind the token of the bound; ENDED where there is none
     is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 
@@ -70,6 +73,7 @@ class Reach(NamedTuple):
     tokens: Int32s
     behind: Int32s
     bounds: Int32s
+    shortest: int
     is_recorded: bool
 
     @property
@@ -112,6 +116,20 @@ class Ends:
         self._generation.run(finishing.BOUNDS, data=data)
         return data[n:]
 
+    def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
+        """Bounds of different configurations, that of `first` before the others; NO_BOUND once many have none.
+
+        It takes up to 50 ms to find that a configuration has none.
+        """
+        found = np.full(len(configurations), NO_BOUND, np.int32)
+        found[configurations == first] = self.bound(first)
+        for begin in range(0, len(configurations), ASKED_AT_ONCE):
+            chunk = slice(begin, begin + ASKED_AT_ONCE)
+            found[chunk] = self.bounds(configurations[chunk])
+            if np.count_nonzero(found[: chunk.stop] == NO_BOUND) > MOST_LOST:
+                break
+        return found
+
     def bound(self, configuration: int) -> int:
         """The bound of one configuration."""
         return int(self.bounds(np.array([configuration], np.int32))[0])
@@ -145,11 +163,10 @@ class Ends:
     def reach(self, configuration: int) -> Reach:
         """Where the tokens of a configuration lead, and the bounds there."""
         n_lowered, known = self._reaches.pop(configuration, (-1, None))
-        if known is None:
+        if known is None or n_lowered != self._n_lowered:
+            self._n_kept -= 0 if known is None else len(known.tokens)
             known = self._find_reach(configuration)
             self._n_kept += len(known.tokens)
-        elif n_lowered != self._n_lowered:
-            known = self._with_bounds(known)
         self.most[configuration] = known.most
         self._reaches[configuration] = self._n_lowered, known
         while self._n_kept > KEPT_TOKENS and len(self._reaches) > 1:
@@ -157,7 +174,7 @@ class Ends:
         return known
 
     def _with_bounds(self, reach: Reach) -> Reach:
-        """The same with the bounds of today."""
+        """The same with bounds."""
         different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
         flags = np.concatenate([different, np.zeros(len(different), np.int32)])
         self._generation.run(finishing.ARE_RECORDED, data=flags)
@@ -165,7 +182,7 @@ class Ends:
         bounds = np.zeros(len(different), np.int32)
         is_known = np.ones(len(different), bool)
         is_known[recorded] = False
-        bounds[is_known] = self.bounds(different[is_known])
+        bounds[is_known] = self._bounds_of_some(different[is_known], reach.shortest)
         if len(recorded):
             looked_at = bounds[is_known & (flags[len(different) :] != 0)]
             bounds[recorded] = min(int(looked_at.max()) + SLACK, NO_BOUND)
@@ -184,20 +201,21 @@ class Ends:
             reached = self._behind_groups(configuration, inside)
         flags = np.array([configuration, 0], np.int32)
         run(finishing.ARE_RECORDED, data=flags)
-        if flags[1]:
-            pairs = np.concatenate([pairs, self._certain_tokens(configuration, inside)])
+        token, shortest = NO_TOKEN, ENDED
+        if self.bound(configuration) < NO_BOUND:
+            token = run(finishing.FINISHING_TOKEN, configuration)
+        if token != NO_TOKEN:
+            shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
+        if flags[1]:  # the first token of each group is certain, and so is that of the bound
+            tokens = np.append(
+                inside.tokens[inside.first[:-1]][:MOST_RECORDED], np.int32([token] * (token != NO_TOKEN))
+            )
+            certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
+            pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
         return self._with_bounds(
-            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, is_recorded=bool(flags[1]))
+            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
         )
-
-    def _certain_tokens(self, configuration: int, inside: Inside) -> Int32s:
-        """Pairs, at a place with a record, of the first token of each group and of the token of the bound."""
-        tokens = inside.tokens[inside.first[:-1]][:MOST_RECORDED]
-        if self.bound(configuration) < NO_BOUND:
-            token = self._generation.run(finishing.FINISHING_TOKEN, configuration)
-            tokens = np.append(tokens, np.int32(token)) if token != NO_TOKEN else tokens
-        return np.stack([tokens, self._behind(configuration, tokens)], axis=1)
 
     def _pairs(self, operation: int, number: int) -> Int32s:
         """What an operation lists: int32[n, 2]."""
