@@ -207,9 +207,8 @@ class Ends:
         if token != NO_TOKEN:
             shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
         if flags[1]:  # the first token of each group is certain, and so is that of the bound
-            tokens = np.append(
-                inside.tokens[inside.first[:-1]][:MOST_RECORDED], np.int32([token] * (token != NO_TOKEN))
-            )
+            tokens = inside.tokens[inside.first[:-1]][:MOST_RECORDED]
+            tokens = tokens if token == NO_TOKEN else np.append(tokens, np.int32(token))
             certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
             pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
