@@ -6,7 +6,8 @@
     mask     the grammar's tokens with U(behind the token) + 1 <= n
 
 Where U(c) <= n one of these tokens, that of U's way, has U(behind it) <= U(c) - 1, so a budget that was kept is always
-kept. U may fall when a shorter way is found and never rises; sequences that move to other tables take their way along.
+kept (ends.py says where U is guessed: values that must not repeat). U may fall when a shorter way is found and never
+rises; sequences that move to other tables take their way along.
 A budget that is lowered below U allows the tokens behind which U is least. At the start it is refused, after a search
 for a shorter way: what is stated is the minimum if that search came to its end.
 

@@ -2,8 +2,12 @@
 
 Bounds and ways are found in kernels (kernels/finish_paths.py); here is what is kept of them, and the search for shorter
 ways over whole tokens. The tokens of a mask are grouped by the configurations that they lead to, tens for thousands.
-In the middle of values that must not repeat every token leads to a configuration of its own: there the tokens below
-FIRST_TOKENS are looked at and no other.
+
+In the middle of values that must not repeat (records.py) every token leads to a configuration of its own, and looking
+at each takes milliseconds: what may follow has to be derived without its text. There the first token stands for all
+that lead to the same lexer state: these are taken to need at most SLACK tokens more than it does. That is no proof. An
+end of the value may be refused where that of the first token is not, and another text be asked for: a letter more,
+where texts are free. A budget would break only where the values written so far force more than SLACK tokens.
 
 In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
 configuration lead 0.3 to 5 ms the first time.
@@ -25,7 +29,6 @@ from .kernels.configurations import ENDED
 from .kernels.constants import NO_TOKEN
 from .kernels.finish_paths import NO_BOUND
 from .kernels.lexer_states import DEAD
-from .kernels.successors import NO_STATE
 
 if TYPE_CHECKING:
     from .compiled import Generation
@@ -33,8 +36,11 @@ if TYPE_CHECKING:
 
 Int32s = npt.NDArray[np.int32]
 
-FIRST_TOKENS = 1024  # tokens that are looked at where each leads to a configuration of its own
+MOST_RECORDED = 16  # configurations with records behind one mask that are looked at
+SLACK = 64  # tokens that others like them are taken to need at most beside
 KEPT_TOKENS = 4_000_000  # tokens in the lists that are kept, 4 bytes each
+ASKED_AT_ONCE = 64
+MOST_LOST = 8
 SEARCHED_TOKENS = 400_000  # tokens looked at for a shorter way, all in all
 SEARCHED_PLACES = 4000
 
@@ -57,7 +63,8 @@ class Reach(NamedTuple):
     inside_bounds     int32[n_groups]
     tokens, behind    the others and the configuration behind each; they have precedence over the groups
     bounds            int32[n_tokens]
-    is_whole          False: there are tokens that were not looked at
+    shortest          configuration behind the token of the bound; ENDED where there is none
+    is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 
     inside: Inside
@@ -66,13 +73,12 @@ class Reach(NamedTuple):
     tokens: Int32s
     behind: Int32s
     bounds: Int32s
-    is_whole: bool
+    shortest: int
+    is_recorded: bool
 
     @property
     def most(self) -> int:
-        """The greatest bound of all tokens."""
-        if not self.is_whole:
-            return NO_BOUND
+        """The greatest bound."""
         return int(max(self.inside_bounds.max(initial=0), self.bounds.max(initial=0)))
 
     @property
@@ -110,12 +116,27 @@ class Ends:
         self._generation.run(finishing.BOUNDS, data=data)
         return data[n:]
 
+    def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
+        """Bounds of different configurations, that of `first` before the others; NO_BOUND once many have none.
+
+        It takes up to 50 ms to find that a configuration has none.
+        """
+        found = np.full(len(configurations), NO_BOUND, np.int32)
+        found[configurations == first] = self.bound(first)
+        for begin in range(0, len(configurations), ASKED_AT_ONCE):
+            chunk = slice(begin, begin + ASKED_AT_ONCE)
+            found[chunk] = self.bounds(configurations[chunk])
+            if np.count_nonzero(found[: chunk.stop] == NO_BOUND) > MOST_LOST:
+                break
+        return found
+
     def bound(self, configuration: int) -> int:
         """The bound of one configuration."""
         return int(self.bounds(np.array([configuration], np.int32))[0])
 
     def path(self, configuration: int) -> list[int]:
         """Tokens that end the document in as many tokens as the bound says, an end of sequence left aside."""
+        assert self.bound(configuration) < NO_BOUND
         tokens: list[int] = []
         while configuration != ENDED:
             token = self._generation.run(finishing.FINISHING_TOKEN, configuration)
@@ -142,11 +163,10 @@ class Ends:
     def reach(self, configuration: int) -> Reach:
         """Where the tokens of a configuration lead, and the bounds there."""
         n_lowered, known = self._reaches.pop(configuration, (-1, None))
-        if known is None:
+        if known is None or n_lowered != self._n_lowered:
+            self._n_kept -= 0 if known is None else len(known.tokens)
             known = self._find_reach(configuration)
             self._n_kept += len(known.tokens)
-        elif n_lowered != self._n_lowered:
-            known = self._with_bounds(known)
         self.most[configuration] = known.most
         self._reaches[configuration] = self._n_lowered, known
         while self._n_kept > KEPT_TOKENS and len(self._reaches) > 1:
@@ -154,42 +174,53 @@ class Ends:
         return known
 
     def _with_bounds(self, reach: Reach) -> Reach:
-        """The same with the bounds of today."""
+        """The same with bounds."""
         different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
-        bounds = self.bounds(different)[which]
+        flags = np.concatenate([different, np.zeros(len(different), np.int32)])
+        self._generation.run(finishing.ARE_RECORDED, data=flags)
+        recorded = np.flatnonzero(flags[len(different) :])[MOST_RECORDED:]  # beyond those that are looked at
+        bounds = np.zeros(len(different), np.int32)
+        is_known = np.ones(len(different), bool)
+        is_known[recorded] = False
+        bounds[is_known] = self._bounds_of_some(different[is_known], reach.shortest)
+        if len(recorded):
+            looked_at = bounds[is_known & (flags[len(different) :] != 0)]
+            bounds[recorded] = min(int(looked_at.max()) + SLACK, NO_BOUND)
+        bounds = bounds[which]
         n = len(reach.reached)
-        return reach._replace(inside_bounds=bounds[:n], bounds=bounds[n:])
+        slack = SLACK if reach.is_recorded else 0
+        return reach._replace(inside_bounds=np.minimum(bounds[:n] + np.int32(slack), NO_BOUND), bounds=bounds[n:])
 
     def _find_reach(self, configuration: int) -> Reach:
         run = self._generation.run
-        state = run(finishing.TWIN_OF, configuration)
+        pairs = self._pairs(finishing.LIST_CROSSING, configuration)
         inside, reached = NOTHING_INSIDE, np.zeros(0, np.int32)
-        if state == NO_STATE:
-            pairs = self._first_tokens(configuration)
-        else:
-            pairs = self._pairs(finishing.LIST_CROSSING, configuration)
-            if state != DEAD:
-                inside = self._inside(state)
-                reached = self._behind_groups(configuration, inside)
+        state = run(finishing.TWIN_OF, configuration)
+        if state != DEAD:
+            inside = self._inside(state)
+            reached = self._behind_groups(configuration, inside)
+        flags = np.array([configuration, 0], np.int32)
+        run(finishing.ARE_RECORDED, data=flags)
+        token, shortest = NO_TOKEN, ENDED
+        if self.bound(configuration) < NO_BOUND:
+            token = run(finishing.FINISHING_TOKEN, configuration)
+        if token != NO_TOKEN:
+            shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
+        if flags[1]:  # the first token of each group is certain, and so is that of the bound
+            tokens = inside.tokens[inside.first[:-1]][:MOST_RECORDED]
+            tokens = tokens if token == NO_TOKEN else np.append(tokens, np.int32(token))
+            certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
+            pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
         return self._with_bounds(
-            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, is_whole=state != NO_STATE)
+            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
         )
 
-    def _first_tokens(self, configuration: int) -> Int32s:
-        """Pairs of the tokens that are looked at where none is like another, that of the bound among them."""
-        pairs = self._pairs(finishing.LIST_FIRST, configuration, FIRST_TOKENS)
-        self.bound(configuration)
-        token = self._generation.run(finishing.FINISHING_TOKEN, configuration)
-        behind = self._behind(configuration, np.array([token][: token >= FIRST_TOKENS], np.int32))
-        more = [(token, int(reached)) for reached in behind]
-        return np.concatenate([pairs, np.array(more, np.int32).reshape(-1, 2)])
-
-    def _pairs(self, operation: int, number: int, end: int = 0) -> Int32s:
+    def _pairs(self, operation: int, number: int) -> Int32s:
         """What an operation lists: int32[n, 2]."""
         data = np.empty(4096, np.int32)
         while True:
-            n = self._generation.run(operation, number, end, data)
+            n = self._generation.run(operation, number, data=data)
             if n <= len(data):
                 return data[:n].reshape(-1, 2)
             data = np.empty(n, np.int32)
@@ -238,8 +269,8 @@ class Ends:
         n_left = SEARCHED_TOKENS
         while waiting and n_left > 0 and len(before) < SEARCHED_PLACES:
             _, depth, here = heapq.heappop(waiting)
-            if depth > depths[here] or depth + 2 >= bound:
-                continue  # behind a token there is at least an end of sequence
+            if depth > depths[here] or depth + 1 >= bound:
+                continue
             reach = self.reach(here)
             n_left -= len(reach.tokens) + len(reach.reached)
             first_tokens = reach.inside.tokens[reach.inside.first[:-1]]
@@ -256,7 +287,8 @@ class Ends:
                     depths[place] = depth + 1
                     before[place] = here, int(tokens[i])
                     if depth + 1 + there < bound:
-                        bound = depth + 1 + there
+                        there = self.bound(place)  # without what was guessed
+                        bound = min(bound, depth + 1 + there)
                         self._lower(place, there, before)
                     heapq.heappush(waiting, (depth + 1 + there, depth + 1, place))
         return self.bound(configuration)

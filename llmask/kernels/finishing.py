@@ -10,18 +10,18 @@ from __future__ import annotations
 from .finish_paths import bound_of, finishing_token, lower_bound
 from .jit import kernel, never_inline
 from .reading import take_token
-from .successors import list_crossing, list_first, list_inside, twin_of
+from .successors import is_recorded, list_crossing, list_inside, twin_of
 
 # operations; all others have smaller numbers
 FIRST_FINISHING = 45
 BOUNDS = 45  # data: configurations, then as many bounds to write   -> 0
 LOWER_BOUND = 46  # a: configuration, b: bound; data: its token     -> 0
 FINISHING_TOKEN = 47  # a: configuration                            -> token, NO_TOKEN where the document may end
-TWIN_OF = 48  # a: configuration                                    -> lexer state or NO_STATE, see successors.py
+TWIN_OF = 48  # a: configuration                                    -> lexer state, see successors.py
 LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many numbers, also where they have no room
 LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
-LIST_FIRST = 51  # a: configuration, b: end of tokens; data: pairs  -> the same
-AFTER_TOKENS = 52  # a: configuration; data: tokens, then as many configurations to write -> 0
+AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
+ARE_RECORDED = 52  # data: configurations, then as many numbers to write, 1 where something is recorded -> 0
 
 
 @kernel
@@ -42,10 +42,12 @@ def finish(store, grammar, operation, a, b, data):
         return list_inside(store, grammar, a, data)
     elif operation == LIST_CROSSING:
         return list_crossing(store, grammar, a, data)
-    elif operation == LIST_FIRST:
-        return list_first(store, grammar, a, b, data)
     elif operation == AFTER_TOKENS:
         n = data.shape[0] // 2
         for i in range(n):
             data[n + i] = take_token(store, grammar, a, data[i])
+    elif operation == ARE_RECORDED:
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = 1 if is_recorded(grammar, data[i]) else 0
     return 0

@@ -4,8 +4,8 @@ Tokens that stay inside the lexeme in hand lead to the same place and another le
 are listed once for a lexer state (`list_inside`). The others are found as for masks (crossing.py), from the exits of
 the lexer state, but by real steps, so that records are kept: `list_crossing`.
 
-Behind a token at a place with a record no other token leads to the same configuration; there only tokens with small
-numbers are looked at (`list_first`): ordinary vocabularies have the bytes and the most frequent tokens there.
+Where something is recorded no two tokens lead to the same configuration; whoever asks takes one for all that stay
+inside the lexeme in the same lexer state.
 
 In: tables, a configuration whose mask is built. Out: pairs (token, configuration). Cost: 30 ns a trie node, inside a
 lexeme 5 ns.
@@ -33,7 +33,6 @@ from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_FIRST_EXIT, S_N_EXITS, S_TWIN, next_state, state_field, token_set_of
 from .masks import build_mask
 from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_i64, get_u8, put_i32
-from .reading import take_token
 from .records import FIRST_PLACE, row_of
 from .repeats import path_to
 from .store_slots import (
@@ -45,14 +44,12 @@ from .store_slots import (
     LIMIT_WALKED,
     MAX_WALKED,
     N_DUPLICATES,
-    N_VOCAB,
     TOKEN_SETS,
     TRIE,
     WALKED,
 )
 
 FRAME = 4  # next child, end of the children, place, lexer state
-NO_STATE = -1
 
 
 @kernel
@@ -73,10 +70,14 @@ def _emit(store, data, n, node, value):
 
 @kernel
 def twin_of(store, grammar, configuration):
-    """The lexer state whose tokens inside the lexeme are those of a configuration, or NO_STATE: all are looked at."""
-    if configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE:
-        return NO_STATE
+    """The lexer state whose tokens inside the lexeme are those of a configuration."""
     return state_field(store, configuration_field(grammar, configuration, C_STATE), S_TWIN)
+
+
+@kernel
+def is_recorded(grammar, configuration):
+    """Whether something is recorded at the place of a configuration."""
+    return configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
 
 
 @kernel
@@ -227,21 +228,4 @@ def _list_named(store, grammar, configuration, data, n):
                         data[n] = token
                         data[n + 1] = reached
                     n += 2
-    return n
-
-
-@kernel
-def list_first(store, grammar, configuration, end_token, data):
-    """Write the tokens below `end_token` that may come next, each with its configuration; returns how many numbers."""
-    never_inline()
-    n = 0
-    for token in range(min(end_token, store[N_VOCAB])):
-        reached = take_token(store, grammar, configuration, token)
-        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
-            return 0
-        if reached != REFUSED:
-            if n + 2 <= data.shape[0]:
-                data[n] = token
-                data[n + 1] = reached
-            n += 2
     return n

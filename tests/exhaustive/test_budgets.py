@@ -64,7 +64,7 @@ def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
         live = dfa.live_states()
         if 0 not in live:
             continue
-        grammar = CompiledGrammar(store, rules_of_node(to_node(store.nodes, expression)))
+        grammar = CompiledGrammar(store, rules_of_node(store.nodes, to_node(store.nodes, expression)))
         least = minima(dfa)
         for prefix in prefixes(dfa, 2, 1):
             state = dfa.state_after(prefix)
