@@ -13,8 +13,8 @@ for a shorter way: what is stated is the minimum if that search came to its end.
 
 With more tokens left than the greatest U behind a configuration's tokens, the grammar's own mask stands.
 
-In: a matcher, a budget. Out: its bitmask. Cost: where the end is far 0.4 us beside the mask; of a configuration that is
-met for the first time 0.3 to 5 ms; a mask near the end 50 to 300 us.
+In: a matcher, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that is
+met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300 us.
 """
 
 from __future__ import annotations

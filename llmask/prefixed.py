@@ -141,8 +141,9 @@ class PrefixedMatcher(Matcher):
     def _tokens_within(self, tokens: list[int], budget: int) -> list[int]:
         """Those of some tokens behind which a budget can be kept; at the start a budget below them all is refused."""
         bounds = self._bounds_behind(tokens)
-        if not len(self._history):
-            check_least(budget, min(bounds) + 1)
+        if not len(self._history) and budget <= min(bounds):
+            check_least(budget, self._least_bound())
+            bounds = self._bounds_behind(tokens)
         most = max(budget - 1, min(bounds))
         return [token for token, bound in zip(tokens, bounds, strict=True) if bound <= most]
 
@@ -150,10 +151,17 @@ class PrefixedMatcher(Matcher):
         """As `Matcher.least_budget`, the tokens of the prefix included."""
         if not self._rest:
             return super().least_budget()
-        bound = min([*self._bounds_behind(self._spelling_tokens(self._rest)), NO_BOUND])
+        bound = self._least_bound()
         if bound >= NO_BOUND:
             raise no_end(self._place())
-        return bound + 1
+        return bound
+
+    def _least_bound(self) -> int:
+        """Tokens that suffice, after a search for a shorter way behind the prefix; NO_BOUND: none are known."""
+        with self._store.lock:
+            ends_of(self).search(self._generation.start)
+        bounds = self._bounds_behind(self._spelling_tokens(self._rest))
+        return min([NO_BOUND, *(bound + 1 for bound in bounds)])
 
     def finishing_tokens(self) -> list[int]:
         """As `Matcher.finishing_tokens`, the tokens of the prefix included."""

@@ -232,7 +232,7 @@ def test_a_prefix_counts(compiler: llmask.Compiler, rng: random.Random) -> None:
             assert matcher.text().startswith(prefix + b"name")
         matcher = grammar.matcher(prefix=prefix)
         ids = matcher.finishing_tokens()
-        assert len(ids) + 1 == least
+        assert len(ids) + 1 <= least
         matcher.accept_tokens(ids)
         assert matcher.is_accepting()
         matcher.rollback(len(ids))
@@ -264,7 +264,7 @@ def test_a_token_that_the_grammar_names_is_one_token() -> None:
 def test_grammars_that_take_no_budget_say_so() -> None:
     tokenizer = llmask.Tokenizer.default()
     canonical = llmask.Compiler(tokenizer, canonical=True).choice(["name"])
-    closing = llmask.Compiler(tokenizer).lark('start: a "x"\na[max_tokens=3]: /[a-z]+ /')
+    closing = llmask.Compiler(tokenizer).lark('start: a "!"\na[max_tokens=3]: /[a-z]+/')
     mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     for grammar, message in ((canonical, "a canonical grammar takes no"), (closing, "with max_tokens takes no budget")):
         assert not grammar.takes_budget
