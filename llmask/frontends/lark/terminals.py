@@ -24,6 +24,7 @@ from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_
 from llmask.frontends.lark.substrings import structured_node
 from llmask.frontends.lark.tree import (
     Both,
+    Called,
     Json,
     Name,
     Negated,
@@ -341,6 +342,6 @@ def _refuse_part(node: Node) -> Value:
         node.spot.refuse("a terminal cannot use a template", "write a rule, in small letters")
     if isinstance(node, Token):
         node.spot.refuse("tokens cannot stand in a terminal", "write a rule, in small letters")
-    what = {Json: "%json", Nested: "%lark"}[type(node)]
+    what = {Json: "%json", Nested: "%lark", Called: "a rule with a parameter"}[type(node)]
     node.spot.refuse(f"{what} cannot stand in a terminal", "write a rule, in small letters")
     raise AssertionError

@@ -72,3 +72,9 @@ def test_what_is_negated_is_text(compiler: llmask.Compiler) -> None:
     for data in (b"\xff", b"\x80", b"\xc0\x80", b"\xed\xa0\x80", b"b\xf5"):
         with pytest.raises(llmask.TokenRejected):
             grammar.matcher().accept_bytes(data)
+
+
+def test_a_rule_with_a_parameter_cannot_stand_in_a_terminal() -> None:
+    compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"</s>", b"a", b"x"], eos=0))
+    with pytest.raises(llmask.GrammarError, match="a rule with a parameter cannot stand in a terminal"):
+        compiler.lark('start: a::0\na::_: \nA: "x" a::set_bit(0)\n')
