@@ -14,7 +14,7 @@ from llmask.kernels.interning import MAP_COUNT
 
 NEVER = 2**31 - 1  # nodes
 TEXTS = {
-    "sql": b'SELECT a.b, -3 AS "c d" FROM t -- x\n /* y */ LEFT JOIN u ON a = 1\nWHERE x IN (1, 2) ORDER BY a',
+    "sql": b'SELECT a.b, 3 AS "c d" FROM t -- x\n /* y */ LEFT JOIN u ON a = 1\nWHERE x IN (1, 2) ORDER BY x',
     "c": b"// x\nint main ( void ) { return a [ 3 ] / 2 ; } /* y */\n",
     "python": b"def f ( a,\n      b = 3 ) :\n    # x\n    if a :\n        return [ a + b ]\n",
 }
