@@ -5,9 +5,11 @@ at least (`remaining.py`) are fewest together, among equals the latest. As that 
 that is met is the shortest (P. Hart, N. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum
 cost paths", IEEE Transactions on Systems Science and Cybernetics 4, 1968). Where the bound is too low (values that must
 differ), ways that differ in nothing that counts are many; so after some steps what is still needed weighs more, and
-more again, and the end is no longer certain to be the shortest. No configuration is looked at twice on the same way,
-since its future does not depend on how it was reached: where finitely many can be reached, an end is found or proved
-not to be there.
+more again, and the end is no longer certain to be the shortest. Then what a step shows is kept, too: where the best
+way on from a configuration needs more than was thought, others of its kind are taken to need as much more (after R.
+Korf, "Real-time heuristic search", Artificial Intelligence 42, 1990, where it is kept for one state). No configuration
+is looked at twice on the same way, since its future does not depend on how it was reached: where finitely many can be
+reached, an end is found or proved not to be there.
 
 Every step is a token of one byte that the mask allows. Of bytes that the lexer does not tell apart one is tried first:
 where the text is recorded each of them leads to another configuration.
@@ -78,12 +80,26 @@ class _Tables:
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
         self.generation = matcher._generation
         self.ways: dict[int, _Way] = {}
+        self._found_more: dict[tuple[tuple[int, ...], int], float] = {}  # by kind: bytes beyond the bound
         self._bound = Remaining(matcher, lengths)
 
     def needed(self, configuration: int) -> float:
         """Bytes that are needed at least."""
         way = self.ways.get(configuration)
         return self._bound.of(configuration) if way is None else way.n_bytes
+
+    def expected(self, configuration: int) -> float:
+        """Bytes that are needed as far as steps from configurations of the same kind have shown; may be too many."""
+        if configuration in self.ways:
+            return self.ways[configuration].n_bytes
+        return self._bound.of(configuration) + self._found_more.get(self._bound.kind(configuration), 0)
+
+    def correct(self, configuration: int, expected: float) -> None:
+        """From a configuration as many bytes are expected, since its best step leads to one less."""
+        missing = expected - self._bound.of(configuration)
+        kind = self._bound.kind(configuration)
+        if missing < NEVER and missing > self._found_more.get(kind, 0):
+            self._found_more[kind] = missing
 
     def sorted_out(self, configuration: int, choices: list[int]) -> tuple[list[int], list[int]]:
         """Choices to try first, and others that the lexer does not tell apart from one of them."""
@@ -213,7 +229,8 @@ class Completion:
 
     def _searched(self, probe: _Probe, matcher: Matcher, tables: _Tables, weight: int, most_steps: int) -> Found:
         start = matcher._cell[CELL_CONFIGURATION]
-        least = tables.needed(start)
+        bound = tables.needed if weight == 1 else tables.expected
+        least = bound(start)
         # cost, order, bytes that are needed, node, bytes to try (None: not looked at yet)
         waiting: list[tuple[float, int, float, _Node, list[int] | None]]
         waiting = [(weight * least, 0, least, _Node(start, None, 0, 0), None)]
@@ -241,18 +258,20 @@ class Completion:
                 moves, others = tables.sorted_out(node.configuration, self._choices_after(probe, matcher, node))
                 if others:
                     push(needed, node, others)
-            n_bytes = node.n_bytes + 1
+            n_bytes, nearest = node.n_bytes + 1, float(NEVER)
             for byte in reversed(moves):
                 probe.put(node.configuration)
                 configuration = probe.after(self._token_of[byte])
                 if configuration == REFUSED:
                     raise DeadEnd(f"the mask allows {bytes([byte])!r}, refused after {matcher.text() + node.text()!r}")
+                after = bound(configuration)
+                nearest = min(nearest, after)
                 if best.get(configuration, n_bytes + 1) <= n_bytes:
                     continue
                 best[configuration] = n_bytes
-                after = tables.needed(configuration)
                 after = max(after if after < NEVER else BEYOND, needed - 1)
                 push(after, _Node(configuration, node, byte, n_bytes), None)
+            tables.correct(node.configuration, nearest + 1)
         raise DeadEnd(f"no document begins with {matcher.text()!r}")
 
     def _choices_after(self, probe: _Probe, matcher: Matcher, node: _Node) -> list[int]:

@@ -55,6 +55,7 @@ class _Counted(NamedTuple):
 
     low        the least count at the end
     required   members that must be there at the end, as bits
+    able       members that edges from here on add, as bits: where keys have an order, those before it are gone
     first      bytes to the next edge that adds
     each       bytes from such an edge, by its member, to the next one or the end
     sorted     the same as pairs (bytes, member), the least first
@@ -65,6 +66,7 @@ class _Counted(NamedTuple):
 
     low: dict[int, int]
     required: dict[int, int]
+    able: dict[int, int]
     first: dict[int, float]
     each: dict[int, float]
     sorted: list[tuple[float, int]]
@@ -153,7 +155,7 @@ class _Rules:
         for length, member in counted.sorted:
             if n_more == 0 or length >= counted.free:
                 break
-            if not taken >> member & 1:
+            if counted.able[state] & ~taken & 1 << member:
                 least += length
                 n_more -= 1
         if n_more:
@@ -247,7 +249,25 @@ class _Rules:
                     is_empty_1 = edge.kind >= CALL_NEW and cost == len(EMPTY_KEY) and self._is_of_strings(edge.symbol)
         low, required = self._asked(states)
         pairs = sorted((length, member) for member, length in each.items())
-        self._counted[rule] = _Counted(low, required, first, each, pairs, free, is_empty_1, last)
+        able = self._able(states)
+        self._counted[rule] = _Counted(low, required, able, first, each, pairs, free, is_empty_1, last)
+
+    def _able(self, states: list[int]) -> dict[int, int]:
+        """By state the members that edges on some way from it add: a least fixed point."""
+        able = dict.fromkeys(states, 0)
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            for state in reversed(states):
+                found = able[state]
+                for edge in self._out[state]:
+                    kind, member = self._guards[edge.guard][:2]
+                    if kind == ADD and member != ANOTHER and edge.kind < CALL_NEW:
+                        found |= 1 << member
+                    found |= able[edge.target]
+                if found != able[state]:
+                    able[state], is_changed = found, True
+        return able
 
     def _asked(self, states: list[int]) -> tuple[dict[int, int], dict[int, int]]:
         """By state the least count and the members that every way to the end asks for: a greatest fixed point."""
@@ -324,6 +344,7 @@ class Remaining:
         self._scans: dict[int, dict[int, float]] = {}  # by row, lexeme
         self._waits: dict[int, dict[int, list[tuple[_Edge, int, int]]]] = {}  # by row, rule
         self._outside: dict[tuple[int, int], float] = {}  # by row and rule
+        self._kinds: dict[int, tuple[int, ...]] = {}  # by row
 
     def of(self, configuration: int) -> float:
         """Bytes that are needed at least."""
@@ -331,7 +352,7 @@ class Remaining:
         place, state, *_, accepts = self._grammar.ints(grammar_slots.CONFIGURATIONS, at, C_ACCEPTS + 1)
         if accepts:
             return 0
-        row = place if place < FIRST_PLACE else self._grammar.high_word(grammar_slots.PLACES, place - FIRST_PLACE)
+        row = self._row_of(place)
         found = self._known.get((row, state))
         if found is None:
             if not self._rules.is_current():
@@ -339,11 +360,23 @@ class Remaining:
             found = self._known[row, state] = self._from(row, state)
         return found
 
+    def kind(self, configuration: int) -> tuple[tuple[int, ...], int]:
+        """What a configuration shares with those that differ only in callers, and in what was counted or recorded."""
+        place, state = self._grammar.ints(grammar_slots.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS, 2)
+        row = self._row_of(place)
+        if row not in self._kinds:
+            scans, waits = self._entries(row, R_SCANS, R_N_SCANS), self._entries(row, R_WAITS, R_N_WAITS)
+            self._kinds[row] = tuple(sorted({edge.target for _, edge, _, _ in (*scans, *waits)}))
+        return self._kinds[row], state
+
     def classes(self, configuration: int) -> bytes:
         """For each byte the number of its class: bytes of one class are the same to the lexeme that is being read."""
         state = self._grammar.at(grammar_slots.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS + C_STATE)
         class_map = self._store.at(store_slots.STATES, state * STATE_FIELDS + S_MAP)
         return self._store.raw(store_slots.CLASS_MAPS + 1, 256 * class_map, 256)
+
+    def _row_of(self, place: int) -> int:
+        return place if place < FIRST_PLACE else self._grammar.high_word(grammar_slots.PLACES, place - FIRST_PLACE)
 
     def _from(self, row: int, state: int) -> float:
         """From a row on, its lexeme read up to a lexer state."""
