@@ -1,28 +1,40 @@
 """Ends: places with a lexer state, where a token led; which bytes go on from there, and which one ends the word.
 
-With INSIDE_PLACE for a place an end is a lexer state alone. What is found is remembered in `memo`: of an end its
-number, the bytes that may come next, and for a split state a byte that ends the word.
+With INSIDE_PLACE for a place an end is a lexer state alone. A byte that ends the word is found among the ASCII bytes
+that the lexer state takes, or that the lexer state behind the lexeme takes: few states, many ends.
 
-In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 50 ns where it is known.
+In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a byte that ends the word.
 """
 
 from __future__ import annotations
 
-from .canonical_slots import ENDS, MAY_END, SHARED_BYTES
-from .configurations import C_ACCEPTS, C_NAMING, REFUSED, configuration_field, configuration_of, pack, step
+from .canonical_slots import ENDS, LIVE_ASCII, MAY_END, SHARED_BYTES
+from .configurations import (
+    C_ACCEPTS,
+    C_NAMING,
+    REFUSED,
+    configuration_field,
+    configuration_of,
+    pack,
+    start_after,
+    step,
+)
 from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, NAMES_TOKENS, SAFE_ENDS
+from .earley_rows import ACCEPTS, has_flag_of_row
+from .goto import goto
+from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, next_state
+from .lexer_states import DEAD, S_ACCEPTS, next_state, state_field
 from .memory import BYTES_USED, EXCEEDED, block, ensure, load_i32, load_i64, load_u8, store_i64
+from .records import row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
 
 INSIDE_PLACE = (1 << 31) - 1  # no place has this number
-LIKELY = tuple(b'" ,a1:}].-0ntf')  # asked first
 NO_BYTE = 0  # of a safe end; otherwise the byte + 1
 MAY_STOP = 257
+ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
 LIVE_FIELDS = 5
 
 
@@ -46,6 +58,28 @@ def go_token(store, grammar, packed, token):
         if packed < 0:
             return REFUSED
     return packed
+
+
+@kernel
+def go_on_from_last(store, grammar, stack, last, n_valid, token):
+    """Bytes of a token that go on, where those of the token before it are known: packed as `n << 1 | all of them`.
+
+    `stack` has the start and then the ends behind the first `n_valid` bytes of token `last`, and gets those of `token`.
+    """
+    never_inline()
+    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
+    before = load_i32(offsets + last * 4)
+    n = 0
+    while n < n_valid and first + n < end and load_u8(data + first + n) == load_u8(data + before + n):
+        n += 1
+    while first + n < end:
+        reached = go(store, grammar, load_i64(stack + n * 8), load_u8(data + first + n))
+        if reached < 0:
+            return n << 1
+        n += 1
+        store_i64(stack + n * 8, reached)
+    return n << 1 | 1
 
 
 @kernel
@@ -101,8 +135,38 @@ def live_set(store, grammar, memo, packed, end):
 
 
 @kernel
-def _may_stop(store, grammar, configuration):
+def live_ascii(store, canon, state):
+    """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
+    never_inline()
+    at = ensure(canon, LIVE_ASCII, (state + 1) * 24) + state * 24
+    if load_i64(at) == 0:
+        for word in range(2):
+            bits = 0
+            for bit in range(64):
+                if next_state(store, state, 64 * word + bit) != DEAD:
+                    bits |= 1 << bit
+            store_i64(at + 8 + 8 * word, bits)
+        if store[EXCEEDED] == 0:
+            store_i64(at, 1)
+    return at + 8
+
+
+@kernel
+def _may_stop(store, grammar, packed):
     """Whether the text may end, or a special token come, which ends it as well."""
+    never_inline()
+    place = packed >> 32
+    row = row_of(grammar, place)
+    if place == row and grammar[NAMES_TOKENS] == 0 and not has_flag_of_row(grammar, row, ACCEPTS):
+        scanned = state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS)
+        if scanned == 0:
+            return False  # as is found at once for nearly all of them: configurations are many
+        target = goto(store, grammar, place, scanned)
+        if target < 0 or not has_flag_of_row(grammar, row_of(grammar, target), ACCEPTS):
+            return False
+    configuration = configuration_of(store, grammar, packed)
+    if configuration < 0:
+        return False
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
         return True
     naming = configuration_field(grammar, configuration, C_NAMING)
@@ -119,35 +183,49 @@ def names_ordinary(store, grammar, packed):
 
 
 @kernel
-def _find_safe_byte(store, grammar, canon, memo, packed, end, split):
-    """A byte that ends the word and may come next, + 1; MAY_STOP where the text may end; else NO_BYTE."""
-    never_inline()
-    ends = canon[ENDS] + split * 16
-    low, high = load_i64(ends), load_i64(ends + 8)
-    if low | high != 0:
-        for i in range(len(LIKELY)):
-            byte = LIKELY[i]
-            if (low if byte < 64 else high) >> (byte & 63) & 1 != 0 and go(store, grammar, packed, byte) >= 0:
-                return byte + 1
-        live = live_set(store, grammar, memo, packed, end)
-        for byte in range(128):
-            if (low if byte < 64 else high) & load_i64(live + (byte >> 6) * 8) & (1 << (byte & 63)) != 0:
-                return byte + 1
-    if packed >> 32 != INSIDE_PLACE and load_i64(canon[MAY_END] + split * 8) != 0:
-        configuration = configuration_of(store, grammar, packed)
-        if configuration >= 0 and _may_stop(store, grammar, configuration):
-            return MAY_STOP
+def _first_that_goes(store, grammar, packed, bits, byte):
+    """The first of some bytes that may come next, + 1, or NO_BYTE; bit i of `bits` stands for `byte` + i."""
+    while bits != 0:
+        while bits & 0xFF == 0:
+            bits = (bits >> 8) & EIGHT_LESS
+            byte += 8
+        if bits & 1 != 0 and go(store, grammar, packed, byte) >= 0:
+            return byte + 1
+        bits = (bits >> 1) & ONE_LESS
+        byte += 1
     return NO_BYTE
 
 
 @kernel
-def safe_byte(store, grammar, canon, memo, packed, end, split):
-    """As `_find_safe_byte`, remembered."""
+def _first_of_both(store, grammar, packed, low, high):
+    """As `_first_that_goes` for ASCII."""
+    found = _first_that_goes(store, grammar, packed, low, 0)
+    return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
+
+
+@kernel
+def safe_byte(store, grammar, canon, packed, split):
+    """A byte that ends the word and may come next, + 1; MAY_STOP where the text may end; else NO_BYTE."""
     never_inline()
-    key = (end << 16) | split
-    known = map_get(memo, SAFE_ENDS, key)
-    if known < 0:
-        known = _find_safe_byte(store, grammar, canon, memo, packed, end, split)
-        if not has_stopped(store, grammar):
-            remember(canon, memo, SAFE_ENDS, key, known)
-    return known
+    ends = canon[ENDS] + split * 16
+    low, high = load_i64(ends), load_i64(ends + 8)
+    place, state = packed >> 32, packed & 0xFFFFFFFF
+    if low | high != 0:
+        live = live_ascii(store, canon, state)
+        inside_low, inside_high = load_i64(live), load_i64(live + 8)
+        found = _first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
+        if found != NO_BYTE:
+            return found
+        scanned = state_field(store, state, S_ACCEPTS)
+        if place != INSIDE_PLACE and scanned != 0:
+            target = goto(store, grammar, place, scanned)
+            if target >= 0:
+                live = live_ascii(store, canon, start_after(store, grammar, target, scanned))
+                low &= load_i64(live) & ~inside_low
+                high &= load_i64(live + 8) & ~inside_high
+                found = _first_of_both(store, grammar, packed, low, high)
+                if found != NO_BYTE:
+                    return found
+    if place != INSIDE_PLACE and load_i64(canon[MAY_END] + split * 8) != 0 and _may_stop(store, grammar, packed):
+        return MAY_STOP
+    return NO_BYTE

@@ -15,8 +15,9 @@ those that the lexer state does not answer. Cost: 50 ns a token of no slice; onc
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import INSIDE_PLACE, NO_BYTE, end_of, go_to_node, go_token, has_stopped, safe_byte
+from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_to_node, go_token, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
 from .canonical_search import FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .canonical_slots import (
@@ -56,15 +57,6 @@ from .store_slots import MASKS, N_TRIE, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
 NOT_DONE = -1
-
-
-@kernel
-def append(table, slot, count, token):
-    """Append to int32[...] in a slot."""
-    never_inline()
-    n = table[count]
-    put_i32(ensure(table, slot, (n + 1) * 4), n, token)
-    table[count] = n + 1
 
 
 @kernel
@@ -165,7 +157,7 @@ def _review_trie(store, grammar, canon, state, split, trie, n_nodes):
             continue
         if reached != last or after != last_after:
             last, last_after = reached, after
-            is_safe = safe_byte(store, grammar, canon, canon, reached, end_of(canon, reached), after) != NO_BYTE
+            is_safe = safe_byte(store, grammar, canon, reached, after) != NO_BYTE
         if not is_safe and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
             return False
     return not has_stopped(store, grammar)

@@ -34,7 +34,15 @@ from .canonical_fill import (
 )
 from .canonical_following import find_following
 from .canonical_inside import append, keep_found
-from .canonical_lists import after_first, append_special, find_removed, has_bytes, inside_state, list_tokens
+from .canonical_lists import (
+    LISTED_FIELDS,
+    after_first,
+    append_special,
+    find_removed,
+    has_bytes,
+    inside_state,
+    list_tokens,
+)
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,
@@ -79,8 +87,8 @@ from .configurations import (
     pack,
 )
 from .constants import NO_TOKEN
-from .grammar_slots import ENDS_OF_TEXT, POSITIONS, STEPS
-from .interning import map_get, map_key, map_put
+from .grammar_slots import POSITIONS, STEPS
+from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MASK_KIND, state_field
 from .masks import KIND_BITS, build_mask
@@ -172,9 +180,10 @@ def _review_each(store, grammar, canon, position, is_long):
     is_cut = 0
     for i in range(n):
         if is_long:
-            token = load_i32(block(canon, DOUBTFUL) + i * 4)
+            token, packed = load_i32(block(canon, DOUBTFUL) + i * 4), REFUSED
         else:
-            token = load_i32(listed + 4 + i * 8)
+            at = listed + 4 + i * 4 * LISTED_FIELDS
+            token, packed = load_i32(at), pack(load_i32(at + 4), load_i32(at + 8))
         after = split_after(canon, split, before, chain, token)
         if after == REFUSED_SPLIT:
             continue
@@ -182,8 +191,6 @@ def _review_each(store, grammar, canon, position, is_long):
             packed = after_first(store, grammar, configuration, token)
             if packed < 0:
                 continue
-        else:
-            packed = map_key(grammar, ENDS_OF_TEXT, load_i32(listed + 8 + i * 8))
         found = verdict(store, grammar, canon, grammar, packed, after, token, chain_after(canon, split, chain, token))
         if found == NEEDS_STATE:
             return _missing(store, grammar)

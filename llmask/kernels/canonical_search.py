@@ -8,11 +8,11 @@ without one are searched further, breadth first:
     "na" under the forced key "name": only "m" may follow, which ends no word; of the tokens behind it "me" merges with
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
-An *end* is a place with a lexer state. Everything found is remembered: of an end and a split state the byte that ends
-the word, of a token before them the verdict; one search gives verdicts for all tokens that it exhausts. A continuation
-of up to three bytes, with the split state behind it where the word may end, is also remembered as a *witness* for its
-split state and token: in other places it is tried first, which is how the tokens of a string with room for 49
-characters learn from those of one with room for 50.
+An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
+the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to three bytes,
+with the split state behind it where the word may end, is also remembered as a *witness* for its split state and token:
+in other places it is tried first, which is how the tokens of a string with room for 49 characters learn from those of
+one with room for 50.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
 lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
@@ -77,6 +77,7 @@ FOLLOWS_ON = 1
 CUT = 2  # the search was given up
 NEEDS_STATE = 3  # tables of the split state in REPORT; or a limit was reached
 
+LINE_END = 10
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -87,36 +88,44 @@ def verdict_key(end, split, token):
 
 
 @kernel
-def _holds(store, grammar, canon, memo, packed, witness):
-    """Whether a witness can follow."""
-    at = block(canon, TOKENS) + (witness - 1) * 4
-    text, split = load_i32(at), load_i32(at + 4)
+def holds(store, grammar, canon, packed, text, split):
+    """Whether a witness can follow: up to three bytes, the first lowest, behind which the split state is `split`."""
+    never_inline()
     while text != 0:
         packed = go(store, grammar, packed, text & 0xFF)
         if packed < 0:
             return False
         text >>= 8
-    return safe_byte(store, grammar, canon, memo, packed, end_of(memo, packed), split) != NO_BYTE
+    return safe_byte(store, grammar, canon, packed, split) != NO_BYTE
+
+
+@kernel
+def witness_of(canon, split, token):
+    """Place of the witness of a token before a split state in TOKENS, + 1, or a number below that: none is known."""
+    never_inline()
+    if load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0:
+        return guess_witness(canon, split, token)
+    return map_get(canon, WITNESSES, (split << 21) | token)
 
 
 @kernel
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
     never_inline()
-    end = end_of(memo, packed)
-    if chain & 1 == 0 and safe_byte(store, grammar, canon, memo, packed, end, split) != NO_BYTE:
+    if chain & 1 == 0 and safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
         return FOLLOWS_ON
+    if chain == NO_CHAIN:
+        witness = witness_of(canon, split, token)
+        if witness > NO_WITNESS:
+            at = block(canon, TOKENS) + (witness - 1) * 4
+            if holds(store, grammar, canon, packed, load_i32(at), load_i32(at + 4)):
+                return FOLLOWS_ON
+    end = end_of(memo, packed)
     key = verdict_key(end, split, token)
     if chain == NO_CHAIN:
         known = map_get(memo, VERDICTS, key)
         if known >= 0:
             return known
-        if load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0:
-            witness = guess_witness(canon, split, token)
-        else:
-            witness = map_get(canon, WITNESSES, (split << 21) | token)
-        if witness > NO_WITNESS and _holds(store, grammar, canon, memo, packed, witness):
-            return FOLLOWS_ON
     found = _search(store, grammar, canon, memo, packed, end, split, token, chain)
     if has_stopped(store, grammar):
         return NEEDS_STATE
@@ -195,7 +204,8 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             canon[IS_OPEN] = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
-        for byte in range(256):
+        for i in range(256):
+            byte = (LINE_END + i) & 0xFF  # behind a line end nearly every character ends the word
             live = block(memo, LIVE_SETS) + end * LIVE_FIELDS * 8 + 8
             root = load_i32(canon[ROOT_CHILD] + byte * 4)
             if load_i64(live + (byte >> 6) * 8) >> (byte & 63) & 1 == 0 or root == 0:
@@ -267,11 +277,10 @@ def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
         after = split_after(canon, split, before, chain, token)
         if after == REFUSED_SPLIT:
             continue
-        end = end_of(memo, reached)
         following = chain_after(canon, split, chain, token)
         found = NO_BYTE
         if following & 1 == 0:
-            found = safe_byte(store, grammar, canon, memo, reached, end, after)
+            found = safe_byte(store, grammar, canon, reached, after)
         if found != NO_BYTE:
             if found != MAY_STOP:
                 _note_witness(store, canon, entry, token, after)
@@ -279,6 +288,7 @@ def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
         if is_inside and following & 1 == 0 and _may_leave(store, canon, reached & 0xFFFFFFFF, after):
             _note_witness(store, canon, entry, token, after)
             return n_entries | WAS_CUT  # what follows the lexeme decides, so looking further here is of no use
+        end = end_of(memo, reached)
         known = -1
         if following == NO_CHAIN:
             known = map_get(memo, VERDICTS, verdict_key(end, after, token))

@@ -8,7 +8,7 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from __future__ import annotations
 
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, N_GRAMMAR_SLOTS, SAFE_ENDS, TOKENS, VERDICTS
+from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
 
 ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
@@ -71,9 +71,11 @@ PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not foll
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, split state -> tokens inside of lexemes, in TOKENS, see canonical_inside.py
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
+GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
+LIVE_ASCII = GROUPED + 3  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 
 # --- scratch
-QUEUE = HARD + 3  # int64[MOST_ENTRIES, ENTRY]
+QUEUE = LIVE_ASCII + 1  # int64[MOST_ENTRIES, ENTRY]
 WALK = QUEUE + 1  # int64[...]: places and states on the way through the trie
 SEARCH_WALK = WALK + 1
 FOUND = SEARCH_WALK + 1  # int32[...]: tokens
@@ -83,14 +85,17 @@ N_DOUBTFUL = DOUBTFUL + 1
 BITS = N_DOUBTFUL + 1  # int64[...]: a mask
 RUNS = BITS + 1  # int32[..., 2]
 ROOM = RUNS + 1  # bytes
+GROUPS = ROOM + 1  # int64[MOST_GROUPS, GROUP_FIELDS], see canonical_groups.py
+GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
-N_CANON_SLOTS = ROOM + 1
+N_CANON_SLOTS = GROUP_OF + 1
 
 ASK_EACH = -1
 ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, SAFE_ENDS, SAFE_ENDS + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM),
+    *(GROUPED, GROUPED + 1, LIVE_ASCII),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF),
 )

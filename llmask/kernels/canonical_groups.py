@@ -1,0 +1,114 @@
+"""Tokens inside of a lexeme that a lexer state does not answer, grouped by what a place has to be asked for.
+
+Before the value of a member 350 tokens of blanks may come (Llama 3), and every place where blanks may stand has to be
+asked what can follow each. But they lead to few lexer states and split states, with few witnesses
+(canonical_search.py): where a place takes a byte that ends the word, or the witness, for one token of such a group, it
+does for all of them.
+
+    group    n, text of the witness, split state behind it (no text: no witness), split state, then n tokens
+
+The last group may hold what is left: its text is MIXED, and each of its tokens has to be asked for.
+
+In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 100 ns a token, once.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_ends import INSIDE_PLACE, go_token, has_stopped
+from .canonical_guess import NO_WITNESS
+from .canonical_search import witness_of
+from .canonical_slots import FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES
+from .configurations import pack
+from .grammar_slots import N_TOKENS, TOKENS
+from .interning import map_get, map_put
+from .jit import kernel, never_inline
+from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, put_i32, put_i64
+
+MOST_GROUPS = 64
+GROUP_FIELDS = 5  # int64 while they are made: how many tokens, text, split state behind it, split state, lexer state
+GROUP_HEAD = 4  # int32 before the tokens
+MIXED = -1
+
+
+@kernel
+def append(table, slot, count, token):
+    """Append to int32[...] in a slot."""
+    never_inline()
+    n = table[count]
+    put_i32(ensure(table, slot, (n + 1) * 4), n, token)
+    table[count] = n + 1
+
+
+@kernel
+def _group(groups, n, text, behind, split, state):
+    """Number of a group; n: there is none yet."""
+    for number in range(n):
+        at = number * GROUP_FIELDS
+        if get_i64(groups, at + 1) == text and get_i64(groups, at + 2) == behind:
+            if get_i64(groups, at + 3) == split and get_i64(groups, at + 4) == state:
+                return number
+    return n
+
+
+@kernel
+def _find_groups(store, grammar, canon, state, split, tokens, n_tokens):
+    """Group tokens that come in a lexer state and split state; returns how many groups there are."""
+    never_inline()
+    groups = ensure(canon, GROUPS, MOST_GROUPS * GROUP_FIELDS * 8)
+    group_of = ensure(canon, GROUP_OF, (n_tokens + 1) * 4)
+    n = 0
+    for i in range(n_tokens):
+        token = load_i32(tokens + i * 4)
+        reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
+        after = look_up(canon, FOLLOWS, split, token)
+        text, behind = 0, 0
+        if chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:
+            witness = witness_of(canon, after, token)
+            if witness > NO_WITNESS:
+                at = block(canon, TOKENS) + (witness - 1) * 4
+                text, behind = load_i32(at), load_i32(at + 4)
+        number = _group(groups, n, text, behind, after, reached)
+        if number == n and n == MOST_GROUPS - 1:
+            text = MIXED
+        elif number == n and n == MOST_GROUPS:
+            number = n - 1
+        if number == n:
+            at = n * GROUP_FIELDS
+            put_i64(groups, at, 0)
+            put_i64(groups, at + 1, text)
+            put_i64(groups, at + 2, behind)
+            put_i64(groups, at + 3, after)
+            put_i64(groups, at + 4, reached)
+            n += 1
+        put_i64(groups, number * GROUP_FIELDS, get_i64(groups, number * GROUP_FIELDS) + 1)
+        put_i32(group_of, i, number)
+    return n
+
+
+@kernel
+def find_groups(store, grammar, canon, state, split, tokens, n_tokens):
+    """Address of (how many groups, the groups) of the tokens at an address, which a lexer state does not answer.
+
+    The tokens are the same for all lexer states with the mask of this one, but they lead to other lexer states there.
+    """
+    never_inline()
+    key = (state << 16) | split
+    known = map_get(canon, GROUPED, key)
+    if known >= 0:
+        return block(canon, TOKENS) + known * 4
+    n = _find_groups(store, grammar, canon, state, split, tokens, n_tokens)
+    groups, group_of = block(canon, GROUPS), block(canon, GROUP_OF)
+    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
+    owner = canon if is_shared else grammar
+    position = owner[N_TOKENS]
+    append(owner, TOKENS, N_TOKENS, n)
+    for number in range(n):
+        for name in range(GROUP_HEAD):
+            append(owner, TOKENS, N_TOKENS, get_i64(groups, number * GROUP_FIELDS + name))
+        for i in range(n_tokens):
+            if get_i32(group_of, i) == number:
+                append(owner, TOKENS, N_TOKENS, load_i32(tokens + i * 4))
+    if is_shared and not has_stopped(store, grammar):
+        map_put(canon, GROUPED, key, position)
+    return block(owner, TOKENS) + position * 4
