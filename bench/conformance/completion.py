@@ -5,7 +5,7 @@ at least (`remaining.py`) are fewest together, among equals the latest. As that 
 that is met is the shortest (P. Hart, N. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum
 cost paths", IEEE Transactions on Systems Science and Cybernetics 4, 1968). Where the bound is too low (values that must
 differ), ways that differ in nothing that counts are many; so after some steps what is still needed weighs more, and
-more again, and the end is no longer certain to be the shortest. Then what a step shows is kept, too: where the best
+more again, and the end is no longer certain to be the shortest. One round keeps what its steps show: where the best
 way on from a configuration needs more than was thought, others of its kind are taken to need as much more (after R.
 Korf, "Real-time heuristic search", Artificial Intelligence 42, 1990, where it is kept for one state). No configuration
 is looked at twice on the same way, since its future does not depend on how it was reached: where finitely many can be
@@ -36,7 +36,8 @@ from llmask.kernels.configurations import REFUSED
 from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.matcher import Matcher
 
-ROUNDS = ((1, 200), (2, 500), (8, 30_000))  # weight of what is needed; configurations that are looked at besides
+# weight of what is needed; whether steps correct it; configurations that are looked at besides
+ROUNDS = ((1, False, 200), (2, False, 500), (8, True, 5_000), (8, False, 30_000))
 BEYOND = 1_000_000  # bytes where no end is in sight: looked at last
 FEW = 16  # bytes that are all tried at once
 MOST_NEEDED = 50_000  # bytes of an ending that is asked for
@@ -201,7 +202,7 @@ class Completion:
         found: list[int] = ORDER[allowed.astype(bool)].tolist()
         return found
 
-    def ending(self, matcher: Matcher, rounds: tuple[tuple[int, int], ...] = ROUNDS) -> Found:
+    def ending(self, matcher: Matcher, rounds: tuple[tuple[int, bool, int], ...] = ROUNDS) -> Found:
         """Bytes after which the document may end; the matcher is left as it was.
 
         Raises
@@ -212,8 +213,8 @@ class Completion:
             return Found(b"", 0, True)
         probe, tables = _Probe(matcher), self._tables_of(matcher)
         least, n_steps = tables.needed(matcher._cell[CELL_CONFIGURATION]), 0
-        for weight, most_steps in rounds:
-            found = self._searched(probe, matcher, tables, weight, most_steps + int(min(least, MOST_NEEDED)))
+        for weight, learns, most_steps in rounds:
+            found = self._searched(probe, matcher, tables, weight, learns, most_steps + int(min(least, MOST_NEEDED)))
             n_steps += found.n_steps
             if found.ending is not None:
                 return found._replace(n_steps=n_steps)
@@ -227,9 +228,11 @@ class Completion:
             self._tables = _Tables(matcher, self._lengths[1])
         return self._tables
 
-    def _searched(self, probe: _Probe, matcher: Matcher, tables: _Tables, weight: int, most_steps: int) -> Found:
+    def _searched(
+        self, probe: _Probe, matcher: Matcher, tables: _Tables, weight: int, learns: bool, most_steps: int
+    ) -> Found:
         start = matcher._cell[CELL_CONFIGURATION]
-        bound = tables.needed if weight == 1 else tables.expected
+        bound = tables.expected if learns else tables.needed
         least = bound(start)
         # cost, order, bytes that are needed, node, bytes to try (None: not looked at yet)
         waiting: list[tuple[float, int, float, _Node, list[int] | None]]
@@ -271,7 +274,8 @@ class Completion:
                 best[configuration] = n_bytes
                 after = max(after if after < NEVER else BEYOND, needed - 1)
                 push(after, _Node(configuration, node, byte, n_bytes), None)
-            tables.correct(node.configuration, nearest + 1)
+            if learns:
+                tables.correct(node.configuration, nearest + 1)
         raise DeadEnd(f"no document begins with {matcher.text()!r}")
 
     def _choices_after(self, probe: _Probe, matcher: Matcher, node: _Node) -> list[int]:
