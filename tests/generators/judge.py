@@ -28,6 +28,7 @@ from jsonschema.validators import extend, validator_for
 SPACES = "\\t\\n\\x0b\\x0c\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 VALUES = frozenset(("enum", "const", "default", "examples"))
 MAPS = frozenset(("properties", "$defs", "definitions", "dependentSchemas", "dependencies"))
+MOST_REFERENCES = 20_000  # followed for one document: a schema that refers to itself in place branches without end
 HUGE = 10**8  # stands for exponents that Decimal cannot hold
 IPV4 = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?:\.(?!\Z)|\Z)){4}")
 UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -177,13 +178,31 @@ def _unique_items(validator: Any, is_asked: Any, value: Any, _schema: Any) -> It
         yield ValidationError("not unique")
 
 
+def _counted(follow: Any, followed: list[int]) -> Any:
+    """A keyword that refers to another schema, given up after so many references."""
+
+    def refer(validator: Any, reference: Any, value: Any, schema: Any) -> Any:
+        followed[0] += 1
+        if followed[0] > MOST_REFERENCES:
+            raise RecursionError("references without end")
+        return follow(validator, reference, value, schema)
+
+    return refer
+
+
 @cache
 def _exact_kind(kind: Any) -> Any:
+    """The validator for a draft, and how many references it has followed."""
     if kind in (jsonschema.Draft3Validator, jsonschema.Draft4Validator):
         checker = kind.TYPE_CHECKER  # 1.0 is no integer there
     else:
         checker = kind.TYPE_CHECKER.redefine("integer", _is_integer)
-    return extend(kind, {"multipleOf": _multiple_of, "uniqueItems": _unique_items}, type_checker=checker)
+    followed = [0]
+    keywords = {"multipleOf": _multiple_of, "uniqueItems": _unique_items}
+    for name in ("$ref", "$dynamicRef", "$recursiveRef"):
+        if name in kind.VALIDATORS:
+            keywords[name] = _counted(kind.VALIDATORS[name], followed)
+    return extend(kind, keywords, type_checker=checker), followed
 
 
 class Judge:
@@ -200,7 +219,7 @@ class Judge:
     """
 
     def __init__(self, schema: Any, formats: bool = True) -> None:
-        kind = _exact_kind(validator_for(schema, default=jsonschema.Draft202012Validator))
+        kind, self._followed = _exact_kind(validator_for(schema, default=jsonschema.Draft202012Validator))
         self._validator = kind(read(json.dumps(_rewritten(schema))), format_checker=FORMATS if formats else None)
 
     def is_valid(self, text: str | bytes) -> bool:
@@ -210,6 +229,7 @@ class Judge:
         ------
         Unjudgeable : references that lead nowhere or never end, a schema that breaks its meta-schema.
         """
+        self._followed[0] = 0
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -62,6 +62,12 @@ def test_what_cannot_be_judged_says_so() -> None:
         Judge({"$ref": "#"}).is_valid("1")
     with pytest.raises(Unjudgeable):
         Judge({"$ref": "https://example.test/nowhere"}).is_valid("1")
+    twice = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
+    branching = Judge({"$ref": "#/$defs/d0", "$defs": {**twice, "d40": True}})  # 2 ** 40 references
+    with pytest.raises(Unjudgeable, match="references without end"):
+        branching.is_valid("1")
+    short = Judge({"$ref": "#/$defs/d36", "$defs": {**twice, "d40": True}})
+    assert short.is_valid("1") and short.is_valid("1")
 
 
 def test_multiples_agree_with_fractions(rng: random.Random) -> None:
