@@ -5,11 +5,12 @@ at least (`remaining.py`) are fewest together, among equals the latest. As that 
 that is met is the shortest (P. Hart, N. Nilsson, B. Raphael, "A formal basis for the heuristic determination of minimum
 cost paths", IEEE Transactions on Systems Science and Cybernetics 4, 1968). Where the bound is too low (values that must
 differ), ways that differ in nothing that counts are many; so after some steps what is still needed weighs more, and
-more again, and the end is no longer certain to be the shortest. One round keeps what its steps show: where the best
-way on from a configuration needs more than was thought, others of its kind are taken to need as much more (after R.
-Korf, "Real-time heuristic search", Artificial Intelligence 42, 1990, where it is kept for one state). No configuration
-is looked at twice on the same way, since its future does not depend on how it was reached: where finitely many can be
-reached, an end is found or proved not to be there.
+more again, and the end is no longer certain to be the shortest. Then the engine is asked for one
+(`Matcher.finishing_tokens`), which is read token by token. Where it knows none, one round keeps what its steps show:
+where the best way on from a configuration needs more than was thought, others of its kind are taken to need as much
+more (after R. Korf, "Real-time heuristic search", Artificial Intelligence 42, 1990, where it is kept for one state). No
+configuration is looked at twice on the same way, since its future does not depend on how it was reached: where finitely
+many can be reached, an end is found or proved not to be there.
 
 Every step is a token of one byte that the mask allows. Of bytes that the lexer does not tell apart one is tried first:
 where the text is recorded each of them leads to another configuration.
@@ -37,7 +38,8 @@ from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.matcher import Matcher
 
 # weight of what is needed; whether steps correct it; configurations that are looked at besides
-ROUNDS = ((1, False, 200), (2, False, 500), (8, True, 5_000), (8, False, 30_000))
+ROUNDS = ((1, False, 200), (2, False, 500))
+MORE_ROUNDS = ((8, True, 5_000), (8, False, 30_000))  # where the engine knows no end either
 BEYOND = 1_000_000  # bytes where no end is in sight: looked at last
 FEW = 16  # bytes that are all tried at once
 MOST_NEEDED = 50_000  # bytes of an ending that is asked for
@@ -162,6 +164,24 @@ class _Probe(Matcher):
         return reached if reached >= 0 else self._built_after(token, reached)
 
 
+def _told(matcher: Matcher) -> bytes | None:
+    """An end that the engine itself knows, read to see that it is one; None where it knows none."""
+    reader = matcher.fork()
+    try:
+        ids = reader.finishing_tokens()
+    except llmask.LlmaskError:
+        return None
+    for token in ids:
+        if reader.validate_tokens([token]) == 0:
+            raise DeadEnd(
+                f"token {token}, which the engine calls the way to an end, is refused after {reader.text()!r}"
+            )
+        reader.accept_token(token)
+    if not reader.is_accepting():
+        raise DeadEnd(f"the engine calls {reader.text()!r} an end, where the document may not end")
+    return reader.text()[len(matcher.text()) :]
+
+
 class Completion:
     """The search, for one vocabulary.
 
@@ -211,6 +231,14 @@ class Completion:
         """
         if matcher.is_accepting():
             return Found(b"", 0, True)
+        found = self._found_in(rounds, matcher)
+        if found.ending is None:
+            found = Found(_told(matcher), found.n_steps, False)
+        if found.ending is None:
+            found = self._found_in(MORE_ROUNDS, matcher)
+        return found
+
+    def _found_in(self, rounds: tuple[tuple[int, bool, int], ...], matcher: Matcher) -> Found:
         probe, tables = _Probe(matcher), self._tables_of(matcher)
         least, n_steps = tables.needed(matcher._cell[CELL_CONFIGURATION]), 0
         for weight, learns, most_steps in rounds:
