@@ -91,7 +91,8 @@ class Kinds:
         canonical_split.sign_tokens(
             address, fails.ctypes.data, others[samples], uses, _all_states(fails, width), signatures
         )
-        _, group_of = np.unique(signatures, return_inverse=True)
+        # tokens of several uses never share a kind, whatever the splitter makes of them
+        _, group_of = np.unique(np.stack((signatures, uses[others[samples]])), axis=1, return_inverse=True)
         self.n_continuing = len(continuing)
         kinds = np.zeros(n, np.int64)
         kinds[continuing] = np.arange(len(continuing))

@@ -33,7 +33,8 @@ from .canonical_fill import (
     REFUSED_SPLIT,
 )
 from .canonical_following import find_following
-from .canonical_inside import append, keep_found
+from .canonical_groups import append
+from .canonical_inside import keep_found
 from .canonical_lists import (
     LISTED_FIELDS,
     after_first,

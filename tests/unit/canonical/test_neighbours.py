@@ -132,3 +132,12 @@ def test_the_look_ahead_knows_words_that_are_tokens() -> None:
     matcher = chained(["abc", "abc a"])
     assert read_mask(matcher, 7) == {4}
     assert matcher.grammar.n_cut == 0
+
+
+def test_a_word_that_is_a_token_is_no_part_of_another_word() -> None:
+    """ "abc" and "ab" are letters to the splitter, but no word has "abc" inside: such tokens are kinds of their own."""
+    matcher = chained(["cabc", "ab"])
+    matcher.accept_token(2)
+    assert read_mask(matcher, 7) == {3}
+    states = matcher.grammar.store.split_states
+    assert (states.uses[states.kinds.samples[states.kinds.of_token]] == states.uses).all()
