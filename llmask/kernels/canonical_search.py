@@ -77,7 +77,7 @@ FOLLOWS_ON = 1
 CUT = 2  # the search was given up
 NEEDS_STATE = 3  # tables of the split state in REPORT; or a limit was reached
 
-LINE_END = 10
+SECOND = 1 << 40  # added to the key of a witness: one for places where the first does not hold
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -109,17 +109,25 @@ def witness_of(canon, split, token):
 
 
 @kernel
+def _has_witness(store, grammar, canon, packed, witness):
+    """Whether there is a witness and it can follow."""
+    if witness <= NO_WITNESS:
+        return False
+    at = block(canon, TOKENS) + (witness - 1) * 4
+    return holds(store, grammar, canon, packed, load_i32(at), load_i32(at + 4))
+
+
+@kernel
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
     never_inline()
     if chain & 1 == 0 and safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
         return FOLLOWS_ON
     if chain == NO_CHAIN:
-        witness = witness_of(canon, split, token)
-        if witness > NO_WITNESS:
-            at = block(canon, TOKENS) + (witness - 1) * 4
-            if holds(store, grammar, canon, packed, load_i32(at), load_i32(at + 4)):
-                return FOLLOWS_ON
+        if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
+            return FOLLOWS_ON
+        if _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token)):
+            return FOLLOWS_ON
     end = end_of(memo, packed)
     key = verdict_key(end, split, token)
     if chain == NO_CHAIN:
@@ -162,6 +170,8 @@ def _note_witness(store, canon, entry, token, after):
     queue = block(canon, QUEUE)
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
     key = (load_i64(queue + 8) << 21) | load_i64(queue + 16)
+    if map_get(canon, WITNESSES, key) >= 0:
+        key |= SECOND
     if load_i64(queue + 24) != NO_CHAIN or map_get(canon, WITNESSES, key) >= 0:
         return
     text, n_bytes = 0, 0
@@ -204,8 +214,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             canon[IS_OPEN] = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
-        for i in range(256):
-            byte = (LINE_END + i) & 0xFF  # behind a line end nearly every character ends the word
+        for byte in range(256):
             live = block(memo, LIVE_SETS) + end * LIVE_FIELDS * 8 + 8
             root = load_i32(canon[ROOT_CHILD] + byte * 4)
             if load_i64(live + (byte >> 6) * 8) >> (byte & 63) & 1 == 0 or root == 0:

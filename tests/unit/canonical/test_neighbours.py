@@ -135,7 +135,7 @@ def test_the_look_ahead_knows_words_that_are_tokens() -> None:
 
 
 def test_a_word_that_is_a_token_is_no_part_of_another_word() -> None:
-    """The splitter takes "abc" and "ab" for letters, but no word has "abc" inside: such tokens are kinds of their own."""
+    """Both "abc" and "ab" are letters to the splitter, but no word has "abc" inside: such tokens are kinds apart."""
     matcher = chained(["cabc", "ab"])
     matcher.accept_token(2)
     assert read_mask(matcher, 7) == {3}
