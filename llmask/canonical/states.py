@@ -290,7 +290,8 @@ class SplitStates:
     def _partial_like(self, partial: int, n_bytes: int) -> int:
         """The first bytes of a character, of all that the splitter does not tell apart the first that were seen.
 
-        Every byte is a token, so there are as many as characters; but most blocks of characters are of one class.
+        Every byte is a token, so there are as many as characters; but most blocks of characters are of one class. Those
+        behind which not every byte may follow (E0, ED), and those that begin no character, are like no others.
         """
         known = self._partials.get((partial, n_bytes))
         if known is not None:
@@ -302,7 +303,7 @@ class SplitStates:
             code_point = code_point << 6 | byte & 0x3F
         shift = 6 * (length - n_bytes)
         classes = self._classes[code_point << shift : (code_point + 1) << shift]
-        is_whole = n_bytes > 1 or data[0] not in b"\xe0\xed\xf0\xf4"  # others may not be followed by every byte
+        is_whole = (n_bytes > 1 or data[0] not in b"\xed\xf4") and _is_text(data, length)
         like = (n_bytes, length, classes.tobytes()) if is_whole else partial
         found = self._partials[partial, n_bytes] = self._like.setdefault(like, partial)
         return found
@@ -348,6 +349,15 @@ def _encoder_of(tokenizer: Tokenizer) -> BpeEncoder:
     raise VocabularyError(
         f"canonical masks are not built for this vocabulary: {reason}", help="compile without canonical=True"
     )
+
+
+def _is_text(data: bytes, length: int) -> bool:
+    """Whether the first bytes of a character of `length` bytes may begin one: F0 8C may not."""
+    try:
+        (data + b"\x80" * (length - len(data))).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _fields(key: Key) -> npt.NDArray[np.int64]:

@@ -103,3 +103,16 @@ def test_too_many_states_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.canonical.states.MOST_STATES", 5)
     with pytest.raises(llmask.LimitExceeded, match="more than 5 split states"):
         SplitStates(llmask.Tokenizer.default())
+
+
+def test_bytes_that_begin_no_character_are_like_no_others() -> None:
+    """F0 8C 80 stood for all blocks of letters, and F0 A2 85 A0, a letter, was read as something else."""
+    states = SplitStates(llmask.Tokenizer.default())
+
+    def like(data: bytes) -> int:
+        return states._partial_like(int.from_bytes(data, "little"), len(data))
+
+    broken = like(b"\xf0\x8c\x80")
+    assert like(b"\xf0\xa2\x85") == like(b"\xf0\xa2\x86") != broken
+    assert like(b"\xe0\x80") != like(b"\xe4\xb8") == like(b"\xe4\xb9")
+    assert like(b"\xed\xa0") != like(b"\xed\x90")
