@@ -1,10 +1,11 @@
 """Corrupt vocabulary files: every one must end in a VocabularyError or in a tokenizer that works.
 
-    python -m bench.corrupt --count 10000 model.gguf tokenizer.json m.model
+    python -m bench.corrupt --count 10000 model.gguf tokenizer.json m.model o200k_base.tiktoken
 
-Each file is damaged `--count` times (flipped and copied bytes, truncation, huge counts, foreign types), loaded and
-used. The table says how many were refused and how many still worked, the longest time with its case, and by how much
-memory grew; anything else stops the run with the seed of the case.
+Each file is damaged `--count` times (flipped and copied bytes, truncation, huge counts, foreign types; in JSON also
+values replaced by others), loaded and used. `bench.vocabulary_files` makes all forms of a GGUF file. The table says how
+many were refused and how many still worked, the longest time with its case, and by how much memory grew; anything else
+stops the run with the seed of the case.
 
 In: files of vocabularies. Out: a table. Cost: as loading them `--count` times.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import resource
 import tempfile
 import time
@@ -25,6 +27,12 @@ from llmask.tokenizer import Tokenizer
 
 TEXT = "Hello, wörld!  日本語 ﬁ ﷺ\t😀 <tool> 123 </s> ▁"
 NUMBERS = (0, 1, 0x7F, 0xFF, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**63, 2**64 - 1)
+JSON_VALUE = re.compile(rb'"(?:[^"\\\\]|\\\\.)*"|-?\d[\d.e+-]*|true|false|null|\[\]|\{\}')
+JSON_VALUES = (
+    b"null", b"true", b"false", b"0", b"-1", b"3", b"1e400", b"NaN", b"1.5", b"1152921504606846976", b"-9" * 30,
+    b'""', b'"a"', b'" "', b'"\\ud800"', b'"\\u0000"', b"[]", b"[[]]", b"[1]", b"{}", b'{"type": "Sequence"}',
+    b'{"type": "ByteLevel"}', b'{"type": "NFKC"}', b'{"type": "Metaspace"}', b'"Regex"', b'"("', b'"(a*)*b"',
+)  # fmt: skip
 MAX_SECONDS = 1.0
 MAX_BYTES = 500_000_000
 
@@ -57,13 +65,24 @@ def mutate(rng: random.Random, block: bytes) -> bytes:
     return bytes(data)
 
 
-def load(path: Path) -> Tokenizer:
-    """The tokenizer of a file, by its ending."""
+def mutate_values(rng: random.Random, block: bytes) -> bytes:
+    """JSON with one to four values, or names, replaced; half of them among the first thousand bytes."""
+    for _ in range(rng.randrange(1, 5)):
+        found = JSON_VALUE.search(block, rng.randrange(min(len(block), rng.choice((1000, len(block))))))
+        if found is not None:
+            block = block[: found.start()] + rng.choice(JSON_VALUES) + block[found.end() :]
+    return block
+
+
+def load(path: Path, eos: int | None = None) -> Tokenizer:
+    """The tokenizer of a file, by its ending; with an end of sequence where the file names none."""
     if path.suffix == ".gguf":
-        return Tokenizer.from_gguf(path)
+        return Tokenizer.from_gguf(path, eos)
     if path.suffix == ".json":
-        return Tokenizer.from_huggingface(path)
-    return Tokenizer.from_sentencepiece(path)
+        return Tokenizer.from_huggingface(path, eos)
+    if path.suffix == ".tiktoken":
+        return Tokenizer.from_tiktoken(path, eos)
+    return Tokenizer.from_sentencepiece(path, eos)
 
 
 def use(tok: Tokenizer) -> None:
@@ -75,7 +94,7 @@ def use(tok: Tokenizer) -> None:
         tok.decode(ids)
 
 
-def try_mutations(path: Path, count: int, seed: int) -> Iterator[tuple[bool, float]]:
+def try_mutations(path: Path, count: int, seed: int, eos: int | None = None) -> Iterator[tuple[bool, float]]:
     """Whether each damaged file still works, and the processor seconds it took.
 
     Raises
@@ -87,10 +106,12 @@ def try_mutations(path: Path, count: int, seed: int) -> Iterator[tuple[bool, flo
         target = Path(folder) / path.name
         for number in range(count):
             name = f"{seed} {number}"
-            target.write_bytes(mutate(random.Random(name), block))
+            rng = random.Random(name)
+            is_by_value = path.suffix == ".json" and rng.random() < 0.7
+            target.write_bytes((mutate_values if is_by_value else mutate)(rng, block))
             started = time.process_time()
             try:
-                use(load(target))
+                use(load(target, eos))
                 works = True
             except VocabularyError:
                 works = False
@@ -109,13 +130,14 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--count", type=int, default=10_000, help="damaged copies of each file")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--eos", type=int, help="end of sequence of files that name none")
     options = parser.parse_args()
     llmask.warm_up()  # a damaged file may turn into one of another kind
     before = peak_bytes()
     print(f"{'file':30} {'refused':>8} {'worked':>8} {'longest':>9} {'case':>8} {'memory':>9}")
     for path in options.files:
-        use(load(path))
-        results = [*try_mutations(path, options.count, options.seed)]
+        use(load(path, options.eos))
+        results = [*try_mutations(path, options.count, options.seed, options.eos)]
         n_works = sum(works for works, _ in results)
         longest, case = max((seconds, number) for number, (_, seconds) in enumerate(results))
         memory = peak_bytes() - before

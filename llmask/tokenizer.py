@@ -10,10 +10,8 @@ for a GGUF file of 128,256 tokens with the trie; its encoder's tables 0.15 s at 
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -24,10 +22,9 @@ from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
 from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
 from .errors import VocabularyError
+from .text_batches import encode_all
 from .token_sources import TokenSources
 from .vocabulary.vocabulary import Vocabulary
-
-GROUP_SIZE = 50_000  # characters that a thread encodes at a time: 1 ms
 
 
 class Tokenizer(TokenSources):
@@ -155,25 +152,7 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : as `encode`, for the first text that has a reason; or `texts` is one text.
         """
-        if isinstance(texts, str):
-            raise VocabularyError("a batch is a sequence of texts, not one text", help="put it into a list")
-        encoder = None if parse_special else self.word_encoder
-
-        def encode(part: Sequence[str]) -> list[list[int]]:
-            if encoder is None:
-                return [self.encode(text, parse_special) for text in part]
-            try:
-                return encoder.encode_many(part)
-            except (AttributeError, UnicodeEncodeError, VocabularyError):
-                return [self.encode(text) for text in part]  # which names the reason
-
-        parts = _group(texts)
-        n_threads = min(threads or os.cpu_count() or 1, len(parts))
-        if n_threads <= 1:
-            return [ids for part in parts for ids in encode(part)]
-        encode(parts[0][:1])  # tables are built once
-        with ThreadPoolExecutor(n_threads) as pool:
-            return [ids for part in pool.map(encode, parts) for ids in part]
+        return encode_all(self, texts, parse_special, threads)
 
     @cached_property
     def _encode_whole(self) -> Callable[[str], list[int]] | None:
@@ -217,8 +196,8 @@ class Tokenizer(TokenSources):
         ------
         VocabularyError : as `encode`.
         """
-        n, encoder = as_limit(n), self.word_encoder
-        if encoder is None or not isinstance(text, str):
+        n, encoder = as_limit(n), self.part_encoder
+        if encoder is None or not isinstance(text, str) or self.has_names(text):
             found = self.count(text)
         else:
             try:
@@ -369,16 +348,38 @@ class Tokenizer(TokenSources):
 
         return certain_tokens(encoder, self.trie, data, names, encode if names else None, may_end, first_bytes, allows)
 
-    @cached_property
+    @property
     def word_encoder(self) -> BpeEncoder | None:
-        """The BPE encoder, where a text is nothing but words to it: no normalization, no tokens looked for before."""
+        """The BPE encoder, where every text is nothing but words to it: no normalization, no names to look for."""
+        return None if self._special_tokens.has_user_defined else self.part_encoder
+
+    @cached_property
+    def part_encoder(self) -> BpeEncoder | None:
+        """The BPE encoder, where a text without names (`has_names`) is nothing but words to it."""
         encoder = self._encoder
         data = self.vocabulary.encoder
         if not isinstance(encoder, BpeEncoder) or data.normalization or data.add_space_prefix:
             return None
-        if encoder.splitter.automaton is None or encoder.tables.extra or self._special_tokens.has_user_defined:
-            return None
-        return encoder
+        return None if encoder.splitter.automaton is None or encoder.tables.extra else encoder
+
+    def has_names(self, text: str | bytes) -> bool:
+        """Whether a text names user-defined tokens, which `encode` always finds."""
+        if not self._special_tokens.has_user_defined:
+            return False
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        return self._special_tokens.finder.occur_in(data)
+
+    @property
+    def longest_name(self) -> int:
+        """Bytes of the longest name that `has_names` looks for."""
+        return self._special_tokens.finder.longest
+
+    def cut_names(self, data: bytes) -> list[int | bytes]:
+        """User-defined tokens that a text names, and the bytes between; it may begin and end inside of a character."""
+        if not self.has_names(data):
+            return [data]
+        parts = self._special_tokens.cut(data.decode("utf-8", "surrogateescape"), False)
+        return [part if isinstance(part, int) else part.encode("utf-8", "surrogateescape") for part in parts]
 
 
 def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
@@ -386,15 +387,3 @@ def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
         f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}",
         help='replace it: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")',
     )
-
-
-def _group(texts: Sequence[str]) -> list[Sequence[str]]:
-    """Texts in groups that are worth a call of their own."""
-    parts: list[Sequence[str]] = []
-    first = size = 0
-    for i, text in enumerate(texts):
-        size += len(text) if isinstance(text, str) else 0
-        if size >= GROUP_SIZE:
-            parts.append(texts[first : i + 1])
-            first, size = i + 1, 0
-    return [*parts, texts[first:]] if first < len(texts) else parts

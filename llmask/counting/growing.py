@@ -15,7 +15,7 @@ from ..arguments import as_integer
 from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
 from ..tokenizer import Tokenizer
-from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords, RunningWord
+from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords
 
 STEP = 6  # rows that are measured at a time when text is prepended
 MAX_TEXT_BYTES = 2**31 - 1
@@ -41,7 +41,7 @@ def as_bytes(text: str | bytes, n_before: int) -> bytes:
 
 
 def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
-    """The encoder whose words suffice to count, or None: texts have to be encoded anew.
+    """The encoder whose words suffice to count where no tokens are named, or None: texts have to be encoded anew.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
     """
     if not isinstance(tokenizer, Tokenizer):
         raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
-    return tokenizer.word_encoder
+    return tokenizer.part_encoder
 
 
 class GrowingText(ABC):
@@ -60,6 +60,7 @@ class GrowingText(ABC):
         self._tokenizer = tokenizer
         self._lengths: list[int] = []  # of the text before each push
         self._count: int | None = 0
+        self._n_unnamed: int | None = None  # pushes before the one since which user-defined tokens are named
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, and what comes out of a pickle, has its pushes done anew: addresses mean nothing elsewhere."""
@@ -84,9 +85,15 @@ class GrowingText(ABC):
         ------
         VocabularyError : no tokens spell the text; or it ends inside of a character and the vocabulary is not BPE.
         """
-        if self._encoder is not None:
-            return self._encoder.encode_bytes(self.text())
-        return self._tokenizer.encode(_decoded(self.text()))
+        text, encoder = self.text(), self._encoder
+        if encoder is None:
+            return self._tokenizer.encode(_decoded(text))
+        if self._n_unnamed is None:
+            return encoder.encode_bytes(text)
+        ids: list[int] = []
+        for part in self._tokenizer.cut_names(text):
+            ids += [part] if isinstance(part, int) else encoder.encode_bytes(part)
+        return ids
 
     def count(self) -> int:
         """Number of tokens of the text so far: `len(tokens())`.
@@ -96,8 +103,19 @@ class GrowingText(ABC):
         VocabularyError : as `tokens`.
         """
         if self._count is None:
-            self._count = len(self.tokens()) if self._encoder is None else self._count_words(self._encoder)
+            is_known = self._encoder is not None and self._n_unnamed is None
+            self._count = self._count_words(self._encoder) if is_known else len(self.tokens())
         return self._count
+
+    def _look_for_names(self, part: bytes) -> None:
+        """Note whether `part`, what was pushed with what may make a name together with it, names tokens."""
+        if self._n_unnamed is None and self._encoder is not None and self._tokenizer.has_names(part):
+            self._n_unnamed = len(self._lengths) - 1
+
+    def _forget_names(self) -> None:
+        """After a rollback: whether the push that named tokens is undone."""
+        if self._n_unnamed is not None and len(self._lengths) <= self._n_unnamed:
+            self._n_unnamed = None
 
     @abstractmethod
     def _count_words(self, encoder: BpeEncoder) -> int:
@@ -145,10 +163,7 @@ class AppendableEncoder(GrowingText):
         super().__init__(tokenizer)
         self._text, self._address = np.empty(0, np.uint8), 0
         self._n_bytes = 0
-        self._words: FinalWords | None = None
-        if self._encoder is not None:
-            one_by_one = len(self._encoder.patterns) == 1 and bool((self._encoder.tables.byte_tokens >= 0).all())
-            self._words = RunningWord(self._encoder) if one_by_one else FinalWords(self._encoder)
+        self._words = None if self._encoder is None else FinalWords(self._encoder)
 
     def text(self) -> bytes:
         """The text so far."""
@@ -169,6 +184,9 @@ class AppendableEncoder(GrowingText):
             self._text, self._address = grown, grown.ctypes.data
         self._text[self._n_bytes : end] = memoryview(data)
         self._lengths.append(self._n_bytes)
+        longest = self._tokenizer.longest_name
+        if longest:
+            self._look_for_names(self._text[max(self._n_bytes - longest + 1, 0) : end].tobytes())
         self._n_bytes, self._count = end, None
 
     def _pushes(self) -> list[bytes]:
@@ -182,16 +200,18 @@ class AppendableEncoder(GrowingText):
         ------
         VocabularyError : as `push` and `count`.
         """
-        if isinstance(self._words, RunningWord):
-            self.count()
-            n_old = self._n_bytes
-            self.push(text)
-            counts = np.empty(self._n_bytes - n_old, np.int32)
-            self._count = self._words.count(self._address, self._n_bytes, counts)
-            found: list[int] = counts.tolist()
-            return found
-        data = as_bytes(text, self._n_bytes)
-        before, found = self._n_bytes, []
+        self.count()
+        before = self._n_bytes
+        self.push(text)
+        if self._words is not None and self._n_unnamed is None:
+            counts = np.empty(self._n_bytes - before, np.int32)
+            n_tokens = self._words.count(self._address, self._n_bytes, counts)
+            if n_tokens >= 0:
+                self._count = n_tokens
+                listed: list[int] = counts.tolist()
+                return listed
+        self.rollback(1)
+        data, found = as_bytes(text, before), []
         for end in range(1, len(data) + 1):
             self.push(data[end - 1 : end])
             found.append(self.count())
@@ -211,6 +231,7 @@ class AppendableEncoder(GrowingText):
         self._n_bytes = self._lengths[-n]
         del self._lengths[-n:]
         self._count = None
+        self._forget_names()
         if self._words is not None:
             self._words.rollback(
                 self._n_bytes - cut_off_bytes(self._text[max(self._n_bytes - 3, 0) : self._n_bytes].tobytes())
@@ -272,6 +293,9 @@ class PrependableEncoder(GrowingText):
         first = len(self._bytes) - n_bytes
         self._bytes[first : first + len(data)] = np.frombuffer(data, np.uint8)
         self._lengths.append(self._n_bytes)
+        longest = self._tokenizer.longest_name
+        if longest:
+            self._look_for_names(self._bytes[first : first + len(data) + longest - 1].tobytes())
         self._n_bytes, self._count = n_bytes, None
 
     def _pushes(self) -> list[bytes]:
@@ -296,6 +320,7 @@ class PrependableEncoder(GrowingText):
             del self._places[len(self._places) - n_added :]
             self._places += taken
         self._count = None
+        self._forget_names()
 
     def _count_words(self, encoder: BpeEncoder) -> int:
         text = self._bytes.ctypes.data + len(self._bytes) - self._n_bytes

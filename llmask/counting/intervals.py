@@ -17,8 +17,10 @@ from ..encoders.bpe import BpeEncoder
 from ..encoders.tables import address_of
 from ..errors import VocabularyError
 from ..tokenizer import Tokenizer
-from .final_words import FIRST_ROWS, ROW_WIDTH
+from .final_words import ROW_WIDTH
 from .growing import as_bytes, check_tokenizer
+
+STEP_BYTES = 512
 
 
 class IntervalCounter:
@@ -48,7 +50,8 @@ class IntervalCounter:
             raise VocabularyError(f"only strings are counted, not {type(text).__name__}")
         self._text = text
         self._n_characters = len(text)
-        if self._encoder is None:
+        if self._encoder is None or tokenizer.has_names(text):
+            self._encoder = None
             tokenizer.count(text)
             return
         self._data = as_bytes(text, 0)
@@ -64,14 +67,20 @@ class IntervalCounter:
         from ..kernels import jit
 
         tables, n_bytes = encoder.tables, len(self._data)
-        rows = np.empty((FIRST_ROWS + n_bytes // 3, ROW_WIDTH), np.int32)
-        while True:
+        rows = np.empty((n_bytes + 2, ROW_WIDTH), np.int32)  # memory is taken as they are written
+        n_rows, end, step = 0, STEP_BYTES, STEP_BYTES
+        # Where one pattern splits the words of another, the text is read as one that grows: what decides on a word is
+        # near it then, and not at the end of the outer word.
+        while len(encoder.patterns) > 1 and end < n_bytes:
+            n_before = n_rows
             n_rows = tables.doors.measure_words(
-                tables.address, address_of(self._data), n_bytes, 0, rows.ctypes.data, 0, len(rows)
+                tables.address, address_of(self._data), end, 1, rows.ctypes.data, n_rows, len(rows)
             )
-            if n_rows < len(rows) - 1:
-                break
-            rows = np.empty((2 * len(rows), ROW_WIDTH), np.int32)
+            step = 2 * step if n_rows == n_before else STEP_BYTES
+            end += step
+        n_rows = tables.doors.measure_words(
+            tables.address, address_of(self._data), n_bytes, 0, rows.ctypes.data, n_rows, len(rows)
+        )
         arrays = {
             slots.ROWS: rows[:n_rows].copy(),
             slots.BEGINS: np.empty(n_bytes + 1, np.int64),

@@ -21,6 +21,7 @@ from ..vocabulary.vocabulary import TokenType, Vocabulary
 from . import categories
 from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
+from .names import NameFinder
 from .pretokenize import check_patterns
 from .spm import SpmEncoder
 from .unigram import UnigramEncoder
@@ -81,6 +82,8 @@ class SpecialTokens:
             by_length = [(name, token) for name, token in by_length if token in special]
         self._all = by_length
         self._user_defined = [(name, token) for name, token in by_length if token not in special]
+        self._all_finder = NameFinder([name for name, _ in self._all])
+        self._finder = NameFinder([name for name, _ in self._user_defined])
 
     @property
     def has_user_defined(self) -> bool:
@@ -92,12 +95,18 @@ class SpecialTokens:
         """Names that are looked for in all texts, with their tokens."""
         return self._user_defined
 
+    @property
+    def finder(self) -> NameFinder:
+        """Finds the names that are looked for in all texts."""
+        return self._finder
+
     def cut(self, text: str, parse_special: bool) -> list[str | int]:
         """Pieces of text and token ids, in order."""
         pieces: list[str | int] = [text]
-        for name, token in self._all if parse_special else self._user_defined:
-            if name in text:
-                pieces = [part for piece in pieces for part in self._cut_one(piece, name, token)]
+        names, finder = (self._all, self._all_finder) if parse_special else (self._user_defined, self._finder)
+        if names:
+            for number in finder.find(text.encode("utf-8", "surrogatepass")):
+                pieces = [part for piece in pieces for part in self._cut_one(piece, *names[number])]
         return [piece for piece in pieces if piece != ""]
 
     def _cut_one(self, piece: str | int, name: str, token: int) -> list[str | int]:

@@ -62,7 +62,9 @@ class SpmEncoder(PieceEncoder):
             pairs = listed_pairs(vocabulary.encoder.merges, strings, names)
         else:
             pairs = scored_pairs(strings, vocabulary.encoder.scores)
-        pair_slots = fill_slots(pairs)
+        different, ranks = np.unique(pairs.ranks, return_inverse=True)
+        pair_slots = fill_slots(pairs._replace(ranks=ranks.astype(np.int32)))
+        table.put(slots.N_RANKS, len(different))
         table.put_array(slots.PAIRS, pair_slots)
         table.put(slots.PAIRS_MASK, len(pair_slots) // 2 - 1)
         table.put_array(slots.NEIGHBOURS, list_neighbours(tokens))

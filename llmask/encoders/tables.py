@@ -47,6 +47,7 @@ _DOORS = {
         "encode_fewest": "bpe_longest",
         "split_text": "pretokenize_scan",
     },
+    "names": {"first_name": "names", "mark_names": "names"},
     "counting": {
         "measure_words": "bpe_incremental",
         "note_places": "bpe_intervals",

@@ -37,7 +37,7 @@ def backtrack(table, text, start, end, out):
     bits = 0 if is_short else borrow_zeros((end - start >> 6) + 1, 8)
     n_tokens = 0
     position = start
-    token = longest_token(entries, text, position, end)
+    token, reached = longest_token(entries, text, position, end)
     last = NOTHING
     while token != NOTHING or n_tokens > 0:
         if token == NOTHING:
@@ -50,8 +50,9 @@ def backtrack(table, text, start, end, out):
             position -= load_i32(made_of + last * MADE_BYTES + LENGTH)
             token = load_i32(made_of + last * MADE_BYTES + PREFIX)
             last = load_i32(out + n_tokens * 4 - 4) if n_tokens > 0 else NOTHING
+            if token != NOTHING:
+                reached = position + load_i32(made_of + token * MADE_BYTES + LENGTH)
             continue
-        reached = position + load_i32(made_of + token * MADE_BYTES + LENGTH)
         offset = reached - start
         if is_short:
             is_refused = refused >> offset & 1
@@ -59,6 +60,8 @@ def backtrack(table, text, start, end, out):
             is_refused = load_i64(bits + (offset >> 6) * 8) >> (offset & 63) & 1
         if is_refused or (last != NOTHING and not are_compatible(table, last, token)):
             token = load_i32(made_of + token * MADE_BYTES + PREFIX)
+            if token != NOTHING:
+                reached = position + load_i32(made_of + token * MADE_BYTES + LENGTH)
             continue
         store_i32(out + n_tokens * 4, token)
         n_tokens += 1
@@ -66,7 +69,7 @@ def backtrack(table, text, start, end, out):
         if position == end:
             break
         last = token
-        token = longest_token(entries, text, position, end)
+        token, reached = longest_token(entries, text, position, end)
     if not is_short:
         give_back(bits)
     return n_tokens if position == end else FAILED

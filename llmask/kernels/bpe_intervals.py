@@ -31,6 +31,7 @@ from .bpe_incremental import (
     NEEDED,
     RESTART,
     TOTAL,
+    UNDECIDED,
     WORD_BUFFER,
     clear_levels,
     count_rest,
@@ -55,7 +56,6 @@ OFFSETS = 6  # int64 for every character: where it begins; 0: a character is a b
 N_SLOTS = 7
 
 MAX_SCAN = 64  # bytes that are looked at from one place; bounds the cost where words are long
-LONGEST_CHARACTER = 4
 NEVER = 0x7FFFFFFF
 
 
@@ -90,10 +90,10 @@ def note_begin(table, levels, text, place, n_bytes, rows, n_rows, row, buffer):
     clear_levels(table, levels)
     position, needed, n_tokens = place, place, 0
     while position < limit:
-        end, seen, _ = next_row(table, levels, text, position, limit, 0)
-        needed = max(needed, seen)
-        if limit < n_bytes and needed > limit - LONGEST_CHARACTER:
+        end, seen, _ = next_row(table, levels, text, position, limit, limit < n_bytes)
+        if seen == UNDECIDED:
             break
+        needed = max(needed, seen)
         found = count_word(table, text, position, end, n_bytes, buffer)
         if found == FAILED:
             break

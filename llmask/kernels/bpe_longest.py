@@ -35,13 +35,12 @@ def encode_longest(address, text, n_bytes, unknown, out):
     entries = table[FORWARD]
     n_tokens, position = 0, 0
     while position < n_bytes:
-        token = longest_token(entries, text, position, n_bytes)
-        if token != NOTHING:
-            position += length_of(table, token)
-        elif unknown >= 0:
-            token, position = unknown, character_end(text, position, n_bytes)
-        else:
-            return -1 - position
+        token, end = longest_token(entries, text, position, n_bytes)  # looking the length up took a third longer
+        if token == NOTHING:
+            if unknown < 0:
+                return -1 - position
+            token, end = unknown, character_end(text, position, n_bytes)
+        position = end
         out[n_tokens] = token
         n_tokens += 1
     return n_tokens

@@ -32,8 +32,10 @@ from .piece_slots import (
     UNITS,
     USERS,
 )
+from .raw import load_word
 
 SPACE = 32
+BLANKS = 0x2020202020202020
 MAX_RULE_BYTES = 255  # longest left side; real ones have up to 20 bytes
 MAX_REPLACEMENT_BYTES = 4095
 
@@ -258,6 +260,19 @@ def normalize_prefix(model, text, place, n_bytes):
 
 
 @kernel
+def behind_blanks(plain, text, place, n_bytes):
+    """The first place that has no blank, or one that a rule may take together with what follows."""
+    if load_u8(plain + SPACE) != 0:
+        while place + 9 <= n_bytes and load_word(text + place) == BLANKS and load_u8(text + place + 8) < 128:
+            place += 8
+        while place < n_bytes and load_u8(text + place) == SPACE:
+            if place + 1 < n_bytes and load_u8(text + place + 1) >= 128:
+                break
+            place += 1
+    return place
+
+
+@kernel
 def normalize(model, text, n_bytes, out, capacity):
     """Write the normalized text; returns its length, or NEEDS_MORE when `capacity` is too small for it."""
     never_inline()
@@ -268,6 +283,9 @@ def normalize(model, text, n_bytes, out, capacity):
     plain = model[IS_PLAIN]
     place = 0
     while removes and place < n_bytes:
+        place = behind_blanks(plain, text, place, n_bytes)
+        if place == n_bytes:
+            break
         taken, source, length = normalize_prefix(model, text, place, n_bytes)
         if length != 1 or load_u8(source) != SPACE:
             break
@@ -291,6 +309,7 @@ def normalize(model, text, n_bytes, out, capacity):
             if byte != SPACE:
                 after_space = False
             elif after_space:
+                place = behind_blanks(plain, text, place, n_bytes)
                 continue
             else:
                 after_space = removes

@@ -116,19 +116,19 @@ def token_of(entry):
 
 @kernel
 def longest_token(entries, text, position, end):
-    """Longest token that the text goes on with at `position`, or NOTHING."""
+    """Longest token that the text goes on with at `position`, or NOTHING, and where it ends."""
     base = ROOT_BASE
-    found = NOTHING
+    found, reached = NOTHING, position
     while position < end:
         byte = load_u8(text + position)
         entry = load_i64(entries + (base + byte) * 8)
         if entry & LABEL_MASK != byte + 1:
             break
+        position += 1
         ending = (entry >> ENDING_SHIFT) & ENDING_MASK
         if ending:
-            found = ending - 1
+            found, reached = ending - 1, position
         base = entry >> BASE_SHIFT
         if base == 0:
             break
-        position += 1
-    return found
+    return found, reached

@@ -38,8 +38,9 @@ PAIRS = 19
 PAIRS_MASK = 20  # slots - 1, a power of two minus 1
 FROZEN = 21  # double array of tokens that are never merged
 N_TOKENS = 22
+N_RANKS = 23  # ranks of pairs are 0 up to this
 
-N_SLOTS = 23
+N_SLOTS = 24
 
 # a room, for normalized texts of up to CAPACITY bytes
 CAPACITY = 0

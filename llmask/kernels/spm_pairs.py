@@ -14,6 +14,8 @@ import numpy as np
 
 from .constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_TOKEN_MASK, TRIE_TOKEN_SHIFT
 from .jit import door, kernel
+from .memory import load_i64
+from .piece_slots import PAIRS, PAIRS_MASK, RECORD_BYTES
 
 
 @kernel
@@ -21,6 +23,25 @@ def pair_slot(left, right, mask):
     """Slot where the search for a pair begins."""
     mixed = (left << 31 | right) * 0x9E3779B97F4A7C1
     return (mixed ^ mixed >> 29) & mask
+
+
+@kernel
+def find_pair(model, left, right):
+    """Address of the slot of a pair of symbols, 0 when they never merge."""
+    if left < 0 or right < 0:
+        return 0
+    pairs = model[PAIRS]
+    mask = model[PAIRS_MASK]
+    wanted = 1 + (left << 31 | right)
+    slot = pair_slot(left, right, mask)
+    while True:
+        address = pairs + slot * RECORD_BYTES
+        key = load_i64(address)
+        if key == wanted:
+            return address
+        if key == 0:
+            return 0
+        slot = (slot + 1) & mask
 
 
 @door("int64(int64[::1], int32[::1], int32[::1], int32[::1])", group="spm_pairs")
