@@ -33,7 +33,8 @@ class FinalWords:
         self._is_stepwise = len(encoder.patterns) == 1 and bool((encoder.tables.byte_tokens >= 0).all())
         self._state = np.zeros(bpe_append.STATE_SIZE, np.int64)
         self._running = np.empty((bpe_append.MAX_RUNNING if self._is_stepwise else 0, 2), np.int64)
-        self._memo = np.zeros((bpe_append.N_MEMO_ENTRIES, 2), np.int64)
+        self._memo = np.zeros(bpe_append.MEMO_SIZE + bpe_append.LINE_BYTES, np.uint8)  # memory is taken as it is written
+        self._memo_address = (self._memo.ctypes.data + bpe_append.LINE_BYTES - 1) & -bpe_append.LINE_BYTES
         self._prefixes = np.empty(1 if self._is_stepwise else 0, np.int64)
         self._start_row = encoder.splitter.n_classes + 1
         self._n_read, self._last = 0, 0
@@ -42,7 +43,7 @@ class FinalWords:
 
     def _set_addresses(self) -> None:
         prefixes = self._prefixes.ctypes.data if self._is_stepwise else 0
-        self._addresses = (prefixes, *(array.ctypes.data for array in (self._running, self._rows, self._memo)))
+        self._addresses = (prefixes, self._running.ctypes.data, self._rows.ctypes.data, self._memo_address)
         self._state_address = self._state.ctypes.data
 
     def _begin_behind(self, n_rows: int) -> None:

@@ -19,6 +19,7 @@ from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords
 
 STEP = 6  # rows that are measured at a time when text is prepended
 MAX_TEXT_BYTES = 2**31 - 1
+LONG_LIST = 1000
 _EMPTY = np.empty(0, np.int32)
 
 
@@ -135,6 +136,15 @@ def _push_again(kind: type[GrowingText], tokenizer: Tokenizer, texts: list[bytes
     return growing
 
 
+def _listed(counts: np.ndarray) -> list[int]:
+    """Counts as a list; those of long texts come several times each, so every integer is made once."""
+    if len(counts) < LONG_LIST:
+        return counts.tolist()  # type: ignore[no-any-return]
+    least = int(counts.min())
+    integers = np.arange(least, int(counts.max()) + 1).astype(object)
+    return integers.take(counts - least).tolist()  # type: ignore[no-any-return]
+
+
 def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
@@ -208,8 +218,7 @@ class AppendableEncoder(GrowingText):
             n_tokens = self._words.count(self._address, self._n_bytes, counts)
             if n_tokens >= 0:
                 self._count = n_tokens
-                listed: list[int] = counts.tolist()
-                return listed
+                return _listed(counts)
         self.rollback(1)
         data, found = as_bytes(text, before), []
         for end in range(1, len(data) + 1):

@@ -3,8 +3,8 @@
 A word is counted for good when it is final (bpe_incremental.py); the rest, the *tail*, is nearly always one word. What
 a byte more does to a tail depends on the tail alone: how many tokens it has then, and whether words of it become final.
 So that is remembered, in a table from (name of a tail, byte) to the name of the longer tail and these numbers, and most
-bytes of a text are one look-up: in 300 KB of English and Python eight of ten. A slot keeps the last tail that came to
-it. Tails of more than MEMO_BYTES are not remembered.
+bytes of a text are one look-up: in 300 KB of English and Python nine of ten. A tail has one of four slots, and takes
+that of another one where all are taken. Tails of more than MEMO_BYTES are not remembered.
 
 What is not remembered is found out, step by step where one pattern splits the text and every byte is a token: the last
 token of every prefix is known (bpe_prefixes.py), and one byte more takes one step of every token that is still running:
@@ -64,9 +64,10 @@ MAX_RUNNING = MAX_TOKEN_BYTES + 1
 FIRST, TOTAL_COUNT, ROW, PLACE, MATCHED, KNOWN, N_RUNNING, N_ROWS, TAIL, N_NAMES = range(0, 80, 8)
 STATE_SIZE = 10
 
-MEMO_BITS = 14
-N_MEMO_ENTRIES = 1 << MEMO_BITS
-MEMO_SLOT_BYTES = 16
+MEMO_BITS = 13
+LINE_BYTES = 64  # four slots: a line of the processor's cache
+SLOT_BYTES = 16
+MEMO_SIZE = LINE_BYTES << MEMO_BITS
 MEMO_BYTES = 64
 NO_TAIL, EMPTY_TAIL = -1, 0  # names of tails; EMPTY_TAIL is 0 so that a state of zeros has it
 NAME_SHIFT, COUNT_SHIFT, FINAL_SHIFT = 24, 16, 8  # of what is remembered
@@ -231,9 +232,14 @@ def scan_on(table, state, text, n_read, rows, levels, buffer):
 
 
 @kernel
-def memo_slot(memo, key):
-    """Address of the only slot that may hold a key."""
-    return memo + shift_right(key * MIX, 64 - MEMO_BITS) * MEMO_SLOT_BYTES
+def recall(memo, key):
+    """What is remembered for a key, 0: nothing."""
+    slot = memo + shift_right(key * MIX, 64 - MEMO_BITS) * LINE_BYTES
+    for _ in range(LINE_BYTES // SLOT_BYTES):
+        if load_i64(slot) == key:
+            return load_i64(slot + 8)
+        slot += SLOT_BYTES
+    return 0
 
 
 @kernel
@@ -241,7 +247,12 @@ def remember(state, memo, key, n_tokens, n_final, final_tokens):
     """Remember what a byte does to a tail; returns the name of the longer one."""
     name = load_i64(state + N_NAMES) + 1
     store_i64(state + N_NAMES, name)
-    slot = memo_slot(memo, key)
+    line = memo + shift_right(key * MIX, 64 - MEMO_BITS) * LINE_BYTES
+    slot = line
+    while slot < line + LINE_BYTES and load_i64(slot + 8) != 0:
+        slot += SLOT_BYTES
+    if slot == line + LINE_BYTES:
+        slot = line + name % (LINE_BYTES // SLOT_BYTES) * SLOT_BYTES
     store_i64(slot, key)
     store_i64(slot + 8, name << NAME_SHIFT | n_tokens << COUNT_SHIFT | n_final << FINAL_SHIFT | final_tokens)
     return name
@@ -255,9 +266,9 @@ def name_tail(state, memo, text, first, end, n_tokens):
         return NO_TAIL
     for place in range(first, end):
         key = name << 8 | load_u8(text + place)
-        slot = memo_slot(memo, key)
-        if load_i64(slot) == key and load_i64(slot + 8) != 0:
-            name = load_i64(slot + 8) >> NAME_SHIFT
+        known = recall(memo, key)
+        if known != 0:
+            name = known >> NAME_SHIFT
         elif place == end - 1:
             return remember(state, memo, key, n_tokens, 0, 0)
         else:
@@ -269,7 +280,7 @@ def name_tail(state, memo, text, first, end, n_tokens):
 def append_bytes(address, state, text, n_old, n_bytes, prefixes, running, rows, memo, counts):
     """Take the bytes from `n_old` to `n_bytes` in; returns the number of tokens of the text, or FAILED.
 
-    `state` int64[STATE_SIZE] and `memo` (MEMO_SLOT_BYTES for each of N_MEMO_ENTRIES) are zeros at first, but for the
+    `state` int64[STATE_SIZE] and `memo` (MEMO_SIZE bytes) are zeros at first, but for the
     start row in ROW. `prefixes`, 0 where texts are scanned anew, has PREFIX_BYTES for each place of the text and one
     more, `running` MAX_RUNNING entries. Final words become rows, for which there is room: one for each byte that is not
     in a final word yet. `counts` int32: the tokens after each byte; empty: nobody wants them.
@@ -285,8 +296,7 @@ def append_bytes(address, state, text, n_old, n_bytes, prefixes, running, rows, 
         key, known = -1, 0
         if tail != NO_TAIL:
             key = tail << 8 | load_u8(text + n_read - 1)
-            slot = memo_slot(memo, key)
-            known = load_i64(slot + 8) if load_i64(slot) == key else 0
+            known = recall(memo, key)
         if known != 0:
             tail, count = known >> NAME_SHIFT, known >> COUNT_SHIFT & FIELD
             n_final = known >> FINAL_SHIFT & FIELD
