@@ -33,7 +33,9 @@ class FinalWords:
         self._is_stepwise = len(encoder.patterns) == 1 and bool((encoder.tables.byte_tokens >= 0).all())
         self._state = np.zeros(bpe_append.STATE_SIZE, np.int64)
         self._running = np.empty((bpe_append.MAX_RUNNING if self._is_stepwise else 0, 2), np.int64)
-        self._memo = np.zeros(bpe_append.MEMO_SIZE + bpe_append.LINE_BYTES, np.uint8)  # memory is taken as it is written
+        self._memo = np.zeros(
+            bpe_append.MEMO_SIZE + bpe_append.LINE_BYTES, np.uint8
+        )  # memory is taken as it is written
         self._memo_address = (self._memo.ctypes.data + bpe_append.LINE_BYTES - 1) & -bpe_append.LINE_BYTES
         self._prefixes = np.empty(1 if self._is_stepwise else 0, np.int64)
         self._start_row = encoder.splitter.n_classes + 1

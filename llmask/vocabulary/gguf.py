@@ -46,7 +46,12 @@ PREFIX = "tokenizer.ggml."
 END_FIELDS = ("eos_token_id", "eot_token_id", "eom_token_id")
 STRIPPED_MASKS = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
 # pre-tokenizers for which llama.cpp takes a whole word that is a token, without merging
-IGNORE_MERGES = ("llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "youtu", "tekken")
+IGNORE_MERGES = (
+    "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
+    "youtu", "minicpm5", "granite-embed-multi-97m",
+)  # fmt: skip
+# among them those whose texts do not begin with the token for it, unless the file says so
+BEGIN_OTHERWISE = ("youtu", "minicpm5", "granite-embed-multi-97m")
 
 
 def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Vocabulary:
@@ -138,7 +143,8 @@ def _read_ends(
     section: Section, kind: str, pretokenizer: str, n_tokens: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Tokens before and behind a text; where the file does not say, what llama.cpp does for its kind."""
-    begins = kind in ("spm", "wpm") or pretokenizer in (*IGNORE_MERGES, "chameleon")
+    begins = kind in ("spm", "wpm") or pretokenizer == "chameleon"
+    begins |= pretokenizer in IGNORE_MERGES and pretokenizer not in BEGIN_OTHERWISE
     ends = kind in ("ugm", "wpm")
     names: list[tuple[str, ...]] = [("bos_token_id",), ("eos_token_id",)]
     if kind == "wpm":

@@ -5,7 +5,10 @@ each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them
 another way than the model (its engine knows no `\p{Lu}`), its way stands here, for the ids to be the same; tiktoken
 encodings and tokenizer.json bring their own.
 
-Not here: "tiny_aya", "superbpe" and "afmoe" group digits from the right, "kimi-k2" has a splitter of its own.
+"tiny_aya" and "superbpe" group digits from the right, which only the package regex can do.
+
+Not here: "afmoe" (a rule of its own for digits), "gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace" and
+"hybriddna", whose tokens are not spelled in the byte alphabet.
 
 In: a value of tokenizer.ggml.pre, or a name of tiktoken's. Out: patterns. Cost: none.
 """
@@ -24,6 +27,24 @@ QWEN35 = (
 )  # marks belong to letters
 _BAILING = (
     r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|" + _WORD + r"\p{L}+|\p{N}" + _OTHERS + r"|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+_UFAKZEKA = _WORD + r"\p{L}+|\p{N}" + _OTHERS + _SPACES
+_EXAONE_MOE = (
+    _CONTRACTIONS
+    + "|"
+    + _WORD
+    + r"(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
+)
+_MINICPM5 = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}+" + _OTHERS + _SPACES
+_JAIS2 = (  # runs of blanks in powers of two
+    _CONTRACTIONS
+    + "|"
+    + _WORD
+    + r"\p{L}+|\p{N}{1,3}"
+    + _OTHERS
+    + r"|\s*[\r\n]+|"
+    + "|".join(rf"\s{{{2**n}}}(?!\S)" for n in range(9, 1, -1))
+    + r"|\s{1,2}(?!\S)|\s"
 )
 _SEED_CODER = _CONTRACTIONS + "|" + _WORD + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+" + _SPACES
 
@@ -50,6 +71,41 @@ O200K = (
     f"{_WORD}{_UPPER}*{_LOWER}+{_ENDING}|{_WORD}{_UPPER}+{_LOWER}*{_ENDING}"
     + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*"
     + _SPACES
+)
+
+
+def _by_kind(upper: str, lower: str, digits: str, ending: str) -> str:
+    """As `_by_case`, with classes of letters that the model's own pattern names."""
+    words = f"{_WORD}{upper}*{lower}+{ending}|{_WORD}{upper}+{lower}*{ending}"
+    return words + "|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n/]*" + _SPACES
+
+
+_YOUTU = (
+    "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+"
+    "|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    _by_kind(_UPPER, _LOWER, r"\p{N}", f"(?:{_CONTRACTIONS})?"),
+)
+_TINY_AYA = (
+    r"\d{1,3}(?=(?:\d{3})*\b)",
+    _by_kind(_UPPER, _LOWER, r"\p{N}{1,3}", f"(?:{_CONTRACTIONS})?"),
+)
+_SUPERBPE = (r"\p{N}+", r"(?=(\d{3})+(?!\d))")
+_KIMI = (
+    r"\p{Han}+|"
+    + _WORD
+    + rf"(?:(?!\p{{Han}}){_UPPER})*(?:(?!\p{{Han}}){_LOWER})+{_ENDING}|"
+    + _WORD
+    + rf"(?:(?!\p{{Han}}){_UPPER})+(?:(?!\p{{Han}}){_LOWER})*{_ENDING}|"
+    + r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    + _SPACES
+)
+_CHAMELEON = (
+    "<sentinel:[0-9]+>",
+    "IMGIMG[A-I]{1,4}Z",
+    "[\\t\\n]|    |  ",
+    r"\p{N}",
+    r"[\p{P}!-/:-@\[-`{-~]",
+    GPT2,
 )
 
 DIGIT = r"\p{N}"
@@ -86,24 +142,49 @@ _DEEPSEEK_3 = (
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
     + _SPACES,
 )
+_SPARK = (
+    *_DEEPSEEK_3[:2],
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|[\r\n]|"
+    r"\s+(?!\S)|\s+",
+    DIGIT,
+)
 
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("llama-bpe llama3 llama-v3 dbrx smaug-bpe chatglm-bpe glm4 falcon3 falcon-h1 pixtral lfm2", (LLAMA3,)),
-    ("qwen2 deepseek-r1-qwen stablelm2 hunyuan megrez grok-2 solar-open", (QWEN2,)),
+    (
+        "llama-bpe llama3 llama-v3 dbrx smaug-bpe chatglm-bpe glm4 falcon3 falcon-h1 pixtral lfm2 midm-2.0 "
+        "jina-v5-nano",
+        (LLAMA3,),
+    ),
+    ("qwen2 deepseek-r1-qwen stablelm2 hunyuan megrez grok-2 solar-open kormo f2llmv2", (QWEN2,)),
     ("qwen35", (QWEN35,)),
-    ("gpt-2 phi-2 mpt olmo jais jais-de trillion granite-docling gigachat jina-es jina-de roberta-bpe", (GPT2,)),
-    ("starcoder refact command-r smollm codeshell exaone minerva-7b mellum", (DIGIT, GPT2)),
+    (
+        "gpt-2 phi-2 mpt olmo jais jais-de trillion granite-docling gigachat jina-es jina-de jina-v2-es jina-v2-de "
+        "jina-v1-en jina-v2-code roberta-bpe a.x-4.0 mellum modern-bert exaone4",
+        (GPT2,),
+    ),
+    ("starcoder refact command-r smollm codeshell exaone minerva-7b mellum2", (DIGIT, GPT2)),
     ("falcon", (PUNCTUATION, GPT2, "[0-9][0-9][0-9]")),
     ("deepseek-llm", _DEEPSEEK_LLM),
     ("deepseek-coder", (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _CHINESE, DIGIT)),
-    ("deepseek-v3 hunyuan-dense", _DEEPSEEK_3),
-    ("gpt-4o llama4 minimax-m2", (GPT4O,)),
-    ("granite-embedding-multilingual", (_GRANITE,)),
+    ("deepseek-v3 hunyuan-dense joyai-llm hy_v4", _DEEPSEEK_3),
+    ("spark2_5", _SPARK),
+    ("gpt-4o llama4 minimax-m2 kanana2 talkie", (GPT4O,)),
+    ("granite-embedding-multilingual granite-embed-multi-97m", (_GRANITE,)),
     ("tekken", (TEKKEN,)),
     ("poro-chat bloom gpt3-finnish", (_BLOOM,)),
     ("viking", (_BLOOM, DIGIT)),
     ("bailingmoe bailingmoe2 llada-moe", (_BAILING,)),
     ("seed-coder", (_SEED_CODER,)),
+    ("ufakzeka", (_UFAKZEKA,)),
+    ("exaone-moe", (_EXAONE_MOE,)),
+    ("minicpm5", (r"\p{N}{1,3}", _MINICPM5)),
+    ("jais-2", (_JAIS2,)),
+    ("youtu", _YOUTU),
+    ("tiny_aya cohere2moe", _TINY_AYA),
+    ("superbpe", _SUPERBPE),
+    ("kimi-k2", (_KIMI,)),
+    ("chameleon", _CHAMELEON),
+    ("laguna", (_LINES, QWEN2)),
     ("default", (r"[\p{P}$+<=>^~|]+", GPT2, DIGITS, "[0-9][0-9][0-9]")),
     ("r50k_base p50k_base", (GPT2,)),
     ("cl100k_base", (CL100K,)),

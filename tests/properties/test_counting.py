@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from llmask import AppendableEncoder, IntervalCounter, PrependableEncoder, Tokenizer
 from llmask.errors import VocabularyError
-from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from llmask.kernels import bpe_intervals as slots
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary, from_bytes
 from tests.contract.strange_texts import strange_text
 
 PIECES = (
@@ -220,3 +223,71 @@ def test_appending_to_one_word_takes_linear_time(llama3_tokenizer):
         encoder.push("a")
         encoder.count()
     assert encoder.count() == llama3_tokenizer.count(text + "a" * 2000)
+
+
+def named_tokenizer(rng: random.Random, name: str) -> Tokenizer:
+    """As `random_tokenizer`, with user-defined tokens, some of which overlap."""
+    plain = random_tokenizer(rng, name).vocabulary
+    names = [b"<t>", b"<t><u>", b"ab<", b"\n\n", "<\u00e9".encode(), *(b"[PAD%d]" % i for i in range(9))]
+    strings = [*plain.texts.strings(), *names]
+    types = np.append(plain.types, np.full(len(names), TokenType.USER_DEFINED, np.uint8))
+    is_special = np.isin(np.arange(len(strings)), plain.special_ids)
+    tokens = make_table([*plain.tokens.strings(), *names])
+    return Tokenizer(freeze_vocabulary(tokens, make_table(strings), types, is_special, plain.eos_ids, plain.encoder))
+
+
+@pytest.mark.parametrize("name", ["llama-bpe", "starcoder"])
+def test_texts_that_name_tokens(name, scaled, rng):
+    tok = named_tokenizer(rng, name)
+    pieces = (*PIECES, "<t>", "<u>", "<", "t>", "[PAD1]", "<\u00e9", "\n")
+    for _ in range(scaled(30)):
+        appended, prepended, pushed = AppendableEncoder(tok), PrependableEncoder(tok), [[], []]
+        for _ in range(12):
+            for encoder, done in zip((appended, prepended), pushed, strict=True):
+                if rng.random() < 0.25 and done:
+                    n = rng.randrange(len(done))
+                    encoder.rollback(n)
+                    del done[len(done) - n :]
+                else:
+                    done.append(rng.choice(pieces))
+                    encoder.push(done[-1])
+                text = "".join(done if encoder is appended else reversed(done))
+                assert encoder.count() == len(tok.encode(text)), text
+                assert encoder.tokens() == tok.encode(text)
+        text = "".join(rng.choices(pieces, k=6))
+        counts = AppendableEncoder(tok).push_counts(text)
+        ends = [len(text[:end].encode()) for end in range(1, len(text) + 1)]
+        assert [counts[end - 1] for end in ends] == [len(tok.encode(text[:end])) for end in range(1, len(text) + 1)]
+        counter, (start, end) = IntervalCounter(tok, text), sorted(rng.choices(range(len(text) + 1), k=2))
+        assert counter.count(start, end) == tok.count(text[start:end]) == len(tok.encode(text[start:end]))
+        assert tok.count_till_limit(text, 5) == (tok.count(text) if tok.count(text) <= 5 else None)
+
+
+def test_a_count_after_every_byte_is_that_of_the_text_so_far(tok, scaled, rng):
+    for _ in range(scaled(10)):
+        encoder, text = AppendableEncoder(tok), b""
+        for _ in range(4):
+            part = random_text(rng, 25).encode()
+            counts = encoder.push_counts(part)
+            text += part
+            ends = range(len(text) - len(part) + 1, len(text) + 1)
+            assert counts == [len(tok.word_encoder.encode_bytes(text[:end])) for end in ends]
+
+
+def test_what_is_remembered_of_growing_texts_may_be_lost(llama3_tokenizer):
+    # more tails than there is room for: they take the place of others
+    text = "".join(chr(97 + i % 23) + chr(97 + i // 23 % 26) + (" " if i % 3 else "") for i in range(60_000))
+    counts = AppendableEncoder(llama3_tokenizer).push_counts(text)
+    for end in range(1, len(text), 3001):
+        assert counts[end - 1] == llama3_tokenizer.count(text[:end])
+
+
+def test_intervals_are_quick_where_one_pattern_splits_the_words_of_another(shared_dir, scaled, rng):
+    # no digit for 40 KB: the outer word of starcoder's first pattern is that long, and was read anew for each count
+    tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / "starcoder.gguf")
+    text = "the quick brown fox " * 2000 + "1"
+    counter = IntervalCounter(tok, text)
+    assert (counter._arrays[slots.BEGINS] >> 32 != slots.NEVER).mean() > 0.9
+    for _ in range(scaled(50)):
+        start, end = sorted(rng.choices(range(len(text) + 1), k=2))
+        assert counter.count(start, end) == tok.count(text[start:end])

@@ -76,7 +76,19 @@ ALPHABET = [*"abcdeillmrstvx ABDLRSTV   \n\n\r\t01239.,!?/-$+<", "'", "'", "\u00
 ALPHABET += ["\u02b0", "\u65e5", "\u0301", "\u00bd", "\U0001f600", "\u017f", "\u0416", "\u0436", "\u200d", "\uac00"]
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, *OTHERS])
+BY_REGEX = ("tiny_aya", "cohere2moe", "superbpe", "jais-2")  # patterns that the package runs itself
+
+
+@pytest.mark.parametrize("name", BY_REGEX)
+def test_patterns_that_group_from_the_right_need_the_package_regex(name):
+    pytest.importorskip("regex", reason="the package regex is not installed")
+    assert Splitter(PATTERNS[name]).automaton is None
+    digits = ["123", "456", "7"] if name == "jais-2" else ["1", "234", "567"]
+    before = ["x "] if name == "superbpe" else ["x", " "]
+    assert split_words(PATTERNS[name], "x 1234567") == before + digits
+
+
+@pytest.mark.parametrize("name", [name for name in [*PATTERNS, *OTHERS] if name not in BY_REGEX])
 def test_compiled_patterns_split_as_the_package_regex(name, scaled, rng):
     pytest.importorskip("regex", reason="the package regex is not installed")
     patterns = PATTERNS.get(name) or (OTHERS[name],)
