@@ -1,23 +1,22 @@
 r"""Sets of characters as patterns name them: general categories, white space, ranges, and their complements.
 
-All sets are over *runs*: stretches of neighbouring code points with one category each, about 3,400 of them, cut further
+All sets are over *runs*: stretches of neighbouring code points with one category each, about 4,100 of them, cut further
 where a pattern's own ranges begin and end. A set is then a boolean array with one entry a run, and joining, taking away
 and comparing sets costs microseconds where a set of 1,114,112 code points costs milliseconds.
 
-Categories are those of the running Python's Unicode version (3.10: 13, 3.13: 15.1); a letter that a later version
-added is split differently, which no token of an older vocabulary contains. `\s` is the set White_Space: Python's own
-`\s` also has U+001C to U+001F.
+Categories are those of `unicode_16.py`, whatever the running Python's version. `\s` is the set White_Space: Python's
+own `\s` also has U+001C to U+001F.
 
-In: set descriptions. Out: boolean arrays over runs. Cost: 25 ms once for the categories.
+In: set descriptions. Out: boolean arrays over runs. Cost: 1 ms once for the categories.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 import numpy as np
+
+from .unicode_16 import CATEGORIES, category_runs
 
 N_CODE_POINTS = 0x110000
 WHITE_SPACE = (
@@ -31,32 +30,8 @@ HAN = (
     (0x16FF0, 0x16FF1), (0x20000, 0x2A6DF), (0x2A700, 0x2B739), (0x2B740, 0x2B81D), (0x2B820, 0x2CEA1),
     (0x2CEB0, 0x2EBE0), (0x2F800, 0x2FA1D), (0x30000, 0x3134A), (0x31350, 0x323AF),
 )  # fmt: skip
-CATEGORIES = (
-    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
-    "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
-)  # fmt: skip
-# planes 4 to 13 are empty, plane 14 has marks up to here, planes 15 and 16 are for private use
-_ASSIGNED = ((0, 0x40000), (0xE0000, 0xE0200))
-_PRIVATE_PLANES = (0xF0000, 0x100000)
 
 Ranges = tuple[tuple[int, int], ...]
-
-
-@cache
-def category_runs() -> tuple[np.ndarray, np.ndarray]:
-    """First code point of each run, ascending from 0, and the number of its category in CATEGORIES."""
-    number = {name: i for i, name in enumerate(CATEGORIES)}
-    firsts: list[np.ndarray] = []
-    kinds: list[np.ndarray] = []
-    for low, high in _ASSIGNED:
-        found = np.array([number[unicodedata.category(chr(code_point))] for code_point in range(low, high)], np.uint8)
-        starts = np.flatnonzero(np.diff(found, prepend=255))
-        firsts += [starts + low, np.array([high])]
-        kinds += [found[starts], np.array([number["Cn"]])]
-    for plane in _PRIVATE_PLANES:
-        firsts.append(np.array([plane, plane + 0xFFFE]))
-        kinds.append(np.array([number["Co"], number["Cn"]]))
-    return np.concatenate(firsts).astype(np.int64), np.concatenate(kinds).astype(np.uint8)
 
 
 class CharacterSet:

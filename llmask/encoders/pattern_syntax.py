@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .categories import CATEGORIES, HAN, N_CODE_POINTS, WHITE_SPACE, CharacterSet, one_character
+from .categories import HAN, N_CODE_POINTS, WHITE_SPACE, CharacterSet, one_character
+from .unicode_16 import CATEGORIES
 
 CHAR, LOOK, SPLIT, MATCH = range(4)
 MAX_REPEATS = 64

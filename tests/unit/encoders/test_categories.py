@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-import numpy as np
-
 from llmask.encoders.categories import (
-    CATEGORIES,
     HAN,
     CharacterSet,
     Partition,
-    category_runs,
     one_character,
     two_level,
 )
-
-
-def test_runs_are_those_of_unicodedata():
-    firsts, kinds = category_runs()
-    assert (np.diff(firsts) > 0).all()
-    for code_point in (*range(0x3000), 0x4E00, 0x1F600, 0x3FFFF, 0x40000, 0xDFFFF, 0xE0001, 0xF0000, 0xFFFFE, 0x10FFFF):
-        kind = CATEGORIES[kinds[np.searchsorted(firsts, code_point, side="right") - 1]]
-        assert kind == unicodedata.category(chr(code_point)), hex(code_point)
 
 
 def test_classes_tell_all_sets_apart_and_nothing_else():
