@@ -135,7 +135,8 @@ class Tokenizer(TokenSources):
             if isinstance(part, str):
                 if data.normalization:
                     part = unicodedata.normalize(data.normalization, part)
-                yield " " + part if self._adds_space else part
+                has_blank = data.space_prefix_once and part.startswith(" ")
+                yield " " + part if self._adds_space and not has_blank else part
             else:
                 yield part
 

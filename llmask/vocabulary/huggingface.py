@@ -215,21 +215,26 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
         kind="greedy",
         normalization=plan.normalization,
         add_space_prefix=plan.add_space_prefix,
+        space_prefix_once=plan.space_prefix_once,
         unknown_id=-1 if not unknown else texts.find(unknown.encode()),
     )
     if kind == "WordPiece":
-        if plan.bert_options is None or not plan.is_known:
+        if plan.bert_options is None or not plan.is_known or plan.splits_pieces:
             return data
         limit = int(model.get("max_input_chars_per_word", 100))
         return replace(data, kind="wpm", bert_options=plan.bert_options, max_word_characters=limit)
-    if not plan.is_known:
+    is_fitting = plan.spells_bytes and not plan.marks_blanks and not model.get("byte_fallback")
+    if not byte_alphabet:
+        is_fitting = plan.marks_blanks and not plan.splits_pieces
+        # an unknown token for each of several characters
+        is_fitting &= kind == "Unigram" or bool(model.get("fuse_unk") or model.get("byte_fallback"))
+    if not plan.is_known or not is_fitting or plan.bert_options is not None:
         return data
     pieces = replace(
         data,
         charsmap=plan.charsmap,
         remove_extra_whitespaces=plan.remove_extra_whitespaces,
         stops_at_spaces=plan.stops_at_spaces,
-        space_prefix_once=plan.space_prefix_once,
     )
     if kind == "Unigram":
         unknown_id = model.get("unk_id")

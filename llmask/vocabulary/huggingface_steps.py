@@ -8,6 +8,9 @@
     WhitespaceSplit                   words; each gets its blank; where a character map makes all white space blanks
     Metaspace                         a blank in front, unless there is one; words where it splits
     BertNormalizer, BertPreTokenizer  see `llmask/encoders/bert_characters.py`
+    ByteLevel and what splits for it  see `llmask/vocabulary/huggingface.py`; a blank in front, unless there is one
+
+Any other part, and these in another order, makes the steps unknown: the vocabulary is encoded by longest match then.
 
 In: the parsed file. Out: `Steps`. Cost: none.
 """
@@ -31,7 +34,12 @@ BERT_FLAGS = ("clean_text", "handle_chinese_chars", "lowercase")
 
 @dataclass
 class Steps:
-    """What happens to a text before the model; `is_known` says whether that is all of it."""
+    """What happens to a text before the model; `is_known` says whether that is all of it.
+
+    splits_pieces : parts that cut words otherwise than at blanks, which is for byte-level vocabularies.
+    spells_bytes : the byte alphabet of byte-level vocabularies.
+    marks_blanks : U+2581 in place of blanks, as in SentencePiece.
+    """
 
     normalization: Normalization = ""
     charsmap: CharsMap | None = None
@@ -40,6 +48,9 @@ class Steps:
     remove_extra_whitespaces: bool = False
     stops_at_spaces: bool = False
     bert_options: tuple[str, ...] | None = None
+    splits_pieces: bool = False
+    spells_bytes: bool = False
+    marks_blanks: bool = False
     is_known: bool = True
 
     @property
@@ -68,7 +79,7 @@ def read_steps(document: Json) -> Steps:
     VocabularyError : a character map that is corrupt.
     """
     steps = Steps()
-    strips = merges = False
+    strips = merges = prepends = False
     for part in parts_of(document.get("normalizer")):
         name = part.get("type")
         pattern = part.get("pattern") or {}
@@ -77,31 +88,40 @@ def read_steps(document: Json) -> Steps:
         elif name == "Precompiled" and steps.charsmap is None:
             steps.charsmap = _charsmap(part.get("precompiled_charsmap"))
         elif name == "Prepend" and part.get("prepend") == MARK:
-            steps.add_space_prefix = True
+            steps.add_space_prefix = prepends = True
         elif name == "Replace" and pattern.get("Regex") == " {2,}" and part.get("content") in (" ", MARK):
             merges = True
         elif name == "Strip" and part.get("strip_right", part.get("right")):
             strips = True
         elif name == "BertNormalizer":
             steps.bert_options = _bert_options(part)
-        elif name != "Replace" or part.get("content") != MARK or pattern.get("String") != " ":
+        elif name == "Replace" and part.get("content") == MARK and pattern.get("String") == " ":
+            steps.marks_blanks = True
+        else:
             steps.is_known = False
-    splits_words = False
-    for part in parts_of(document.get("pre_tokenizer")):
+    splits_words = has_metaspace = False
+    for place, part in enumerate(parts_of(document.get("pre_tokenizer"))):
         name = part.get("type")
         if name == "WhitespaceSplit":
             splits_words = True
+            steps.is_known &= not has_metaspace
         elif name == "Metaspace":
+            steps.is_known &= not has_metaspace and steps.bert_options is None
             scheme = part.get("prepend_scheme", "always" if part.get("add_prefix_space", True) else "never")
-            steps.add_space_prefix = scheme != "never"
-            steps.space_prefix_once = True
+            if not prepends:  # after which there is a blank in front
+                steps.add_space_prefix = scheme != "never"
+                steps.space_prefix_once = True
             steps.stops_at_spaces = part.get("split", True) is not False
+            has_metaspace = steps.marks_blanks = True
         elif name == "BertPreTokenizer":
-            pass  # its words are those of the table of characters
+            steps.splits_pieces |= steps.bert_options is None  # else its words are those of the table of characters
         elif name == "ByteLevel":
-            steps.add_space_prefix |= bool(part.get("add_prefix_space"))
-        elif steps.bert_options is not None:
-            steps.is_known = False
+            steps.splits_pieces = steps.spells_bytes = True
+            if part.get("add_prefix_space"):
+                steps.add_space_prefix = steps.space_prefix_once = True
+                steps.is_known &= place == 0  # elsewhere every word gets a blank
+        elif not steps.marks_blanks or name != "Split" or (part.get("pattern") or {}).get("String") != " ":
+            steps.splits_pieces = True  # Gemma splits at blanks, which were replaced
     if splits_words or (strips and merges):
         steps.remove_extra_whitespaces = True
         # other white space is a blank for a character map only

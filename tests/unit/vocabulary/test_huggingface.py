@@ -82,8 +82,8 @@ def test_byte_level_ids_equal_those_of_tokenizers(default_tokenizer, tmp_path, s
     assert tok.token_bytes(end + 3) == b"<tool>"
     assert tok.token_bytes(300) == default_tokenizer.token_bytes(300)
     for text in TEXTS:
-        if split == "prefix" and (not text or text[0] in " <"):
-            continue  # tokenizers adds no blank before one, nor to the text after an added token
+        if split == "prefix" and not text:
+            continue
         expected = judge.encode(text, add_special_tokens=False).ids
         assert tok.encode(text, parse_special=True) == expected, text
     assert Tokenizer.from_huggingface(judge).encode(TEXTS[1]) == tok.encode(TEXTS[1])
@@ -345,3 +345,28 @@ def test_tokens_around_a_text_are_those_of_the_post_processor(default_tokenizer,
     for text in TEXTS:
         assert tok.encode(text, parse_special=True, add_special=True) == judge.encode(text).ids
     assert tok.encode("a") == judge.encode("a", add_special_tokens=False).ids
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps"),
+    [
+        # each was encoded as if the part that is not known were not there
+        ("Unigram", {"pre_tokenizer": {"type": "Whitespace"}}),
+        ("Unigram", {"pre_tokenizer": {"type": "Punctuation", "behavior": "Isolated"}}),
+        ("Unigram", {"pre_tokenizer": None}),  # blanks stay blanks
+        ("BPE", {"pre_tokenizer": {"type": "Digits", "individual_digits": True}}),
+        ("BPE", {"fuse_unk": False}),
+    ],
+)
+def test_what_no_encoder_does_is_encoded_by_longest_match(kind, steps):
+    mark = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    texts = ["<unk>", "</s>", "\u2581", "a", "b"]
+    if kind == "Unigram":
+        model = {"type": kind, "unk_id": 0, "vocab": [[text, -1.0] for text in texts]}
+    else:
+        model = {"type": kind, "vocab": {text: i for i, text in enumerate(texts)}, "merges": [], "unk_token": "<unk>"}
+        model["fuse_unk"] = steps.get("fuse_unk", True)
+    document = {"added_tokens": [added(1, "</s>", True)], "pre_tokenizer": mark, "model": model}
+    if "fuse_unk" not in steps:
+        assert Tokenizer(read_huggingface(Wrapped(document))).encoder_name in ("ugm", "spm")
+    assert Tokenizer(read_huggingface(Wrapped({**document, **steps}))).encoder_name == "greedy"

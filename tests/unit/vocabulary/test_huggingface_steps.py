@@ -18,6 +18,8 @@ MERGE = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "▁"}
 MARK = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 WHITESPACE = {"type": "WhitespaceSplit"}
+LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True}
+DIGITS = {"type": "Digits", "individual_digits": True}
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": False, "lowercase": True}
 
 
@@ -33,18 +35,32 @@ def steps(*normalizers: dict, pre: tuple[dict, ...] = ()) -> Steps:
 def test_known_steps():
     assert steps() == Steps()
     assert steps({"type": "NFC"}) == Steps(normalization="NFC")
-    assert steps({"type": "Prepend", "prepend": "▁"}, MARK) == Steps(add_space_prefix=True)
-    metaspace = Steps(add_space_prefix=True, space_prefix_once=True, stops_at_spaces=True)
+    assert steps({"type": "Prepend", "prepend": "▁"}, MARK) == Steps(add_space_prefix=True, marks_blanks=True)
+    metaspace = Steps(add_space_prefix=True, space_prefix_once=True, stops_at_spaces=True, marks_blanks=True)
     assert steps(pre=(METASPACE,)) == metaspace
     never = METASPACE | {"prepend_scheme": "never", "split": False}
-    assert steps(pre=(never,)) == Steps(space_prefix_once=True)
+    assert steps(pre=(never,)) == Steps(space_prefix_once=True, marks_blanks=True)
     t5 = steps(PRECOMPILED, STRIP, MERGE, pre=(METASPACE,))
     assert t5.charsmap.to_bytes() == CHARSMAP
-    assert t5 == Steps(charsmap=t5.charsmap, add_space_prefix=True, remove_extra_whitespaces=True, stops_at_spaces=True)
+    assert t5 == Steps(
+        charsmap=t5.charsmap, add_space_prefix=True, remove_extra_whitespaces=True, stops_at_spaces=True,
+        marks_blanks=True,
+    )  # fmt: skip
     xlmr = steps(PRECOMPILED, pre=(WHITESPACE, METASPACE))
     assert xlmr == Steps(
-        charsmap=xlmr.charsmap, add_space_prefix=True, remove_extra_whitespaces=True, stops_at_spaces=True
+        charsmap=xlmr.charsmap, add_space_prefix=True, remove_extra_whitespaces=True, stops_at_spaces=True,
+        marks_blanks=True,
+    )  # fmt: skip
+    # with a blank put in front of all texts, another one is put in front of none
+    assert steps({"type": "Prepend", "prepend": "▁"}, MARK, pre=(METASPACE | {"prepend_scheme": "first"},)) == Steps(
+        add_space_prefix=True, stops_at_spaces=True, marks_blanks=True
     )
+    assert steps(pre=(LEVEL,)) == Steps(
+        add_space_prefix=True, space_prefix_once=True, splits_pieces=True, spells_bytes=True
+    )
+    gemma = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    assert steps(MARK, pre=(gemma,)) == Steps(marks_blanks=True)  # there are no blanks any more
+    assert steps(pre=(gemma,)).splits_pieces
     assert steps(BERT).bert_options == ("clean_text", "lowercase", "strip_accents")
     assert steps(BERT | {"strip_accents": False}).bert_options == ("clean_text", "lowercase")
 
@@ -60,6 +76,10 @@ def test_known_steps():
         ((PRECOMPILED, PRECOMPILED), ()),
         (({"type": "Replace", "pattern": {"String": "a"}, "content": "▁"},), ()),
         ((BERT,), (WHITESPACE,)),
+        ((BERT,), (METASPACE,)),
+        ((), (METASPACE, METASPACE)),
+        ((PRECOMPILED,), (METASPACE, WHITESPACE)),
+        ((), (DIGITS, LEVEL)),  # a blank in front of every word
     ],
 )
 def test_what_is_not_known_says_so(normalizers, pre):
