@@ -117,6 +117,7 @@ def read_steps(document: Json) -> Steps:
             steps.splits_pieces |= steps.bert_options is None  # else its words are those of the table of characters
         elif name == "ByteLevel":
             steps.splits_pieces = steps.spells_bytes = True
+            steps.is_known &= not prepends
             if part.get("add_prefix_space"):
                 steps.add_space_prefix = steps.space_prefix_once = True
                 steps.is_known &= place == 0  # elsewhere every word gets a blank

@@ -80,6 +80,7 @@ def test_known_steps():
         ((), (METASPACE, METASPACE)),
         ((PRECOMPILED,), (METASPACE, WHITESPACE)),
         ((), (DIGITS, LEVEL)),  # a blank in front of every word
+        (({"type": "Prepend", "prepend": "▁"},), (LEVEL,)),
     ],
 )
 def test_what_is_not_known_says_so(normalizers, pre):
