@@ -104,8 +104,8 @@ class GrowingText(ABC):
         VocabularyError : as `tokens`.
         """
         if self._count is None:
-            is_known = self._encoder is not None and self._n_unnamed is None
-            self._count = self._count_words(self._encoder) if is_known else len(self.tokens())
+            encoder = self._encoder if self._n_unnamed is None else None
+            self._count = len(self.tokens()) if encoder is None else self._count_words(encoder)
         return self._count
 
     def _look_for_names(self, part: bytes) -> None:

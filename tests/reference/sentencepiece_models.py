@@ -5,6 +5,7 @@ In: tokens with scores, a text. Out: tokens. Cost: exponential (unigram), quadra
 
 from __future__ import annotations
 
+import heapq
 from itertools import pairwise
 
 UNKNOWN = ""
@@ -36,3 +37,30 @@ def merge(text: str, tokens: dict[str, float]) -> list[str]:
             return symbols
         place = min(found)[1]
         symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+
+
+def merge_long(text: str, tokens: dict[str, float]) -> list[str]:
+    """As `merge`, for texts of thousands of characters."""
+    symbols: list[str] = list(text)
+    before, behind = list(range(-1, len(text) - 1)), list(range(1, len(text) + 1))
+    waiting: list[tuple[float, int, str, str]] = []
+
+    def offer(left: int) -> None:
+        right = behind[left]
+        if right < len(symbols) and symbols[left] + symbols[right] in tokens:
+            heapq.heappush(waiting, (-tokens[symbols[left] + symbols[right]], left, symbols[left], symbols[right]))
+
+    for place in range(len(text)):
+        offer(place)
+    while waiting:
+        _, left, first, second = heapq.heappop(waiting)
+        right = behind[left]
+        if right == len(symbols) or symbols[left] != first or symbols[right] != second:
+            continue
+        symbols[left], symbols[right], behind[left] = first + second, "", behind[right]
+        if behind[left] < len(symbols):
+            before[behind[left]] = left
+            offer(left)
+        if before[left] >= 0:
+            offer(before[left])
+    return [symbol for symbol in symbols if symbol]

@@ -12,7 +12,7 @@ from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
-from tests.reference.sentencepiece_models import merge
+from tests.reference.sentencepiece_models import merge, merge_long
 
 from .samples import llama_cpp_samples
 
@@ -59,6 +59,21 @@ def test_merging_equals_the_definition(rng, scaled):
         for length in (3, 10, 30, 70):  # short words are merged in another way than long ones
             text = "".join(rng.choices(letters, k=length))
             assert [[*tokens][token] for token in model.encode(text)] == merge(text, tokens), (text, tokens)
+
+
+def test_words_of_thousands_of_characters_are_merged_as_the_definition_says(rng, scaled):
+    # up to 4,096 symbols all pairs wait in one heap, of longer words those that come in order in lists
+    for _ in range(scaled(12)):
+        letters = rng.choice(["ab", "abc", "aé日x"])
+        names = {"".join(rng.choices(letters, k=rng.randrange(2, 7))) for _ in range(rng.randrange(3, 60))}
+        n_scores = rng.choice([1, 8, 1000])
+        tokens = {name: -float(rng.randrange(n_scores)) for name in [*letters, *sorted(names - {*letters})]}
+        model = encoder([name.encode() for name in tokens], [*tokens.values()])
+        parts = ["".join(rng.choices(letters, k=rng.randrange(1, 9))) for _ in range(5)]
+        for length in (1000, 4000, 4200, 9000):
+            text = "".join(rng.choices(rng.choice([letters, parts, parts[:2]]), k=length))[:length]
+            assert merge(text[:60], tokens) == merge_long(text[:60], tokens)
+            assert [[*tokens][token] for token in model.encode(text)] == merge_long(text, tokens), tokens
 
 
 def test_characters_that_are_no_token_may_be_part_of_one():
