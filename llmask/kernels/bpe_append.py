@@ -146,8 +146,11 @@ def begin_tail(table, state, first, total, n_rows):
 
 
 @kernel
-def read_on(table, state, text, n_read, prefixes, running, rows, levels, buffer):
-    """Read a text up to `n_read`, step by step; returns the number of its tokens. Final words become rows."""
+def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, levels, buffer):
+    """Read a text up to `n_read`, step by step; returns the number of its tokens. Final words become rows.
+
+    `tail_count`: tokens of the tail without the last byte; -1: not known.
+    """
     never_inline()
     n_classes = table[N_CLASSES]
     first, total = load_i64(state + FIRST), load_i64(state + TOTAL_COUNT)
@@ -162,10 +165,14 @@ def read_on(table, state, text, n_read, prefixes, running, rows, levels, buffer)
             break
         if entry & 1:
             matched = place
-        row = entry >> 1
+        before, row = row, entry >> 1
         if row == 0 and matched > first:
-            n_running = extend(table, text, first, known, matched, prefixes, running, n_running)
-            total += count_prefix(table, text, first, matched, n_read, prefixes)
+            is_end = matched == n_read - 1 and load_i32(table[TRANSITIONS] + (before + n_classes) * 4) & 1 != 0
+            if is_end and tail_count >= 0:  # the word is the tail that was counted: most misses are those
+                total += tail_count
+            else:
+                n_running = extend(table, text, first, known, matched, prefixes, running, n_running)
+                total += count_prefix(table, text, first, matched, n_read, prefixes)
             needed = max(needed, place + 1)
             write_row(rows, n_rows, matched, needed, total, 1)
             n_rows += 1
@@ -309,7 +316,8 @@ def append_bytes(address, state, text, n_old, n_bytes, prefixes, running, rows, 
             count += total
         else:
             if prefixes != 0:
-                count = read_on(table, state, text, n_read, prefixes, running, rows, levels, buffer)
+                tail_count = count - total if n_read > n_old + 1 else -1
+                count = read_on(table, state, text, n_read, tail_count, prefixes, running, rows, levels, buffer)
             else:
                 count = scan_on(table, state, text, n_read, rows, levels, buffer)
             if count == FAILED:
