@@ -173,6 +173,7 @@ def read_on(table, state, text, n_read, tail_count, prefixes, running, rows, lev
             else:
                 n_running = extend(table, text, first, known, matched, prefixes, running, n_running)
                 total += count_prefix(table, text, first, matched, n_read, prefixes)
+            tail_count = -1  # it was that of the first word
             needed = max(needed, place + 1)
             write_row(rows, n_rows, matched, needed, total, 1)
             n_rows += 1
@@ -316,7 +317,7 @@ def append_bytes(address, state, text, n_old, n_bytes, prefixes, running, rows, 
             count += total
         else:
             if prefixes != 0:
-                tail_count = count - total if n_read > n_old + 1 else -1
+                tail_count = count - total if is_listing and n_read > n_old + 1 else -1
                 count = read_on(table, state, text, n_read, tail_count, prefixes, running, rows, levels, buffer)
             else:
                 count = scan_on(table, state, text, n_read, rows, levels, buffer)
