@@ -30,7 +30,7 @@ IMPORT_ORDER = (
     ("llmask.vocabulary",),
     ("llmask.trie",),
     ("llmask.encoders",),
-    ("llmask.token_table", "llmask.token_sources", "llmask.chunks", "llmask.tokenizer"),
+    ("llmask.token_table", "llmask.token_sources", "llmask.chunks", "llmask.text_batches", "llmask.tokenizer"),
     ("llmask.stream_decoder", "llmask.counting", "llmask.defaults"),
     ("llmask.derivatives",),
     ("llmask.grammar",),
