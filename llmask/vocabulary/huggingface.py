@@ -210,13 +210,12 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
     model = document["model"]
     plan = read_steps(document)
     patterns = _patterns(document) if byte_alphabet else None
-    unknown = model.get("unk_token")
     data = EncoderData(
         kind="greedy",
         normalization=plan.normalization,
         add_space_prefix=plan.add_space_prefix,
         space_prefix_once=plan.space_prefix_once,
-        unknown_id=-1 if not unknown else texts.find(unknown.encode()),
+        unknown_id=_unknown_id(model, kind, texts),
     )
     if kind == "WordPiece":
         if plan.bert_options is None or not plan.is_known or plan.splits_pieces:
@@ -237,13 +236,12 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
         stops_at_spaces=plan.stops_at_spaces,
     )
     if kind == "Unigram":
-        unknown_id = model.get("unk_id")
         scores = np.zeros(texts.n_strings, np.float32)
         listed = np.array([score for _, score in model["vocab"]], np.float32)
         if not np.isfinite(listed).all():
             raise VocabularyError(f"the score of token {int(np.argmin(np.isfinite(listed)))} is not a number")
         scores[: len(listed)] = listed
-        return replace(pieces, kind="ugm", scores=scores, unknown_id=-1 if unknown_id is None else int(unknown_id))
+        return replace(pieces, kind="ugm", scores=scores)
     merges = make_table([(m if isinstance(m, str) else " ".join(m)).encode() for m in model.get("merges") or []])
     if not byte_alphabet:
         return replace(pieces, kind="spm", merges=merges)
@@ -252,6 +250,14 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
     return replace(
         data, kind="bpe", merges=merges, patterns=patterns, ignore_merges=bool(model.get("ignore_merges", False))
     )
+
+
+def _unknown_id(model: Json, kind: str, texts: StringTable) -> int:
+    """The token that stands for the unknown, -1 where there is none."""
+    named = model.get("unk_id" if kind == "Unigram" else "unk_token")
+    if kind == "Unigram":
+        return -1 if named is None else int(named)
+    return texts.find(named.encode()) if named else -1
 
 
 def _template(part: Json | None, texts: StringTable) -> dict[str, Any]:

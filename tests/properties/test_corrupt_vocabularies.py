@@ -50,7 +50,9 @@ def json_file(path: Path, kind: str) -> Path:
         "WordPiece": {"vocab": {text: i for i, text in enumerate(texts)}, "unk_token": "<unk>"},
         "BPE": {"vocab": {text: i for i, text in enumerate([*texts, "ab"])}, "merges": ["a b"], "unk_token": "<unk>"},
     }[kind]
-    steps = {"normalizer": {"type": "BertNormalizer"}} if kind == "WordPiece" else {}
+    steps = {"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "always", "split": True}}
+    if kind == "WordPiece":
+        steps = {"normalizer": {"type": "BertNormalizer"}}
     document = {"added_tokens": added, **steps, "model": {"type": kind, **model}}
     path.write_text(json.dumps(document, ensure_ascii=False), "utf-8")
     return path

@@ -369,4 +369,6 @@ def test_what_no_encoder_does_is_encoded_by_longest_match(kind, steps):
     document = {"added_tokens": [added(1, "</s>", True)], "pre_tokenizer": mark, "model": model}
     if "fuse_unk" not in steps:
         assert Tokenizer(read_huggingface(Wrapped(document))).encoder_name in ("ugm", "spm")
-    assert Tokenizer(read_huggingface(Wrapped({**document, **steps}))).encoder_name == "greedy"
+    tok = Tokenizer(read_huggingface(Wrapped({**document, **steps})))
+    assert tok.encoder_name == "greedy"
+    assert tok.encode("ab?")[-3:] == [3, 4, 0]  # what no token spells is the unknown one there, too
