@@ -83,6 +83,8 @@ class Tokenizer(TokenSources):
         """
         if method == "exact" and not parse_special and not add_special and isinstance(text, str):
             encode = self._encode_whole
+            if encode is None and self.part_encoder is not None and not self.has_names(text):
+                encode = self.part_encoder.encode
             if encode is not None:  # a short text takes no longer than what follows
                 try:
                     return encode(text)
