@@ -14,6 +14,7 @@ In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Co
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Protocol
 
 from ..vocabulary.patterns import PATTERNS
@@ -124,7 +125,7 @@ class SpecialTokens:
 
 
 def _split_at_words(text: str, name: str) -> list[str]:
-    """As `text.split(name)`, but only where no letter, digit or underscore stands beside the name."""
+    """As `text.split(name)`, but only where no character of a word stands beside the name."""
     found, start, place = [], 0, text.find(name)
     while place >= 0:
         end = place + len(name)
@@ -136,4 +137,8 @@ def _split_at_words(text: str, name: str) -> list[str]:
 
 
 def _is_in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    r"""Whether a character, or none at an end of the text, is one of `\w`: letters, marks, digits, "_" and its like."""
+    if not character:
+        return False
+    category = unicodedata.category(character)
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or character in "\u200c\u200d"

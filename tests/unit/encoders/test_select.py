@@ -59,3 +59,27 @@ def test_longer_names_go_first(special):
 def test_texts_without_names_stay_whole(special):
     assert special.cut("plain", parse_special=True) == ["plain"]
     assert special.cut("", parse_special=True) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "is_word"),
+    [
+        ("", False),
+        ("a", True),
+        ("_", True),
+        ("9", True),
+        ("\u0940", True),
+        ("\u200d", True),
+        ("\u00bd", False),
+        ("-", False),
+    ],
+)
+def test_whole_words_stand_beside_no_character_of_a_word(before, is_word):
+    # a vowel sign belongs to the word, a fraction does not
+    texts, types = [b"a", b"<s>", b"12"], np.array([1, 3, 4], np.uint8)
+    data = EncoderData(whole_words=(2,))
+    table = make_table(texts)
+    special = SpecialTokens(freeze_vocabulary(table, table, types, types == TokenType.CONTROL, (1,), data))
+    assert special.cut(before + "12 ", parse_special=False) == (
+        [before + "12 "] if is_word else [*filter(None, [before]), 2, " "]
+    )
