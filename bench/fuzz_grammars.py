@@ -4,9 +4,9 @@
 
 Grammars of the tests are damaged `--count` times (bench/mutations.py), compiled, and walked for some tokens. The table
 says how many were compiled and how many refused, by a GrammarError or by a limit, the longest times of the processor
-and the most memory that the process ever had. Any other exception, more than MAX_SECONDS of the processor's time, and
-the failed allocation of what lies beyond EXTRA_BYTES are faults: they are printed when they are found, and the exit
-code is 1.
+and the most memory that the process ever had. Any other exception, more than MAX_SECONDS of the processor's time in
+each of three trials (threads that share a core have inflated it threefold), and the failed allocation of what lies
+beyond EXTRA_BYTES are faults: they are printed when they are found, and the exit code is 1.
 
 In: names of languages. Out: a table. Cost: 1 to 8 ms a grammar.
 """
@@ -29,9 +29,10 @@ from bench.mutations import DRAW
 from llmask.errors import GrammarError, LimitExceeded
 
 MAX_SECONDS = 2.0
-HANGING_SECONDS = 30.0  # of the processor's time: Python is interrupted
+HANGING_SECONDS = 30.0  # of the processor's time: Python is interrupted; while this runs its clock has ticks of some ms
 EXTRA_BYTES = 3 * 2**30  # of address space, beside what the process has when it begins
 N_TOKENS = 8
+N_TRIALS = 3  # of what takes too long
 ROUND = 1000  # grammars of one compiler
 
 
@@ -74,9 +75,22 @@ def try_mutation(compiler: llmask.Compiler, bitmask: np.ndarray, language: str, 
         signal.setitimer(signal.ITIMER_PROF, 0)
     ended = time.process_time()
     compiled = compiled if compiled > started else ended
-    if ended - started > MAX_SECONDS and not outcome.startswith("FAULT"):
-        outcome = f"FAULT: slow: {outcome}"
     return Tried(outcome, compiled - started, ended - compiled, text)
+
+
+def seconds_of(tried: Tried) -> float:
+    """Of compiling and walking."""
+    return tried.compiling + tried.walking
+
+
+def try_slowly(tokenizer: llmask.Tokenizer, tried: Tried, language: str, case: str) -> Tried:
+    """The fastest trial of a case that took too long, with compilers of its own; a fault if that was slow, too."""
+    bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
+    for _ in range(1, N_TRIALS):
+        again = try_mutation(llmask.Compiler(tokenizer, cache_bytes=0), bitmask, language, case)
+        tried = min(tried, again, key=seconds_of)
+    is_slow = seconds_of(tried) > MAX_SECONDS and not tried.outcome.startswith("FAULT")
+    return tried._replace(outcome=f"FAULT: slow: {tried.outcome}") if is_slow else tried
 
 
 def walk(rng: random.Random, matcher: llmask.Matcher, bitmask: np.ndarray) -> None:
@@ -100,6 +114,8 @@ def measure(tokenizer: llmask.Tokenizer, language: str, count: int, seed: int) -
             compiler = llmask.Compiler(tokenizer, cache_bytes=0)
         case = f"{language} {number}"
         tried = try_mutation(compiler, bitmask, language, case)
+        if seconds_of(tried) > MAX_SECONDS:
+            tried = try_slowly(tokenizer, tried, language, case)
         outcomes[tried.outcome.partition(":")[0] if tried.outcome.startswith("FAULT") else tried.outcome] += 1
         if tried.outcome.startswith("FAULT"):
             print(f"{case}, {tried.outcome}, {tried.compiling:.1f} + {tried.walking:.1f} s\n{tried.text!a}", flush=True)
