@@ -69,7 +69,7 @@ from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
 MASK_NONE = 0  # not computed yet
 MASK_LIST = 1  # a short list of tokens
 MASK_WORDS = 2  # a whole bitmask
-MANY_NODES = 20_000  # left to the walk by a slice: looking what changed comes first
+MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
 LIST_AT_MOST = 256  # longer lists are kept as bitmasks: filling from a list costs 1 ns a token, from a mask 0.3 us
 
 
