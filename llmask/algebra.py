@@ -109,8 +109,8 @@ class GrammarValue:
         Raises
         ------
         LimitExceeded : no sentence was found that is so short.
-        LlmaskError : an argument is no whole number, or the grammar names tokens, or has rules with a parameter or
-            `max_tokens`.
+        LlmaskError : an argument is no whole number, the grammar has `max_tokens`, or no sentence without a token that
+            it names.
 
         Examples
         --------

@@ -8,6 +8,10 @@ What both allow to the end is a sentence.
                 cost paths", 1968): by bytes written and bytes needed, which is never more than what it takes
     sample      at random; when it has become long, by what needs the fewest bytes; tried again where it fails
 
+Where there are no derivations to follow, because rules with a parameter are written while they are read, or tokens
+without a text are named, the engine alone says what may come next: samples are random bytes and then a shortest end,
+and what needs a named token is no sentence in bytes.
+
 In: a `CompiledGrammar`. Out: bytes. Cost: about 0.1 ms a byte of a sample; MOST_STEPS bounds the search.
 """
 
@@ -34,10 +38,13 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 100_000  # places that the search for a shortest sentence looks at: some seconds
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
-MOST_TRIES = 200  # random derivations, before the shortest sentence stands in
+MOST_NEAR = 500  # configurations, for the end of a sample of which nothing is derived: a fifth of a second
+MOST_BLIND = 20  # tries of such samples
+MOST_TRIES = 200  # random derivations
 MOST_STEPS_OF_SAMPLE = 20_000  # of one try
 LEAST_TARGET = 8  # bytes after which a sample begins to look for an end, at least
 GROWS = 0.3  # how often the shortest ways on are left out while there is room
+ENDS = 0.05  # how often a sample of which nothing is derived ends where it may
 BLANKS = 0.3  # how often something ignored stands between lexemes
 LEXEME_BYTES = (4, 16, 16, 64, 400)  # how long a random lexeme gets before it looks for an end
 ALL_BYTES = np.arange(256, dtype=np.int32)
@@ -75,7 +82,7 @@ class Sentences:
 
     Raises
     ------
-    LlmaskError : the grammar names tokens, or has rules with a parameter or `max_tokens`.
+    LlmaskError : the grammar has `max_tokens`.
     """
 
     def __init__(self, store: Store, rules: Rules, has_regions: bool = False) -> None:
@@ -84,31 +91,156 @@ class Sentences:
         self._strings = Strings(store.nodes, store.table, store.lock)
         self._nodes = store.nodes
         self._ignored = rules.ignored
-        self._derivations = Derivations(rules, self._strings.lexeme_length)
+        self._derivations: Derivations | None = None
+        self._missing: LlmaskError | None = None  # why there are no derivations
+        try:
+            self._derivations = Derivations(rules, self._strings.lexeme_length)
+        except LimitExceeded:
+            raise
+        except LlmaskError as error:
+            self._missing = error
         self._lock = threading.Lock()
 
     def shortest_of(self, grammar: CompiledGrammar) -> bytes:
         """See `CompiledGrammar.shortest`."""
         with self._lock:
-            return _Search(self, grammar).shortest()
+            return self._search(grammar).shortest()
 
     def sample_of(self, grammar: CompiledGrammar, seed: int, max_bytes: int) -> bytes:
         """See `CompiledGrammar.sample`."""
         with self._lock:
-            return _Search(self, grammar).sample(seed, max_bytes)
+            return self._search(grammar).sample(seed, max_bytes)
+
+    def _search(self, grammar: CompiledGrammar) -> _Reader:
+        if self._derivations is None:
+            return _Reader(grammar, self._missing)
+        return _Search(self, self._derivations, grammar)
 
 
-class _Search:
-    """One call: what is known of a grammar, and its newest tables."""
+class _Reader:
+    """One call, of a grammar whose derivations are not known: what its engine reads.
 
-    def __init__(self, known: Sentences, grammar: CompiledGrammar) -> None:
-        self._strings = known._strings
-        self._nodes = known._nodes
-        self._ignored = known._ignored
-        self._derivations = known._derivations
+    Parameters
+    ----------
+    missing : why they are not known, where they are not.
+
+    Attributes
+    ----------
+    n_tries : random sentences that are begun, before the shortest one stands in.
+    """
+
+    n_tries = MOST_BLIND
+
+    def __init__(self, grammar: CompiledGrammar, missing: LlmaskError | None = None) -> None:
+        self._missing = missing
         self._generation = grammar.generation
         if self._generation.table.bytes_used > self._generation.room:
             self._generation = grammar.generation_after(self._generation)
+
+    def shortest(self) -> bytes:
+        """A shortest sentence, in bytes: by what the engine reads, where lexemes take what most derivations need.
+
+        Raises
+        ------
+        LimitExceeded : the search looks at too many configurations.
+        LlmaskError : there is none.
+        """
+        found, is_over = self._ending(self._generation.start, MOST_READ)
+        if found is not None:
+            return found
+        if is_over and self._missing is not None:
+            raise LlmaskError(f"no sentence in bytes was found: {self._missing.message}", help=self._missing.help)
+        if is_over:
+            raise LlmaskError("the grammar has no sentence: lexemes take what others need", help='use lexer="exact"')
+        raise LimitExceeded(
+            f"the search for a shortest sentence looks at more than {MOST_STEPS} places",
+            help="ask for a sample, or make the grammar smaller",
+        )
+
+    def sample(self, seed: int, max_bytes: int) -> bytes:
+        """A random sentence of at most `max_bytes`.
+
+        Raises
+        ------
+        LimitExceeded : the shortest sentence is longer, or not found.
+        """
+        random = Random(seed)
+        for number in range(self.n_tries):
+            target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(max_bytes / 2, LEAST_TARGET)))))
+            found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0)
+            if found is not None and len(found) <= max_bytes:
+                return found
+        found = self.shortest()
+        if len(found) > max_bytes:
+            raise LimitExceeded(
+                f"the shortest sentence has {len(found)} bytes, more than {max_bytes}", help="give a larger max_bytes"
+            )
+        return found
+
+    def _try(self, random: Random, target: int, blanks: float) -> bytes | None:
+        """A random sentence, or None where none was found."""
+        here, text = self._generation.start, bytearray()
+        flags = np.zeros(256, np.int32)
+        while len(text) < target:
+            if self._may_end(here) and random.random() < ENDS:
+                break
+            self._generation.run(engine.LIVE_BYTES, here, data=flags)
+            live = np.flatnonzero(flags).tolist()
+            if not live:
+                break
+            text.append(random.choice(live))
+            here = self._read(here, text[-1])
+            if here == REFUSED:
+                return None
+        rest, _ = self._ending(here, MOST_NEAR)
+        return None if rest is None else bytes(text) + rest
+
+    def _ending(self, start: int, most: int) -> tuple[bytes | None, bool]:
+        """The fewest bytes with which a configuration ends, or None, and whether then there are none.
+
+        At most `most` configurations are looked at.
+        """
+        order: list[tuple[int, int, int]] = [(start, -1, -1)]  # configuration, number before, byte
+        known = {start}
+        flags = np.zeros(256, np.int32)
+        for number, (here, _, _) in enumerate(order):  # grows
+            if self._may_end(here):
+                found = bytearray()
+                while order[number][1] >= 0:
+                    found.append(order[number][2])
+                    number = order[number][1]
+                return bytes(reversed(found)), True
+            self._generation.run(engine.LIVE_BYTES, here, data=flags)
+            for byte in np.flatnonzero(flags).tolist():
+                after = self._read(here, byte)
+                if after != REFUSED and after not in known:
+                    known.add(after)
+                    order.append((after, number, byte))
+            if len(order) > most:
+                return None, False
+        return None, True
+
+    def _read(self, here: int, byte: int) -> int:
+        return self._generation.run(engine.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
+
+    def _read_all(self, here: int, text: bytes) -> int:
+        return self._generation.run(engine.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
+
+    def _may_end(self, here: int) -> bool:
+        return bool(engine.is_accepting(self._generation.table.address, here))
+
+
+class _Search(_Reader):
+    """One call, of a grammar whose derivations are known."""
+
+    n_tries = MOST_TRIES
+
+    def __init__(self, known: Sentences, derivations: Derivations, grammar: CompiledGrammar) -> None:
+        super().__init__(grammar)
+        self._strings = known._strings
+        self._nodes = known._nodes
+        self._ignored = known._ignored
+        self._derivations = derivations
 
     # --- a shortest one
 
@@ -139,32 +271,7 @@ class _Search:
                     nodes.append(following)
             if len(nodes) > MOST_STEPS:
                 break
-        return self._shortest_read()
-
-    def _shortest_read(self) -> bytes:
-        """A shortest sentence, by what the engine reads alone: where lexemes take what most derivations need."""
-        order: list[tuple[int, int, int]] = [(self._generation.start, -1, -1)]  # configuration, number before, byte
-        known = {self._generation.start}
-        flags = np.zeros(256, np.int32)
-        for number, (here, _, _) in enumerate(order):
-            if self._may_end(here):
-                found = bytearray()
-                while order[number][1] >= 0:
-                    found.append(order[number][2])
-                    number = order[number][1]
-                return bytes(reversed(found))
-            self._generation.run(engine.LIVE_BYTES, here, data=flags)
-            for byte in np.flatnonzero(flags).tolist():
-                after = self._read(here, byte)
-                if after != REFUSED and after not in known:
-                    known.add(after)
-                    order.append((after, number, byte))
-            if len(order) > MOST_READ:
-                raise LimitExceeded(
-                    f"the search for a shortest sentence looks at more than {MOST_STEPS} places",
-                    help="ask for a sample, or make the grammar smaller",
-                )
-        raise LlmaskError("the grammar has no sentence: lexemes take what others need", help='use lexer="exact"')
+        return super().shortest()
 
     def _after(self, number: int, node: Node) -> list[tuple[Node, int]]:
         """The nodes behind one, and the bytes that they need."""
@@ -202,26 +309,6 @@ class _Search:
         return bytes(reversed(found))
 
     # --- random ones
-
-    def sample(self, seed: int, max_bytes: int) -> bytes:
-        """A random sentence of at most `max_bytes`.
-
-        Raises
-        ------
-        LimitExceeded : the shortest sentence is longer, or not found.
-        """
-        random = Random(seed)
-        for number in range(MOST_TRIES):
-            target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(max_bytes / 2, LEAST_TARGET)))))
-            found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0)
-            if found is not None and len(found) <= max_bytes:
-                return found
-        found = self.shortest()
-        if len(found) > max_bytes:
-            raise LimitExceeded(
-                f"the shortest sentence has {len(found)} bytes, more than {max_bytes}", help="give a larger max_bytes"
-            )
-        return found
 
     def _try(self, random: Random, target: int, blanks: float) -> bytes | None:
         """A random sentence, or None where the engine refuses what was derived."""
@@ -268,17 +355,6 @@ class _Search:
                 text += written
                 return after
         return REFUSED
-
-    # --- the engine
-
-    def _read(self, here: int, byte: int) -> int:
-        return self._generation.run(engine.ADVANCE, here, data=ALL_BYTES[byte : byte + 1].copy())
-
-    def _read_all(self, here: int, text: bytes) -> int:
-        return self._generation.run(engine.ADVANCE, here, data=np.frombuffer(text, np.uint8).astype(np.int32))
-
-    def _may_end(self, here: int) -> bool:
-        return bool(engine.is_accepting(self._generation.table.address, here))
 
 
 def _runs_on(before: bytearray, text: bytes) -> bool:

@@ -115,9 +115,10 @@ def cover(store, node, char):
 
 
 @kernel
-def _roams(store, node, char):
+def _roams(store, node, char, may_end):
     """Whether `node` is alive after any strings of `char`, decided by following them: there are few ways to be.
 
+    `may_end`: 0 when it must not end behind any of them, either.
     Reads the pairs of derivatives (of the node, of what is left of a string), breadth first.
     """
     never_inline()
@@ -138,7 +139,8 @@ def _roams(store, node, char):
             if rest == EMPTY:
                 continue
             after = derivative(store, left, byte)
-            if after == EMPTY or is_empty(store, after) or store[EXCEEDED] != 0:
+            is_over = after == EMPTY or is_empty(store, after) or (may_end == 0 and has_flag(store, after, NULLABLE))
+            if is_over or store[EXCEEDED] != 0:
                 store[SCRATCH_TOP] = first
                 return False
             if has_flag(store, rest, NULLABLE):
@@ -158,6 +160,39 @@ def _roams(store, node, char):
 
 
 @kernel
+def _lexeme(store, state, j):
+    """What is left of a lexeme of a state."""
+    return get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + 2 * j + 1)
+
+
+@kernel
+def _cover_of_state(store, state, char):
+    """A number of strings of `char` after any of which a state is certainly alive.
+
+    Where a lazy lexeme ends inside a token all the others do, too: each of them has to go on.
+    """
+    never_inline()
+    n = list_length(store, STATE_KEYS, state) // 2
+    n_lazy = 0
+    covered = 0
+    for j in range(n):
+        if is_lazy(store, _lexeme(store, state, j)):
+            n_lazy += 1
+        else:
+            covered = max(covered, cover(store, _lexeme(store, state, j), char))
+    if (covered != 0 and n_lazy == 0) or not is_wide(store, state):
+        return covered if n_lazy == 0 else 0
+    for j in range(n):
+        node = _lexeme(store, state, j)
+        if n_lazy == 0:
+            if _roams(store, node, char, 1):
+                return UNBOUNDED
+        elif is_lazy(store, node) and not _roams(store, node, char, 0):
+            return 0
+    return UNBOUNDED if n_lazy != 0 else 0
+
+
+@kernel
 def best_slice(store, state):
     """Position in SLICES of the largest slice whose tokens all stay alive from `state`, or -1."""
     never_inline()
@@ -169,17 +204,7 @@ def best_slice(store, state):
         at = i * SLICE_FIELDS
         if get_i64(slices, at + SLICE_CHAR) != char:
             char = get_i64(slices, at + SLICE_CHAR)
-            covered = 0
-            for j in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
-                node = get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + j + 1)
-                if is_lazy(store, node):
-                    return -1  # it may end inside a token, and so do all the others
-                covered = max(covered, cover(store, node, char))
-            if covered == 0 and is_wide(store, state):
-                for j in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
-                    node = get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + j + 1)
-                    if covered == 0 and _roams(store, node, char):
-                        covered = UNBOUNDED
+            covered = _cover_of_state(store, state, char)
         if get_i64(slices, at + SLICE_MOST) <= covered:
             if best < 0 or get_i64(slices, at + SLICE_TOKENS) > get_i64(slices, best * SLICE_FIELDS + SLICE_TOKENS):
                 best = i

@@ -1,8 +1,8 @@
 """Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string). Where no slice serves a wide state, its mask is made of that of the first wide state
-with the same lexemes (changed_walk.py), or else by a walk of the whole trie.
+names have the mask of any string). Where no slice serves a wide state, or one that leaves many nodes to the walk, its
+mask is made of that of the first wide state with the same lexemes (changed_walk.py), or else by such a walk.
 
 In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
 """
@@ -69,6 +69,7 @@ from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
 MASK_NONE = 0  # not computed yet
 MASK_LIST = 1  # a short list of tokens
 MASK_WORDS = 2  # a whole bitmask
+MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
 LIST_AT_MOST = 256  # longer lists are kept as bitmasks: filling from a list costs 1 ns a token, from a mask 0.3 us
 
 
@@ -86,21 +87,23 @@ def build_state_mask(store, asked):
     best = best_slice(store, state)
     lexemes = _lexemes(store, asked)
     base = get_i32(block(store, BASES), lexemes)
-    if best >= 0:
-        at = block(store, SLICES) + best * SLICE_FIELDS * 8
+    at = block(store, SLICES) + best * SLICE_FIELDS * 8
+    n_tokens = GIVEN_UP
+    if is_wide(store, state) and (best < 0 or load_i64(at + 8 * SLICE_TRIE_NODES) > MANY_NODES):
+        n_tokens = _changed_mask(store, state, base)
+        if n_tokens == GIVEN_UP:
+            store[N_EXITS] = first_exit
+    if n_tokens == GIVEN_UP and best >= 0:
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
         n_tokens = load_i64(at + 8 * SLICE_TOKENS)
         n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
         n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
-    elif is_wide(store, state):
-        n_tokens = _changed_mask(store, state, base)
-        if n_tokens == GIVEN_UP:
-            store[N_EXITS] = first_exit
-            fill_bytes(words, n_bytes, 0)
-            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
-    else:
+    elif n_tokens == GIVEN_UP:
         fill_bytes(words, n_bytes, 0)
-        n_tokens = narrow_walk(store, 0, state)
+        if is_wide(store, state):
+            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+        else:
+            n_tokens = narrow_walk(store, 0, state)
     if store[EXCEEDED] != 0:
         store[N_EXITS] = first_exit
         return

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 COMPLETE = "a trigger that is complete is never read as text, even where a longer one begins with it"
 JSON_SCHEMA = "a schema means what JSON Schema says: other properties are allowed unless it forbids them"
+EXCLUDED = "excluded strings stand in no string, of whatever pattern, and lengths are kept"
 ORDER = "in any order, each declared property is written once, and required ones are"
 
 
@@ -42,6 +43,49 @@ CASES = {
         {"type": "json_schema", "json_schema": CLOSED, "max_whitespace_cnt": 1},
         ['{"a":1}', '{ "a" : 1 }'],
         ['{  "a":1}', '{"a":  1}'],
+    ),
+    "strings that JSON does not hold": Case(
+        {
+            "type": "json_schema",
+            "json_schema": {
+                "type": "object",
+                "properties": {"a": {"type": "string"}, "b": {}, "c": {"enum": ["x", "x</c", 7]}},
+                "additionalProperties": True,
+            },
+            "excludes": ["</c", "q"],
+        },
+        [
+            '{"a": "x</d"}',
+            '{"c": "x"}',
+            '{"c": 7}',
+            '{"b": ["<", "/c", {"<": "/c"}]}',
+            '{"x": "</ c"}',
+            '{"a": "\\u003c/c"}',
+        ],
+        ['{"a": "x</c"}', '{"c": "x</c"}', '{"b": ["<", "</c>"]}', '{"b": {"</c": 1}}', '{"</c": 1}', '{"a": "q"}'],
+    ),
+    "strings with patterns and lengths": Case(
+        {
+            "type": "json_schema",
+            "json_schema": {
+                "type": "array",
+                "items": {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "string", "pattern": "^a+b+$"}]},
+            },
+            "excludes": ["ab"],
+        },
+        ['["a"]', '["ba", "a b"]'],
+        ['["aab"]', '["ab"]', '["cdef"]'],
+        {'["aab"]': EXCLUDED, '["ab"]': EXCLUDED, '["cdef"]': EXCLUDED},
+    ),
+    "an end in the arguments": Case(
+        {
+            "type": "tag",
+            "begin": "<",
+            "content": {"type": "json_schema", "json_schema": {"type": "string"}, "excludes": [">"]},
+            "end": ">",
+        },
+        ['<"a">', '<"\\"">'],
+        ['<">">', '<"a>">'],
     ),
     "a grammar": Case(
         {"type": "grammar", "grammar": 'root ::= "a" b\nb ::= [0-9] | "(" b ")"'}, ["a1", "a((2))"], ["", "a", "a(1"]

@@ -32,8 +32,7 @@ def accepts(grammar: CompiledGrammar, document: bytes) -> bool:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('start: "a" | <[65]> "b"', "names tokens"),
-        ('start: a::0\na::_: "a" a::incr(_) %if lt(_, 3) | "b"', "rules with a parameter"),
+        ('start: "a" <[65]> "b"', "no sentence in bytes was found: the grammar names tokens"),
         ('start: a "."\na[max_tokens=3]: /[a-z]+/', "max_tokens counts tokens"),
     ],
 )
@@ -42,6 +41,37 @@ def test_what_has_no_sentences_in_bytes_is_refused(compiler: Compiler, text: str
     for asked in (grammar.shortest, lambda: grammar.sample(1)):
         with pytest.raises(LlmaskError, match=message):
             asked()
+
+
+PERMUTATION = """start: part::0x7
+part::_: "a" part::clear_bit(0) %if bit_set(0) | "bb" part::clear_bit(1) %if bit_set(1)
+  | "c" part::clear_bit(2) %if bit_set(2) | "." %if is_zeros([0:3])"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shortest"),
+    [
+        ('start: a::0\na::_: "a" a::incr(_) %if lt(_, 3) | "b"', {b"b"}),
+        (PERMUTATION, {b"abbc.", b"acbb.", b"bbac.", b"bbca.", b"cabb.", b"cbba."}),
+        ('start: "a" start "b" | <[65]> | "xyz" | "a" <[66]>', {b"xyz"}),
+    ],
+)
+def test_sentences_that_only_the_engine_knows(compiler: Compiler, text: str, shortest: set[bytes]) -> None:
+    """Rules with a parameter are written while they are read; what names tokens may have sentences without them."""
+    grammar = compiler.lark(text)
+    assert grammar.shortest() in shortest
+    found = {grammar.sample(seed, max_bytes=40) for seed in range(30)}
+    assert all(accepts(grammar, sentence) for sentence in found)
+    assert len(found) > 2
+    assert grammar.sample(5) == grammar.sample(5)
+
+
+def test_a_grammar_without_derivations_meets_limits(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentences, "MOST_READ", 3)
+    grammar = compiler.lark("start: /[ab]{9}[ac]{9}/ <[65]>? | <[65]>")
+    with pytest.raises(LimitExceeded, match="looks at more than"):
+        grammar.shortest()
+    assert accepts(grammar, grammar.sample(1))
 
 
 def grammars(compiler: Compiler) -> dict[str, tuple[CompiledGrammar, int]]:

@@ -187,6 +187,7 @@ class Context:
                 kind = schema["type"]
                 if type(kind) is str and kind in self.lexeme_of_type:
                     return
+        self.count_work(len(schemas))
         self.counted[start] = (end, self.place_key(schemas))
 
     def nothing(self, reason: str, path: Path) -> None:

@@ -38,6 +38,8 @@ def negated(translation: Translation, schema: Any, path: Path) -> SchemaAt:
     """The schema that holds exactly where `schema` does not."""
     if type(schema) is bool:
         return not schema, path
+    if type(schema) is not dict:
+        translation.shape(schema, path)  # says what is wrong
     if len(schema) == 1 and NOT in schema:
         found: SchemaAt = schema[NOT]
         return found

@@ -148,15 +148,20 @@ def minimal(
     n_blocks = 0
     while True:
         seen = np.append(blocks, DEAD)  # the last item is what DEAD, -1, finds
-        rows, first, places = np.unique(
-            np.column_stack([blocks, seen[table]]), axis=0, return_index=True, return_inverse=True
-        )
-        blocks = places.reshape(-1).astype(np.int32)
-        if len(rows) == n_blocks:
+        blocks, first = _numbered(np.column_stack([blocks, seen[table]]))
+        if len(first) == n_blocks:
             break
-        n_blocks = len(rows)
-    order = np.argsort(first)  # the start stays the first state
-    rank = np.empty(n_blocks + 1, np.int32)
-    rank[order] = np.arange(n_blocks)
-    rank[DEAD] = DEAD
-    return rank[np.append(blocks, DEAD)[table[first[order]]]], accepting[first[order]]
+        n_blocks = len(first)
+    return np.append(blocks, np.int32(DEAD))[table[first]], accepting[first]
+
+
+def _numbered(rows: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:
+    """A number for each row, the same for equal ones, in the order of their first places, which come second.
+
+    `np.unique` of rows sorts them, field by field: it took half of the time of patterns with many look-arounds.
+    """
+    data, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    found: dict[bytes, int] = {}
+    numbers = (found.setdefault(data[at : at + width], len(found)) for at in range(0, len(data), width))
+    places = np.fromiter(numbers, np.int32, len(rows))
+    return places, np.unique(places, return_index=True)[1]

@@ -11,6 +11,7 @@ the tag around it (`any_text`, `triggered_tags`) does not hold that end. Deliber
     any_order           every declared property once, and the required ones, in any order (theirs counts entries only)
     a complete trigger  is never read as text (theirs is where a longer trigger begins with it)
     white space         in JSON is limited as in `json_schema`, where `max_whitespace_cnt` does not say otherwise
+    excluded strings    stand in no string of JSON, of whatever pattern, format or length (theirs: see exclusions.py)
 
 In: a format with its place. Out: an expression, rules, warnings. Cost: that of the schemas.
 """
@@ -30,6 +31,7 @@ from llmask.frontends.json_schema.inputs import key_of, schema_of
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.structural_tags.exclusions import exclude_strings
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
 from llmask.grammar.dispatch import text_without
@@ -162,16 +164,17 @@ class Formats:
         if style != "json" and style not in STYLES:
             known = ("json", *STYLES)
             place.below("style").refuse(f'the style "{style}" is not known', similar(style, known, "use another one"))
-        if place.has("excludes") and place.texts("excludes"):
+        excluded = tuple(place.texts("excludes"))
+        if excluded and style != "json":
             place.below("excludes").refuse(
-                "strings that JSON must not hold are not enforced", "take them out, or say it in the schema: pattern"
+                "strings that elements must not hold are not enforced", 'take them out, or use the style "json"'
             )
         options = replace(self.options, property_order="any" if place.flag("any_order") else "schema")
         if place.has("max_whitespace_cnt"):
             options = replace(options, max_whitespace=place.count("max_whitespace_cnt"))
         schema = place.below("json_schema")
         if style == "json":
-            return self.schema(schema, options)
+            return self.schema(schema, options, excluded)
         if options.property_order == "any":
             place.below("any_order").refuse("elements come in the order of the schema", "leave any_order out")
         return self._elements(schema, style, options)
@@ -190,14 +193,16 @@ class Formats:
     def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
         return self._elements(place.below("json_schema"), "qwen_xml", self.options)
 
-    def schema(self, place: Place, options: SchemaOptions) -> Inclusion:
-        """The documents of a JSON schema."""
+    def schema(self, place: Place, options: SchemaOptions, excluded: tuple[str, ...] = ()) -> Inclusion:
+        """The documents of a JSON schema in whose strings no excluded one stands."""
         schema = schema_of(place.value, options.limits.max_schema_bytes)
-        key = key_of(schema), options.key
+        key = key_of(schema), options.key, excluded
         if key not in self._inclusions:
             where = pointer(place.path)
             try:
                 made = compile_schema(self.nodes, schema, options)
+                if excluded:
+                    exclude_strings(self.nodes, made.rules, excluded)
             except (GrammarError, LimitExceeded) as error:
                 raise type(error)(error.message, where + (error.where or "#")[1:], error.help) from None
             if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
@@ -206,7 +211,8 @@ class Formats:
                     "take these keywords out, or compile the schema by itself",
                 )
             self.warnings += [f"{where}: {warning}" for warning in made.warnings]
-            self._inclusions[key] = Inclusion(made.rules, f"%json {json.dumps(schema, default=str)}")
+            without = f" without {json.dumps(excluded, ensure_ascii=False)} in strings" if excluded else ""
+            self._inclusions[key] = Inclusion(made.rules, f"%json {json.dumps(schema, default=str)}{without}")
         return self._inclusions[key]
 
     def named(self, kind: str, expression: Expression) -> Expression:

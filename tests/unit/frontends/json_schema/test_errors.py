@@ -20,6 +20,22 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         GrammarError,
         "a schema must be an object or a boolean, not a list\n  at #/properties/a",
     ),
+    # where a schema is negated its members are looked at before they are written
+    (
+        {"not": {"oneOf": [1.5, {"minLength": 1}]}},
+        GrammarError,
+        "a schema must be an object or a boolean, not 1.5\n  at #/not/oneOf/0",
+    ),
+    (
+        {"not": {"properties": {"a": "object"}}},
+        GrammarError,
+        "a schema must be an object or a boolean, not 'object'\n  at #/not/properties/a",
+    ),
+    (
+        {"not": {"patternProperties": {"a": None}}},
+        GrammarError,
+        "a schema must be an object or a boolean, not None\n  at #/not/patternProperties/a",
+    ),
     ({1: 2}, GrammarError, "the keys of a schema must be strings\n  at #"),
     (
         {"properties": {"a/b": {"type": "text"}}},

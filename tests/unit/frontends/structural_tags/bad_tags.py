@@ -127,10 +127,31 @@ BAD: dict[str, tuple[Any, str]] = {
         "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet\n  at "
         "#/format/json_schema\n  take these keywords out, or compile the schema by itself",
     ),
-    "excluded strings in JSON": (
-        of_format({"type": "json_schema", "json_schema": {}, "excludes": ["x"]}),
-        "strings that JSON must not hold are not enforced\n  at #/format/excludes\n  take them out, or say it in the "
-        "schema: pattern",
+    "excluded strings in elements": (
+        of_format({"type": "json_schema", "json_schema": {}, "style": "glm_xml", "excludes": ["x"]}),
+        "strings that elements must not hold are not enforced\n  at #/format/excludes\n  take them out, or use the "
+        'style "json"',
+    ),
+    "an excluded string that is empty": (
+        of_format({"type": "json_schema", "json_schema": {}, "excludes": [""]}),
+        "the string is empty\n  at #/format/excludes/0\n  write at least one character",
+    ),
+    "excluded strings that leave no value where members are counted": (
+        of_format(
+            {
+                "type": "json_schema",
+                "json_schema": {"type": "object", "properties": {"u": {}, "v": {}}, "minProperties": 1},
+                "excludes": ["u"],
+                "any_order": True,
+            }
+        ),
+        "the excluded strings leave nothing of a name or value of the schema, in which members are counted\n"
+        "  at #/format/json_schema\n  take the value out of the schema, or exclude less",
+    ),
+    "excluded strings that leave nothing": (
+        of_format({"type": "json_schema", "json_schema": {"const": "u"}, "excludes": ["u"]}),
+        'the grammar derives nothing: rule "inclusion 0" needs %json {"const": "u"} without ["u"] in strings, which '
+        "matches no text\n  mend the pattern, or give an alternative to it",
     ),
     "a style": (
         of_format({"type": "json_schema", "json_schema": {}, "style": "cohere_xml"}),
