@@ -25,11 +25,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from .errors import GrammarError, LimitExceeded, LlmaskError
 from .frontends.json_schema.inputs import is_like_text
+from .frontends.regex.groups import Groups, named_groups
 from .grammar.expressions import (
     EMPTY,
     Choice,
@@ -276,15 +277,24 @@ def _part(part: CompiledGrammar) -> Grammar:
 # --- the forms of grammars that were given in other ways
 
 
-def lexeme_grammar(store: Store, node: int, text: Callable[[], str]) -> CompiledGrammar:
-    """A grammar whose documents are the strings of one regex node, and how that is written."""
+def lexeme_grammar(
+    store: Store, node: int, text: Callable[[], str], groups: Callable[[bytes], Groups] | None = None
+) -> CompiledGrammar:
+    """A grammar whose documents are the strings of one regex node, how that is written, and who finds its groups."""
     from .compiled import CompiledGrammar
 
     return CompiledGrammar(
         store,
         one_lexeme(node, store.nodes.is_nullable(node)),
         grammar=lambda: Grammar({START: Lexeme(node, text())}),
+        groups=groups,
     )
+
+
+def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> CompiledGrammar:
+    """A grammar whose documents are those of a pattern; its captures are what its named groups match."""
+    groups = partial(named_groups, pattern, is_search) if "(?P<" in pattern else None
+    return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups)
 
 
 def pattern_text(pattern: str, is_search: bool) -> str:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from .algebra import GrammarValue
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .frontends.regex.groups import Groups
 from .grammar.expressions import Grammar, Inclusion
 from .grammar.lowering import Lowered
 from .grammar.rules import MakeVariant, RuleId, Rules
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 
 MOST_MADE = 5000  # rules that one step may have written
+FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/links.py
+MOST_LINKS = 2  # in one row
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -68,6 +71,8 @@ class Generation:
         self.table.array[grammar_slots.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
         self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
         self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
+        self.table.array[grammar_slots.FEW_ITEMS] = FEW_ITEMS
+        self.table.array[grammar_slots.MOST_LINKS] = MOST_LINKS
         if store.canonical_table is not None:
             self.table.array[grammar_slots.CANON] = store.canonical_table.address
         self._store = store
@@ -194,6 +199,7 @@ class CompiledGrammar(GrammarValue):
     rules : what is loaded; variants are written into them.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
     lowered : of grammars that were given as text, what was made of it.
+    groups : of patterns with named groups, who finds what they match in a text.
 
     Raises
     ------
@@ -212,6 +218,7 @@ class CompiledGrammar(GrammarValue):
         late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
         lowered: Lowered | None = None,
         grammar: Callable[[], Grammar] | None = None,
+        groups: Callable[[bytes], Groups] | None = None,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -233,6 +240,7 @@ class CompiledGrammar(GrammarValue):
         self._late_warnings = late_warnings
         self.rules = rules
         self.lowered = lowered
+        self.groups = groups
         self._make_grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .algebra import choice_text, lexeme_grammar, pattern_text, schema_grammar
+from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
 from .dead_ends import dead_end_warnings
@@ -228,6 +228,8 @@ class Compiler(TagCompiler, ReadyGrammars):
     def regex(self, pattern: str, method: str = "fullmatch") -> CompiledGrammar:
         r"""Compile a pattern of Python's `re`, with `\p{...}`: texts that `re.fullmatch`, or "search", finds it in.
 
+        What its named groups match are the captures of a text that is matched, as `re` says.
+
         Raises
         ------
         GrammarError : the pattern is malformed, no regular language can express it (references), or matches nothing.
@@ -242,7 +244,7 @@ class Compiler(TagCompiler, ReadyGrammars):
         def compile_now() -> CompiledGrammar:
             store = self.store()
             node = compile_pattern(store.nodes, pattern, is_search=method == "search")
-            return lexeme_grammar(store, node, lambda: pattern_text(pattern, is_search=method == "search"))
+            return pattern_grammar(store, node, pattern, method == "search")
 
         return self._cached(("regex", pattern, method), compile_now)
 

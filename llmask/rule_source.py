@@ -38,7 +38,7 @@ class RuleSource:
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
-        return self._part(self._rules, (0,) * 7)
+        return self._part(self._rules, (0,) * len(_FIELDS))
 
     def nothing(self) -> npt.NDArray[np.int32]:
         """No rules at all."""
@@ -60,7 +60,7 @@ class RuleSource:
         if any(sizes):
             parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
             first_edge = sizes[2] // EDGE_FIELDS
-            priorities = parts[-1]  # a copy
+            priorities = parts[_PRIORITIES]  # a copy
             for at in range(0, len(priorities), PRIORITY_FIELDS):
                 priorities[at] -= first_edge
         data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
@@ -69,11 +69,12 @@ class RuleSource:
         return np.frombuffer(data, np.int32)
 
 
-_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS)  # numbers that an entry of each column takes
+_FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS, 1)  # numbers that an entry of each column takes
+_PRIORITIES = 6
 
 
 def _columns(rules: Rules) -> tuple[array[int], ...]:
     return (
         *(rules.rule_starts, rules.state_rules, rules.edges, rules.finals),
-        *(rules.guards, rules.required, rules.priorities),
+        *(rules.guards, rules.required, rules.priorities, rules.chained),
     )

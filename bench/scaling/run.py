@@ -14,6 +14,7 @@ STUDIES = {
     "output-length": "tokens of one document",
     "forks": "forks and rollbacks of a long sequence",
     "nesting": "depth of arrays and objects",
+    "right-recursion": "elements of right-recursive lists",
     "schema-size": "bytes of a schema",
     "enum-size": "strings of an enum",
     "max-length": "maxLength and minLength of a string",

@@ -57,6 +57,13 @@ class Side(ABC):
     def compile(self, schema: Any) -> Any: ...
 
     @abstractmethod
+    def compile_lark(self, text: str) -> Any: ...
+
+    @abstractmethod
+    def token_of(self, text: bytes) -> int:
+        """The token whose bytes these are."""
+
+    @abstractmethod
     def start(self, grammar: Any) -> Any: ...
 
     @abstractmethod
@@ -104,6 +111,15 @@ class LlmaskSide(Side):
             return self.compiler.json_schema(schema)
         except self.errors as error:
             raise Refused(str(error)) from error
+
+    def compile_lark(self, text: str) -> Any:
+        try:
+            return self.compiler.lark(text)
+        except self.errors as error:
+            raise Refused(str(error)) from error
+
+    def token_of(self, text: bytes) -> int:
+        return next(token for token in range(self.tokenizer.vocab_size) if self.tokenizer.token_bytes(token) == text)
 
     def start(self, grammar: Any) -> Any:
         return grammar.matcher()
@@ -167,15 +183,27 @@ class LlguidanceSide(Side):
         super().__init__(len(vocabulary.tokens))
         self.module = llguidance
         tokens = BytesTokenizer(vocabulary, llama3_encoder() if encode is None else encode)
+        self.tokens = vocabulary.tokens
         self.tokenizer = llguidance.LLTokenizer(tokens, slices=llguidance.LLTokenizer.json_slices())
         self.pointer, self.n_bytes = self.words.ctypes.data, self.words.nbytes
 
     def compile(self, schema: Any) -> Any:
-        matcher_type = self.module.LLMatcher
         try:
             plain = schema if isinstance(schema, dict) else ({} if schema else {"not": {}})
-            grammar = matcher_type.grammar_from_json_schema(plain, overrides={"whitespace_flexible": True})
-            matcher = matcher_type(self.tokenizer, grammar, log_level=0)
+            grammar = self.module.LLMatcher.grammar_from_json_schema(plain, overrides={"whitespace_flexible": True})
+        except ValueError as error:
+            raise Refused(str(error)) from error
+        return self._matcher(grammar)
+
+    def compile_lark(self, text: str) -> Any:
+        return self._matcher(self.module.LLMatcher.grammar_from_lark(text))
+
+    def token_of(self, text: bytes) -> int:
+        return self.tokens.index(text)
+
+    def _matcher(self, grammar: str) -> Any:
+        try:
+            matcher = self.module.LLMatcher(self.tokenizer, grammar, log_level=0)
         except ValueError as error:
             raise Refused(str(error)) from error
         if matcher.is_error():

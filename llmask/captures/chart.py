@@ -49,6 +49,8 @@ def find_captures(matcher: Matcher) -> list[Capture]:
     LimitExceeded : the text is too long and too ambiguous.
     """
     lowered = matcher.grammar.lowered
+    if matcher.grammar.groups is not None:
+        return [Capture(*group) for group in matcher.grammar.groups(matcher.text())]
     if lowered is None or lowered.grammar is None:
         return []
     grammar = lowered.grammar

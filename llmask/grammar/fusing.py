@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.derivatives.utf8 import literal_word
 from llmask.derivatives.word_lists import literals_node
 from llmask.errors import GrammarError, LimitExceeded
+from llmask.grammar.chained import chain
 from llmask.grammar.closures import components
 from llmask.grammar.expressions import (
     EMPTY,
@@ -122,9 +123,9 @@ def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lower
         if found is None:
             fusion.give_up()  # too large to look at
         elif not found:
-            return Lowered(rules, warnings, is_exact=True)
+            return Lowered(chain(rules), warnings, is_exact=True)
         elif not fusion.split({longer for _, longer in found}):
-            return Lowered(rules, [*warnings, SEAM], is_exact=True)
+            return Lowered(chain(rules), [*warnings, SEAM], is_exact=True)
 
 
 class _Fusion:

@@ -51,7 +51,17 @@ class LateLowering(Lowering):
         """Write what has no parameter."""
         super().write()
         self.rules.ignored_priority = self._lowest_priority() - 1  # not 0: later edges may have priorities
+        self._chain()
         return self.rules
+
+    def _chain(self) -> None:
+        """Note that runs of new rules may wait in chains; which of them do is not known beforehand."""
+        chained = self.rules.chained
+        if any(
+            said.temperature is not None or said.max_tokens is not None for said in self.grammar.attributes.values()
+        ):
+            return  # rows have to tell whose terminal is read
+        chained.extend(range(chained[-1] + 1 if chained else 0, len(self.rules.names)))
 
     def _look_into_rules(self) -> None:
         rules, parametric = self.grammar.rules, self.grammar.parametric
@@ -139,6 +149,7 @@ class LateLowering(Lowering):
             self.tails.add(end)
             self._between(rule, expression, found, end)
             self._write_waiting()
+            self._chain()
         return found
 
     def _lowest_priority(self) -> int:

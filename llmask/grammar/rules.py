@@ -93,6 +93,7 @@ class Rules:
     ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
         compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
+    chained : rules whose runs may wait in chains for each other's end, see chained.py; none where values are new.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
     """
@@ -111,6 +112,7 @@ class Rules:
         self.priorities = array("i")  # PRIORITY_FIELDS numbers an edge; zeros for edges that are not there
         self.guards = array("i", [COUNT, 0, UNBOUNDED, 0, UNBOUNDED])  # GUARD_FIELDS numbers a guard; 0 is NO_GUARD
         self.required = array("i", [0, 0])  # sets: size, number of words, words of 32 members; an empty one at 0
+        self.chained = array("i")
         self.values_are_json = False
         self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
@@ -276,7 +278,7 @@ class Rules:
         other.start = RuleId(0)
         other.names = []
         other.rule_starts, other.state_rules, other.edges = array("i"), array("i"), array("i")
-        other.finals, other.priorities = array("i"), array("i")
+        other.finals, other.priorities, other.chained = array("i"), array("i"), array("i")
         return other
 
 

@@ -6,8 +6,8 @@ A right-recursive list of n elements keeps n runs open that all end at its end, 
 step completes them one by one: n rows of n items. As a loop it has as many rows as a left-recursive one. It is the
 elimination of tail calls (G. Steele, "Debunking the 'expensive procedure call' myth", 1977) on networks; J. Leo's
 transitive items ("A general context-free parsing algorithm running in linear time on every LR(k) grammar without using
-lookahead", Theoretical Computer Science 82, 1991) do the same while parsing, and also where what follows the call
-derives nothing but the empty string by way of other rules; such calls stay calls here.
+lookahead", Theoretical Computer Science 82, 1991) do the same while parsing, and also where what follows the call may
+be empty or not; such calls stay calls here, see kernels/links.py.
 
 Rules that call each other in a circle of tail calls become one network each, with a copy of the others. Rules that
 count or carry a set are left alone: their runs have to stay apart.
@@ -17,6 +17,7 @@ In: `Rules`. Out: `Rules` with the same numbers of rules. Cost: about 2 us an ed
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from llmask.grammar.closures import components
@@ -76,10 +77,10 @@ class Network:
             self.states[rule].append(state)
 
 
-def join_tails(rules: Rules) -> Rules:
-    """The same grammar without circles of tail calls."""
+def join_tails(rules: Rules, apart: Container[int] = ()) -> Rules:
+    """The same grammar without circles of tail calls, those of rules `apart` left aside: it matters whose runs are."""
     network = Network(rules)
-    circles = _circles(network)
+    circles = _circles(network, apart)
     if not circles:
         return rules
     joined = rules.without_rules()
@@ -122,17 +123,18 @@ def _copy(network: Network, joined: Rules, rule: RuleId, circle: frozenset[int])
                     joined.call_as(kind, here, RuleId(symbol), state_of(target), GuardId(guard))
 
 
-def _circles(network: Network) -> dict[int, frozenset[int]]:
+def _circles(network: Network, apart: Container[int]) -> dict[int, frozenset[int]]:
     """For each rule in a circle of tail calls, the rules of that circle."""
     rules = network.rules
     is_plain = [
-        all(
+        rule not in apart
+        and all(
             edge.guard == NO_GUARD and edge.kind in (SCAN, CALL, SKIP)
             for state in states
             for edge in network.edges[state]
         )
         and all(guard == NO_GUARD for state in states for guard in network.finals[state])
-        for states in network.states
+        for rule, states in enumerate(network.states)
     ]
     calls: list[list[int]] = [[] for _ in rules.names]
     for state, edges in enumerate(network.edges):

@@ -1,5 +1,8 @@
 """Items of the Earley row in progress: a set of (state of a rule, parameter, origin row), found again by hash.
 
+    (LINK, 0, link)          all items of a link, see links.py
+    (LINK_EDGE, edge, link)  those of them that the edge leaves; while scans and waits are written
+
 In: a grammar's table. Out: slots ITEMS, N_ITEMS and ITEM_INDEX. Cost: 15 ns an item.
 """
 
@@ -32,6 +35,9 @@ CALL_MANY = 5  # the same, where also infinitely many of the values are objects
 CALL_OPEN = 6  # the same, where also the edge's rule itself is called and a value that is in the set refused at its end
 CALL_AGAIN = 7  # of a value that is in the run's set, refused at its end if it is not
 SKIP_LATE = 8  # to a state that is written when a run first gets here
+LINK = 2**31 - 1  # in place of a state
+LINK_EDGE = LINK - 1
+LINKED = -1  # in place of the parameter of scans and waits
 FIRST_INDEX_SIZE = 64
 
 

@@ -13,7 +13,9 @@ stack that all sequences of a grammar share, and a list reaches a fixed point af
 
 Scans and waits have passed their edge's guard; the parameter is the one before it.
 
-Right recursion completes through all its levels at each step (no transitive items yet).
+The items of runs that wait for each other in a chain may be one item, a link (links.py). Links are rows, too: with the
+scans and waits of their kernel, without predictions, and nowhere a place. The scans and waits of a link are also those
+of the row that holds it, (lexeme or rule, edge, LINKED, link).
 
 A row knows whether a tracked value begins there or goes on there, which is when the text is recorded (records.py): it
 goes on where an item's origin records. Where the set of an item holds a text that is not known, the row is UNDECIDED.
@@ -27,6 +29,9 @@ from .earley_items import (
     CALL_MANY,
     CALL_NEW,
     CALL_PLAIN,
+    LINK,
+    LINK_EDGE,
+    LINKED,
     SCAN,
     SKIP,
     SKIP_LATE,
@@ -46,6 +51,7 @@ from .grammar_slots import (
     IGNORED_AT_ENDS,
     ITEMS,
     KERNELS,
+    LIKE_EDGES,
     MAX_ROWS,
     N_ITEMS,
     N_ROW_POOL,
@@ -87,6 +93,7 @@ TAKES_TOKENS = 128  # it names tokens that may come next, see token_sets.py
 FIRST_ROW = 0
 NO_PLACE = -3  # a step that leads nowhere
 UNDECIDED_MARK = -2  # in the kernel of rows that may have more items
+LINK_MARK = -3  # in the kernel of links
 FIRST_MARK = -1  # in the kernel of row 0, where white space may be forbidden: no later row is the same
 
 
@@ -120,17 +127,20 @@ def first_row(store, grammar):
     clear_items(grammar)
     add_item(grammar, get_i32(block(grammar, RULE_STARTS), grammar[START_RULE]), 0, 0, 0)
     grammar[UNDECIDED] = 0
-    return intern_row(store, grammar, 1)
+    return intern_row(store, grammar, FIRST_MARK)
 
 
 @kernel
-def intern_row(store, grammar, is_first):
-    """Row whose kernel is the items in progress that are not derived, or NO_PLACE where there are none."""
+def intern_row(store, grammar, mark):
+    """Row whose kernel is a mark or 0 and the items in progress that are not derived; NO_PLACE where there are none.
+
+    A link that holds nothing but another one is that one.
+    """
     never_inline()
     first = store[SCRATCH_TOP]
-    if is_first != 0:
+    if mark != 0:
         for _ in range(3):
-            push(store, FIRST_MARK)
+            push(store, mark)
     if grammar[UNDECIDED] != 0:
         for _ in range(3):
             push(store, UNDECIDED_MARK)
@@ -142,13 +152,18 @@ def intern_row(store, grammar, is_first):
         state = get_i32(items, 4 * n)
         if get_i32(items, 4 * n + 3) != 0:
             continue
-        leads_on = get_i32(edge_first, state) < get_i32(edge_first, state + 1)
+        leads_on = state == LINK or get_i32(edge_first, state) < get_i32(edge_first, state + 1)
         if leads_on or (get_i32(items, 4 * n + 2) == FIRST_ROW and get_i32(state_rules, state) == start_rule):
             push(store, state)
             push(store, get_i32(items, 4 * n + 1))
             push(store, get_i32(items, 4 * n + 2))
-    if store[SCRATCH_TOP] == first:
+    n_items = (store[SCRATCH_TOP] - first) // 3
+    if n_items == 0 or (mark == LINK_MARK and n_items == 1):
+        store[SCRATCH_TOP] = first
         return NO_PLACE
+    if mark == LINK_MARK and n_items == 2 and scratch(store, first + 3) == LINK:
+        store[SCRATCH_TOP] = first
+        return scratch(store, first + 5)
     sort_items(store, first)
     known = grammar[KERNELS + 3]
     row = intern_list(grammar, KERNELS, block(store, SCRATCH), first, store[SCRATCH_TOP] - first)
@@ -172,6 +187,7 @@ def _derive_row(store, grammar, row):
     flags = 0
     if get_i32(block(grammar, KERNELS + 1), list_offset(grammar, KERNELS, row)) == UNDECIDED_MARK:
         flags = IS_UNDECIDED if grammar[N_ITEMS] > 0 else IS_UNDECIDED | IS_NOWHERE
+    is_link = get_i32(block(grammar, KERNELS + 1), list_offset(grammar, KERNELS, row)) == LINK_MARK
     start_rule = grammar[START_RULE]
     scans = store[SCRATCH_TOP]
     position = 0
@@ -180,6 +196,18 @@ def _derive_row(store, grammar, row):
         state = get_i32(items, 4 * position)
         parameter = get_i32(items, 4 * position + 1)
         origin = get_i32(items, 4 * position + 2)
+        if state >= LINK_EDGE:
+            if state == LINK:
+                flags |= row_field(grammar, origin, R_FLAGS) & ACCEPTS
+                _add_link_edges(grammar, origin)
+            else:
+                rule = get_i32(block(grammar, EDGES), 4 * parameter + 1)
+                if not is_link and get_i32(block(grammar, EDGES), 4 * parameter) != SCAN:
+                    add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
+                push(store, parameter)
+                push(store, position)
+            position += 1
+            continue
         if origin == FIRST_ROW and get_i32(block(grammar, STATE_RULES), state) == start_rule:
             if may_end(grammar, state, parameter):
                 flags |= ACCEPTS
@@ -202,7 +230,8 @@ def _derive_row(store, grammar, row):
                     flags |= BEGINS | RECORDS_HERE
                     if (kind == CALL_PLAIN or kind == CALL_MANY) and has_unknown(grammar, parameter):
                         flags |= IS_TENTATIVE if kind == CALL_MANY else IS_TENTATIVE | IS_LIMITED
-                add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
+                if not is_link:
+                    add_item(grammar, get_i32(block(grammar, RULE_STARTS), rule), 0, row, 1)
             push(store, edge)
             push(store, position)
         position += 1
@@ -218,7 +247,7 @@ def _derive_row(store, grammar, row):
             edge = scratch(store, scans + 2 * i)
             if (get_i32(edges, 4 * edge) != SCAN) == (is_wait != 0):
                 item = 4 * scratch(store, scans + 2 * i + 1)
-                parameter = get_i32(items, item + 1)
+                parameter = LINKED if get_i32(items, item) == LINK_EDGE else get_i32(items, item + 1)
                 symbol = get_i32(edges, 4 * edge + 1)
                 put_i32(pool, at, symbol if is_wait == 0 else rule_called(grammar, edge, parameter))
                 put_i32(pool, at + 1, edge)
@@ -242,6 +271,10 @@ def _derive_row(store, grammar, row):
             if token_set_of(store, get_i32(pool, offset + 4 * i)) >= 0:
                 flags |= TAKES_TOKENS
     put_i32(rows, base + R_FLAGS, flags)
+    if is_link:
+        for name in (R_EXPECTED, R_START, R_BARE_START):
+            put_i32(rows, base + name, 0)
+        return
     expected = _expected_set(store, grammar, offset, n_scans, False)
     put_i32(rows, base + R_EXPECTED, expected)
     with_ignored = grammar[IGNORED] != 0 and (grammar[IGNORED_AT_ENDS] != 0 or (row != FIRST_ROW and n_scans > 0))
@@ -249,6 +282,18 @@ def _derive_row(store, grammar, row):
         put_i32(rows, base + R_START, start_state(store, _expected_set(store, grammar, offset, n_scans, True)))
     else:
         put_i32(rows, base + R_START, start_state(store, expected))
+
+
+@kernel
+def _add_link_edges(grammar, link):
+    """Add the edges that leave items of a link, one for all that are alike."""
+    never_inline()
+    for is_wait in range(2):
+        first = row_field(grammar, link, R_WAITS if is_wait != 0 else R_SCANS)
+        n = row_field(grammar, link, R_N_WAITS if is_wait != 0 else R_N_SCANS)
+        for at in range(first, first + 4 * n, 4):
+            edge = get_i32(block(grammar, LIKE_EDGES), get_i32(block(grammar, ROW_POOL), at + 1))
+            add_item(grammar, LINK_EDGE, edge, link, 1)
 
 
 @kernel

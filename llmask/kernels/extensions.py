@@ -7,7 +7,7 @@ Expressions that match nothing without being EMPTY are taken to match something:
 few.
 
 In: two nodes. Out: bytes, and whether it is decided. Cost: two derivatives for every pair of states and byte class,
-some microseconds for short lexemes; MOST_PAIRS bounds it at some milliseconds.
+some microseconds for short lexemes; MOST_PAIRS and MOST_NODES bound it at some milliseconds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from .derivatives import derivative
 from .jit import kernel, never_inline
 from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32
 from .node_table import EMPTY, MAP, NULLABLE, field, has_flag, scratch
-from .store_slots import SCRATCH, SCRATCH_TOP
+from .store_slots import N_NODES, SCRATCH, SCRATCH_TOP
 
 MOST_PAIRS = 2048
+MOST_NODES = 50_000  # that the derivatives may add: those of counts inside counts are large
 INDEX_SIZE = 8192  # open addressing: place of a pair in the list + 1
 MAY_BOTH_END = 256  # place behind the flags of the bytes
 _MULTIPLIER = 2654435761
@@ -28,7 +29,7 @@ _MULTIPLIER = 2654435761
 @kernel
 def extensions(store, one, other, flags):
     """Set flags[b] where a string of `one` and then byte b begin a string of `other`, and flags[MAY_BOTH_END] where
-    some string is in both; the empty string is none. Returns 1, or 0 where there are too many pairs to decide it.
+    some string is in both; the empty string is none. Returns 1, or 0 where it takes too much to decide it.
     """
     never_inline()
     index = store[SCRATCH_TOP]
@@ -39,9 +40,10 @@ def extensions(store, one, other, flags):
     store[SCRATCH_TOP] = end
     put_i32(address, pairs, one)
     put_i32(address, pairs + 1, other)
+    most_nodes = store[N_NODES] + MOST_NODES
     n = 1  # the first pair is not in the index: nothing was read before it
     position = 0
-    while position < n and n <= MOST_PAIRS and store[EXCEEDED] == 0:
+    while position < n and n <= MOST_PAIRS and store[N_NODES] <= most_nodes and store[EXCEEDED] == 0:
         left = scratch(store, pairs + 2 * position)
         right = scratch(store, pairs + 2 * position + 1)
         may_end = position > 0 and has_flag(store, left, NULLABLE)
@@ -63,7 +65,7 @@ def extensions(store, one, other, flags):
                 n = _enter(store, index, pairs, n, before, after)
         position += 1
     store[SCRATCH_TOP] = index
-    return 1 if n <= MOST_PAIRS and store[EXCEEDED] == 0 else 0
+    return 1 if position == n and n <= MOST_PAIRS and store[EXCEEDED] == 0 else 0
 
 
 @kernel

@@ -30,7 +30,7 @@ from .configurations import (
 )
 from .constants import NO_TOKEN, TRIE_TOKEN_SHIFT
 from .earley_rows import R_N_SCANS, R_SCANS, row_field
-from .finish_costs import estimate
+from .finish_estimates import estimate
 from .grammar_slots import ENDS, FINISH_PATH, NAMES_TOKENS, ROW_POOL, SEARCH_INDEX, SEARCHED_STEPS, SPELLED_BYTES
 from .interning import list_item, list_length, mix
 from .jit import kernel, never_inline

@@ -27,7 +27,7 @@ In: tables, a place, a set of lexemes. Out: places. Cost: a known step 10 ns, a 
 
 from __future__ import annotations
 
-from .earley_items import CALL_AGAIN, CALL_NEW, CALL_OPEN, add_item, advance_free, clear_items, may_end
+from .earley_items import CALL_AGAIN, CALL_NEW, CALL_OPEN, LINK_EDGE, add_item, advance_free, clear_items, may_end
 from .earley_rows import (
     BEGINS,
     IS_UNDECIDED,
@@ -57,12 +57,12 @@ from .grammar_slots import (
     STATE_RULES,
     UNDECIDED,
 )
-from .guards import behind
 from .interning import MISSING, list_item, list_length, map_get, map_put
 from .jit import kernel, never_inline
+from .links import ends_in_link, make_links, settle, take_entry
 from .memory import EXCEEDED, block, get_i32
 from .records import FIRST_PLACE, MOST_ROWS, NO_RECORD, ROW_MARK, place_of, read_text, record_of, record_with, row_of
-from .store_slots import LEXEME_SETS
+from .store_slots import LEXEME_SETS, SCRATCH_TOP
 from .text_sets import NO_TEXTS, UNKNOWN_TEXT
 from .texts import text_number
 from .variants import has_text, has_unknown, texts_of, with_text
@@ -155,6 +155,25 @@ def _bare_step(store, grammar, row, scanned):
 def _row_after(store, grammar, row, scanned, record):
     """Row after the lexemes of set `scanned` with a record or UNKNOWN_RECORD, or NO_PLACE."""
     never_inline()
+    bottom = store[SCRATCH_TOP]
+    while True:
+        _find_items(store, grammar, row, scanned, record)
+        if store[SCRATCH_TOP] == bottom or grammar[EXCEEDED] != 0:
+            break
+        make_links(store, grammar, bottom)
+        if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
+            break
+    store[SCRATCH_TOP] = bottom
+    if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
+        return NO_PLACE
+    settle(grammar)
+    return intern_row(store, grammar, 0)
+
+
+@kernel
+def _find_items(store, grammar, row, scanned, record):
+    """Find the items of the row after the lexemes; links that are missing are asked for (links.py)."""
+    never_inline()
     clear_items(grammar)
     grammar[DEPENDS] = 0
     grammar[UNDECIDED] = 0
@@ -174,7 +193,7 @@ def _row_after(store, grammar, row, scanned, record):
             if priority >> 1 < (least_bare if priority & 1 != 0 else least):
                 continue
         if _is_in(store, scanned, get_i32(pool, at)):
-            _take_edge(grammar, edge, get_i32(pool, at + 2), get_i32(pool, at + 3))
+            take_entry(store, grammar, at)
     if grammar[IGNORED] != 0 and n_scanned > 1 and grammar[IGNORED_PRIORITY] >= max(least, least_bare):
         if _is_in(store, scanned, list_item(store, LEXEME_SETS, grammar[IGNORED], 0)):
             add_kernel(grammar, row)  # it ended together with others: the row goes on as it was, too
@@ -185,12 +204,11 @@ def _row_after(store, grammar, row, scanned, record):
         parameter = get_i32(items, 4 * position + 1)
         origin = get_i32(items, 4 * position + 2)
         position += 1
+        if state >= LINK_EDGE:
+            continue
         if may_end(grammar, state, parameter):
-            _complete(grammar, get_i32(block(grammar, STATE_RULES), state), origin, record)
+            _complete(store, grammar, get_i32(block(grammar, STATE_RULES), state), origin, record)
         advance_free(grammar, state, parameter, origin)
-    if grammar[EXCEEDED] != 0:
-        return NO_PLACE
-    return intern_row(store, grammar, 0)
 
 
 @kernel
@@ -223,28 +241,21 @@ def _highest_priority(store, grammar, row, scanned, is_bare):
 
 
 @kernel
-def _take_edge(grammar, edge, parameter, origin):
-    """Add the item behind an edge whose guard has let it through."""
-    edges = block(grammar, EDGES)
-    after = behind(grammar, get_i32(edges, 4 * edge + 3), parameter)
-    add_item(grammar, get_i32(edges, 4 * edge + 2), after, origin, 0)
-
-
-@kernel
-def _complete(grammar, rule, origin, record):
+def _complete(store, grammar, rule, origin, record):
     """Wake the items of row `origin` that wait for `rule`."""
     never_inline()
+    if ends_in_link(store, grammar, rule, origin, origin + 1):
+        return
     first = row_field(grammar, origin, R_WAITS)
     for i in range(row_field(grammar, origin, R_N_WAITS)):
         pool = block(grammar, ROW_POOL)
         at = first + 4 * i
         if get_i32(pool, at) == rule:
             edge = get_i32(pool, at + 1)
-            parameter = get_i32(pool, at + 2)
             if get_i32(block(grammar, EDGES), 4 * edge) < CALL_NEW:
-                _take_edge(grammar, edge, parameter, get_i32(pool, at + 3))
+                take_entry(store, grammar, at)
             else:
-                _take_value(grammar, edge, parameter, get_i32(pool, at + 3), origin, record)
+                _take_value(grammar, edge, get_i32(pool, at + 2), get_i32(pool, at + 3), origin, record)
 
 
 @kernel

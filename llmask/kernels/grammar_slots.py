@@ -10,9 +10,11 @@ from .memory import FIRST_FREE_SLOT
 MAX_ROWS = FIRST_FREE_SLOT  # limits, set once
 MAX_ITEMS = MAX_ROWS + 1
 MAX_UNIQUE = MAX_ITEMS + 1  # recorded values in one set
+FEW_ITEMS = MAX_UNIQUE + 1  # links of so many are no links, and a row holds so many links, see links.py; set once, too
+MOST_LINKS = FEW_ITEMS + 1
 
 # --- rules (see llmask/grammar/rules.py), edges grouped by their state
-START_RULE = MAX_UNIQUE + 1
+START_RULE = MOST_LINKS + 1
 IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
 IGNORED_AT_ENDS = IGNORED + 1
 IGNORED_REPEATS = IGNORED_AT_ENDS + 1  # 1: it may be matched twice in a row
@@ -25,10 +27,14 @@ STATE_RULES = N_RTN_STATES + 1  # int32[n_states]
 STATE_FINALS = STATE_RULES + 1  # int32[n_states]: guard + 1, 0 = not final
 EDGE_FIRST = STATE_FINALS + 1  # int32[n_states + 1]
 EDGES = EDGE_FIRST + 1  # int32[n_edges, 4]: kind, symbol (lexeme or rule), next state, guard
-HAS_PRIORITIES = EDGES + 1  # 1: edges have priorities
+HAS_CHAINS = EDGES + 1  # 1: some rules are chained
+HAS_PRIORITIES = HAS_CHAINS + 1  # 1: edges have priorities
 PRIORITIES = HAS_PRIORITIES + 1  # int32[n_edges], where edges have any: 2 * priority + 1 for bare edges
 N_EDGES = PRIORITIES + 1
-GUARDS = N_EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
+EDGE_KINDS = N_EDGES + 1  # lists: kind, symbol, priority; where rules are chained, see links.py
+FIRST_OF_KIND = EDGE_KINDS + 4  # int32[n_kinds]: the first edge
+LIKE_EDGES = FIRST_OF_KIND + 1  # int32[n_edges]: the first edge of the same kind
+GUARDS = LIKE_EDGES + 1  # int32[n_guards, GUARD_FIELDS], see guards.py
 N_GUARDS = GUARDS + 1
 REQUIRED = N_GUARDS + 1  # int32[...]: members that guards ask for
 N_REQUIRED = REQUIRED + 1
@@ -122,6 +128,7 @@ N_GRAMMAR_SLOTS = SPELLED_BYTES + 1
 
 # what has to be given back with a grammar's table, as in store_slots.py
 GRAMMAR_BLOCKS = (
+    *(EDGE_KINDS, EDGE_KINDS + 1, EDGE_KINDS + 2, FIRST_OF_KIND, LIKE_EDGES),
     *(RULE_STARTS, RULE_FLAGS, STATE_RULES, STATE_FINALS, EDGE_FIRST, EDGES, PRIORITIES, GUARDS, REQUIRED),
     *(RECORDS, RECORDS + 1, PLACES, PLACES + 1, TEXTS, TEXTS + 1, TEXTS + 2, TEXT_SETS, TEXT_SETS + 1, TEXT_SETS + 2),
     *(TEXT_CHUNKS, TEXT_CHUNKS + 1, TEXT_CHUNKS + 2, TEXT, PLAIN_TEXT, VARIANTS, VARIANTS + 1, POINTS, PATH),

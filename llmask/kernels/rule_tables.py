@@ -14,14 +14,18 @@ from .earley_items import CALL, CALL_NEW, SCAN, SKIP, SKIP_LATE
 from .emptiness import is_empty
 from .grammar_slots import (
     EDGE_FIRST,
+    EDGE_KINDS,
     EDGES,
+    FIRST_OF_KIND,
     GUARDS,
+    HAS_CHAINS,
     HAS_PRIORITIES,
     IGNORED,
     IGNORED_AT_ENDS,
     IGNORED_PRIORITY,
     IGNORED_REPEATS,
     IS_JSON,
+    LIKE_EDGES,
     N_EDGES,
     N_GUARDS,
     N_REQUIRED,
@@ -36,6 +40,7 @@ from .grammar_slots import (
     STATE_RULES,
 )
 from .guards import GUARD_FIELDS, behind, passes
+from .interning import intern_list
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_of, single_set
 from .memory import EXCEEDED, block, ensure, get_i32, put_i32
@@ -44,7 +49,7 @@ from .regex_nodes import make_not
 from .set_operations import make_and
 from .store_slots import SCRATCH, SCRATCH_TOP
 from .token_sets import note_token_sets
-from .variants import PRODUCTIVE, RULE_NULLABLE, is_productive
+from .variants import CHAINED, PRODUCTIVE, RULE_NULLABLE, is_productive
 
 NOTHING_DERIVED = -3
 EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
@@ -55,9 +60,9 @@ def load_rules(store, grammar, data):
     """Load the rules of a grammar, or those that were written behind the ones loaded already.
 
     `data`: start rule, ignored node or -1, ignored_at_ends, values_are_json, ignored_repeats, ignored_priority, then of
-    the new part n_rules, n_states, n_edges, n_finals, n_guards, n_required, n_priorities, and its columns. New edges
-    lead from new states only. The counts in the table are written last: after a limit the same part can be loaded
-    again. Later parts have priorities only where the first one has, or one of what is ignored.
+    the new part n_rules, n_states, n_edges, n_finals, n_guards, n_required, n_priorities, n_chained, and its columns.
+    New edges lead from new states only. The counts in the table are written last: after a limit the same part can be
+    loaded again. Later parts have priorities only where the first one has, or one of what is ignored.
 
     Returns 0, or NOTHING_DERIVED when the start rule derives no string.
     """
@@ -71,13 +76,15 @@ def load_rules(store, grammar, data):
     n_guards = data[10]
     n_required = data[11]
     n_priorities = data[12]
-    rule_starts = 13
+    n_chained = data[13]
+    rule_starts = 14
     state_rules = rule_starts + n_rules
     edges = state_rules + n_states
     finals = edges + EDGE * n_edges
     guards = finals + 2 * n_finals
     required = guards + GUARD_FIELDS * n_guards
     priorities = required + n_required
+    chained = priorities + 3 * n_priorities
     if first_rule == 0:
         grammar[START_RULE] = data[0]
         grammar[IGNORED] = 0
@@ -115,6 +122,12 @@ def load_rules(store, grammar, data):
         _put_priorities(store, grammar, data, n_grouped, usable, priorities, n_priorities)
     store[SCRATCH_TOP] = live
     _find_nullable(store, grammar, n_rules)
+    for i in range(chained, chained + n_chained):
+        put_i32(rule_flags, data[i], get_i32(rule_flags, data[i]) | CHAINED)
+    if grammar[N_RULES] == 0 and n_chained > 0:
+        grammar[HAS_CHAINS] = 1
+    if grammar[HAS_CHAINS] != 0:
+        _find_like_edges(store, grammar, n_grouped)
     if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
         grammar[N_RULES] = first_rule + n_rules
         grammar[N_RTN_STATES] = first_state + n_states
@@ -272,6 +285,27 @@ def _put_priorities(store, grammar, data, n_edges, places, first, n_priorities):
         place = scratch(store, places + data[i])
         if place >= 0:
             put_i32(address, place, 2 * data[i + 1] + data[i + 2])
+
+
+@kernel
+def _find_like_edges(store, grammar, n_edges):
+    """For each new edge find the first one over the same lexeme or rule with the same priority."""
+    never_inline()
+    first_edge = grammar[N_EDGES]
+    like = ensure(grammar, LIKE_EDGES, (first_edge + n_edges + 1) * 4)
+    edges = block(grammar, EDGES)
+    for edge in range(first_edge, first_edge + n_edges):
+        bottom = store[SCRATCH_TOP]
+        push(store, get_i32(edges, 4 * edge))
+        push(store, get_i32(edges, 4 * edge + 1))
+        push(store, get_i32(block(grammar, PRIORITIES), edge) if grammar[HAS_PRIORITIES] != 0 else 0)
+        known = grammar[EDGE_KINDS + 3]
+        number = intern_list(grammar, EDGE_KINDS, block(store, SCRATCH), bottom, 3)
+        store[SCRATCH_TOP] = bottom
+        first = ensure(grammar, FIRST_OF_KIND, (number + 1) * 4)
+        if number == known:
+            put_i32(first, number, edge)
+        put_i32(like, edge, get_i32(first, number))
 
 
 @kernel

@@ -43,6 +43,7 @@ IN_SET_ALREADY = -1
 LATE = -1  # REQUESTED_TEXTS where REQUESTED_RULE is the number of a late skip
 PRODUCTIVE = 1  # flags of rules
 RULE_NULLABLE = 2
+CHAINED = 4  # its runs may end in a link, see links.py
 
 
 @kernel

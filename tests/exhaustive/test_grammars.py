@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,10 +56,18 @@ def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
     return store
 
 
-def compiled(store: Any, world: World) -> Any:
+def compiled(store: Any, world: World, rng: random.Random) -> Any:
+    """The grammar; with parts also with as many links (kernels/links.py) as there can be, some or all taken apart."""
     from llmask.compiled import CompiledGrammar
+    from llmask.kernels import grammar_slots, store_slots
 
-    return CompiledGrammar(store, world.rules)
+    if store.table.array[store_slots.LEAST_PART] != 1:
+        return CompiledGrammar(store, world.rules)
+    world.rules.chained = array("i", range(len(world.rules.names)))
+    grammar = CompiledGrammar(store, world.rules)
+    grammar.table.array[grammar_slots.FEW_ITEMS] = rng.choice((0, 0, 1))
+    grammar.table.array[grammar_slots.MOST_LINKS] = rng.choice((0, 1, 2, 99))
+    return grammar
 
 
 def described(world: World) -> str:
@@ -81,9 +90,9 @@ def check_world(store: Any, world: World, max_prefix: int, rng: random.Random) -
     known = language(world, max_prefix)
     if known is None:
         with pytest.raises(llmask.GrammarError):
-            compiled(store, world)
+            compiled(store, world, rng)
         return
-    grammar = compiled(store, world)
+    grammar = compiled(store, world, rng)
     for prefix in sorted(known.live, key=lambda string: (len(string), string)):
         if len(prefix) > max_prefix:
             break

@@ -80,7 +80,7 @@ def test_bytes_count_as_one_token_and_batches_know_it(compiler: llmask.Compiler)
 def test_moving_to_new_tables_keeps_the_counts() -> None:
     tokenizer = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS)
     compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(renew_grammar_bytes=1))
-    grammar = compiler.lark('start: "b" start | (a ";")* a\na[max_tokens=2]: /a+/')
+    grammar = compiler.lark('start: "b" start "."? | (a ";")* a\na[max_tokens=2]: /a+/')
     matcher, first = grammar.matcher(), grammar.generation
     for _ in range(200):
         matcher.accept_token(B)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
+from llmask.grammar.chained import chain
 from llmask.grammar.fusing import exact_rules
 from llmask.grammar.lowering import Lowered, lower
+from llmask.grammar.tails import join_tails
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -52,6 +54,9 @@ def compile_lark(
             _refuse_regions(read.grammar)
             _refuse_parameters(read.grammar)
         lowered = exact_rules(nodes, read.grammar) if is_exact else lower(nodes, read.grammar)
+        if not is_exact and lowered.make_late is None:
+            rules = join_tails(lowered.rules, lowered.regions)
+            lowered = lowered._replace(rules=rules if lowered.regions else chain(rules))  # a region's rules are told
     except RecursionError:
         raise LimitExceeded(
             "the grammar nests deeper than what is left of Python's stack",

@@ -80,6 +80,7 @@ class Alphabet:
         self._derivatives: dict[tuple[int, int], int] = {}
         self._parts: npt.NDArray[np.int32] | None = None
         self._class_of_byte = np.zeros(256, np.int64)
+        self._spellings: dict[bytes, tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]] = {}
 
     def derivative(self, node: int, character: int) -> int:
         """Derivative of a node over whole characters by any character of a class."""
@@ -109,7 +110,10 @@ class Alphabet:
         moved = places[np.array([next_state[state] for state in order], np.int64)]
         table, accepts = minimal(moved.astype(np.int32), np.array([accepting[state] for state in order], np.bool_))
         columns, class_of = np.unique(table, axis=1, return_inverse=True)
-        return self._open(columns, accepts, *self._spelled(class_of.reshape(-1), columns.shape[1]))
+        key = class_of.tobytes()  # a pattern asks for hundreds of automata that tell the same classes apart
+        if key not in self._spellings:
+            self._spellings[key] = self._spelled(class_of.reshape(-1), columns.shape[1])
+        return self._open(columns, accepts, *self._spellings[key])
 
     def _open(
         self,
