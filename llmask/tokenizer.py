@@ -372,12 +372,29 @@ class Tokenizer(TokenSources):
     @cached_property
     def word_encoder(self) -> BpeEncoder | None:
         """The BPE encoder, where a text is nothing but words to it: no normalization, no tokens looked for before."""
-        encoder = self._encoder
-        data = self.vocabulary.encoder
-        if not isinstance(encoder, BpeEncoder) or data.normalization or data.add_space_prefix:
-            return None
-        if encoder.splitter.automaton is None or encoder.tables.extra or self._special_tokens.has_user_defined:
-            return None
+        found = self.encoder_between_names()
+        return None if isinstance(found, str) or self._special_tokens.has_user_defined else found
+
+    @property
+    def user_defined(self) -> list[tuple[str, int]]:
+        """Names of user-defined tokens, which are cut out of every text before it is encoded, with their tokens."""
+        return self._special_tokens.user_defined
+
+    def encoder_between_names(self) -> BpeEncoder | str:
+        """The BPE encoder, where a text is words and user-defined tokens to it; otherwise the reason why it is not."""
+        encoder, data = self._encoder, self.vocabulary.encoder
+        if not isinstance(encoder, BpeEncoder):
+            return f"encoder {self.encoder_name!r} is not byte-pair encoding"
+        if data.normalization:
+            return f"texts are brought into {data.normalization} before they are split"
+        if data.add_space_prefix:
+            return "a blank is put in front of every text"
+        if encoder.splitter.automaton is None:
+            return "its split patterns are run by the package regex"
+        if encoder.tables.extra:
+            return "its merges make strings that are no tokens"
+        if not self._special_tokens.cuts_names_only:
+            return "its user-defined tokens take white space with them, or are only found between words"
         return encoder
 
 

@@ -88,6 +88,12 @@ class SpecialTokens:
         return bool(self._user_defined)
 
     @property
+    def cuts_names_only(self) -> bool:
+        """Whether user-defined tokens are found anywhere in a text, and take nothing of it but their names."""
+        changed = self._strip_before | self._strip_after | self._whole_words
+        return not any(token in changed for _, token in self._user_defined)
+
+    @property
     def user_defined(self) -> list[tuple[str, int]]:
         """Names that are looked for in all texts, with their tokens."""
         return self._user_defined

@@ -29,7 +29,7 @@ ROOT_CHILD = REACHABLE + 1  # address of int32[256]: trie node of a byte, 0 = no
 # --- split states; addresses of arrays by state
 FOLLOWS = ROOT_CHILD + 1  # int64: address of uint16[n_kinds], state after a token that is compatible, 0 = missing
 BREAKS = FOLLOWS + 1  # the same for one that is not
-GOES_ON = BREAKS + 1  # int64: address of uint8[n_kinds], tokens that do not end the word
+GOES_ON = BREAKS + 1  # the same for one that must not end the word
 ENDS = GOES_ON + 1  # int64[n, 2]: ASCII characters that end the word
 MAY_END = ENDS + 1  # int64: 1 where the text may end
 IS_PARTIAL = MAY_END + 1  # uint8: inside of a character; the tables have the kinds below N_CONTINUING only
@@ -37,9 +37,8 @@ IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
 KEYS = LONE_FOLLOWING + 1  # int64[n, STATE_FIELDS], see canonical_split.py
-ROW_STATES = KEYS + 1  # address of int32[...]: of the first entry of a row the state that has nothing undecided
-FAILS = ROW_STATES + 1  # address of uint8[...]: of the first entry of a row whether the match in progress may fail
-START = FAILS + 1  # the state before any text
+SPLITTER = KEYS + 1  # address of its table, see canonical_split.py; states below the number of its rows are rows
+START = SPLITTER + 1  # the state before any text
 
 # --- tokens that slices answer, see canonical_inside.py
 SLICE_RESTS = START + 1  # address of int64[n, 2], by slice of JSON: trie of the tokens neither in it nor CUT_OFF, nodes
