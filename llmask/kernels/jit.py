@@ -8,7 +8,7 @@ own cache notices changes in the decorated function's file only, and helpers liv
     LLMASK_CACHE_DIR      where the folder is made (default: the user's cache directory)
     LLMASK_CHECK_BOUNDS   "1" compiles every table access with a bounds check (slow, for tests)
 
-In: functions. Out: compiled dispatchers. Cost: one to two minutes for all doors on an empty cache, then about 20 ms a
+In: functions. Out: compiled dispatchers. Cost: about one minute for all doors on an empty cache, then about 20 ms a
 process for each door.
 """
 
@@ -30,6 +30,8 @@ import numba
 from numba.core import caching
 from numba.extending import intrinsic
 
+from llmask.kernels.linking import DoorCompiler, HelperCompiler, without_machine_code
+
 CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
@@ -44,7 +46,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     Left to itself numba compiles a helper anew for every literal argument and integer width: 540 functions instead of
     150, and three times the waiting.
     """
-    dispatcher = numba.njit(**_OPTIONS)(function)
+    dispatcher = numba.njit(**_OPTIONS, pipeline_class=HelperCompiler)(function)
+    without_machine_code(dispatcher)
     resolve = dispatcher.get_call_template
 
     def get_call_template(args: Any, kws: Any) -> Any:
@@ -65,9 +68,10 @@ def _widen(given: Any) -> Any:
 
 
 def _without_wrappers(flags: Any) -> Any:
-    """Python never calls a helper, so it needs no wrapper for Python's calling convention."""
+    """Python never calls a helper, so it needs no wrapper for Python's calling convention and no address."""
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
+    flags.no_compile = True
     return flags
 
 
@@ -142,7 +146,7 @@ def door(signature: str, group: str) -> Callable[[Callable[..., Any]], Any]:
     """Declare an entry point of compiled code; `make_ready(group)` compiles it or loads it from the cache."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**_OPTIONS)(function)
+        dispatcher = numba.njit(**_OPTIONS, pipeline_class=DoorCompiler)(function)
         _doors.setdefault(group, []).append((dispatcher, signature))
         return dispatcher
 

@@ -1,0 +1,75 @@
+"""How compiled code is put together: a helper stays code to link, a door gets machine code of all that it calls.
+
+Numba makes every compiled function ready to be called from Python: it links the code of all that the function calls,
+optimises the whole and turns it into machine code. Nobody calls a helper from Python, and a door does all of that for
+its helpers again, so for a helper none of it is done. Compiling takes a quarter of the time so, and what comes out is
+as fast. What is changed are classes of numba that its own pipelines are made of (`numba.core.codegen`,
+`numba.core.compiler`), alike in numba 0.61 to 0.68.
+
+In: dispatchers. Out: dispatchers that compile so. Cost: none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+
+class _HelperLibrary(JITCodeLibrary):
+    """The code of one helper alone, neither linked nor optimised."""
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+
+class _DoorLibrary(JITCodeLibrary):
+    """A door's code with that of all helpers below it."""
+
+    def finalize(self) -> None:
+        found: dict[Any, None] = dict.fromkeys(self._linking_libraries)
+        waiting = list(found)
+        while waiting:
+            for library in waiting.pop()._linking_libraries:
+                if library not in found:
+                    found[library] = None
+                    waiting.append(library)
+        self._linking_libraries: list[Any] = list(found)
+        super().finalize()
+
+
+class HelperCompiler(Compiler):
+    """Numba's pipeline, with a helper's library at its end."""
+
+    _library_class = _HelperLibrary
+
+    def _compile_core(self) -> Any:
+        state = self.state
+        state.library = self._library_class(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super()._compile_core()
+
+
+class DoorCompiler(HelperCompiler):
+    """Numba's pipeline, with a door's library at its end."""
+
+    _library_class = _DoorLibrary
+
+
+def without_machine_code(dispatcher: Any) -> None:
+    """Let the helper `dispatcher` be found by its callers although Python cannot call it.
+
+    Numba finds the code of a call by the object that Python would call. A helper has none (its flag `no_compile`), so
+    any object that differs from all others stands for it; the dispatcher takes builtin methods only.
+    """
+    compiler = dispatcher._compiler
+    compile_core = compiler._compile_core
+
+    def compile_and_name(args: Any, return_type: Any) -> Any:
+        result = compile_core(args, return_type)
+        key: Any = [].append
+        compiler.targetdescr.target_context.insert_user_function(key, result.fndesc, [result.library])
+        return result._replace(entry_point=key)
+
+    compiler._compile_core = compile_and_name
