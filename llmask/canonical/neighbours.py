@@ -178,7 +178,10 @@ def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8
             tokens.append(part)
             following.append(child * 2 + (child in ends))
         first.append(len(tokens))
+    root = np.zeros(len(uses), np.int32)
+    root[tokens[: first[1]]] = following[: first[1]]
     return {
+        canonical_slots.CHAIN_ROOT: root,
         canonical_slots.CHAIN_FIRST: np.array(first, np.int32),
         canonical_slots.CHAIN_TOKENS: np.array(tokens, np.int32),
         canonical_slots.CHAIN_NEXT: np.array(following, np.int32),

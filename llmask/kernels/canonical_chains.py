@@ -15,6 +15,7 @@ from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
     CHAIN_NEXT,
+    CHAIN_ROOT,
     CHAIN_TOKENS,
     FOLLOWS,
     GOES_ON,
@@ -81,5 +82,5 @@ def chain_after(canon, split, chain, token):
     if canon[N_CHAINS] == 0:
         return NO_CHAIN
     if not goes_on(canon, split, token):
-        return _chain_below(canon, 0, token) & -2
+        return load_i32(canon[CHAIN_ROOT] + token * 4) & -2
     return NO_CHAIN if chain == NO_CHAIN else _chain_below(canon, chain >> 1, token)

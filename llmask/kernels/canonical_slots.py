@@ -8,7 +8,7 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from __future__ import annotations
 
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
+from .grammar_slots import ENDS_OF_TEXT, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
 
 ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
@@ -61,7 +61,8 @@ N_ODD = ODD + 1
 
 # --- words that are tokens (canonical_chains.py)
 N_CHAINS = N_ODD + 1
-CHAIN_FIRST = N_CHAINS + 1  # address of int32[n + 1]
+CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
+CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
 CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
 
@@ -72,9 +73,10 @@ INSIDE = WITNESSES + 3  # map: mask, split state -> tokens inside of lexemes, in
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
 GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
 LIVE_ASCII = GROUPED + 3  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
+LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 # --- scratch
-QUEUE = LIVE_ASCII + 1  # int64[MOST_ENTRIES, ENTRY]
+QUEUE = LIVE_HIGH + 1  # int64[MOST_ENTRIES, ENTRY]
 WALK = QUEUE + 1  # int64[...]: places and states on the way through the trie
 SEARCH_WALK = WALK + 1
 FOUND = SEARCH_WALK + 1  # int32[...]: tokens
@@ -87,14 +89,16 @@ ROOM = RUNS + 1  # bytes
 GROUPS = ROOM + 1  # int64[MOST_GROUPS, GROUP_FIELDS], see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
-N_CANON_SLOTS = GROUP_OF + 1
+SAFE_MEMO = GROUP_OF + 1  # int64[MEMO_FIELDS], see canonical_ends.py
+
+N_CANON_SLOTS = SAFE_MEMO + 1
 
 ASK_EACH = -1
 ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, LIVE_ASCII),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF),
+    *(GROUPED, GROUPED + 1, LIVE_ASCII, LIVE_HIGH),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO),
 )
