@@ -14,7 +14,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from .chunks import as_limit, find_chunk
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
+from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from .errors import VocabularyError
 from .token_sources import TokenSources
 from .vocabulary.vocabulary import Vocabulary
@@ -360,14 +360,8 @@ class Tokenizer(TokenSources):
         if not isinstance(encoder, BpeEncoder) or rules.normalization or rules.add_space_prefix:
             return None
         names = [name.encode() for name, _ in self._special_tokens.user_defined]
-
-        def encode(parts: list[bytes]) -> list[list[int]]:
-            try:
-                return [self.encode(part.decode()) for part in parts]
-            except UnicodeDecodeError:
-                return [encoder.encode_bytes(part) for part in parts]
-
-        return certain_tokens(encoder, self.trie, data, names, encode if names else None, may_end, first_bytes, allows)
+        encode = partial(self._special_tokens.encode_beginnings, self.encode, encoder) if names else None
+        return certain_tokens(encoder, self.trie, data, names, encode, may_end, first_bytes, allows)
 
     @cached_property
     def word_encoder(self) -> BpeEncoder | None:
@@ -377,25 +371,14 @@ class Tokenizer(TokenSources):
 
     @property
     def user_defined(self) -> list[tuple[str, int]]:
-        """Names of user-defined tokens, which are cut out of every text before it is encoded, with their tokens."""
+        """Names that are cut out of every text before it is encoded, with their tokens."""
         return self._special_tokens.user_defined
 
     def encoder_between_names(self) -> BpeEncoder | str:
         """The BPE encoder, where a text is words and user-defined tokens to it; otherwise the reason why it is not."""
-        encoder, data = self._encoder, self.vocabulary.encoder
-        if not isinstance(encoder, BpeEncoder):
-            return f"encoder {self.encoder_name!r} is not byte-pair encoding"
-        if data.normalization:
-            return f"texts are brought into {data.normalization} before they are split"
-        if data.add_space_prefix:
-            return "a blank is put in front of every text"
-        if encoder.splitter.automaton is None:
-            return "its split patterns are run by the package regex"
-        if encoder.tables.extra:
-            return "its merges make strings that are no tokens"
-        if not self._special_tokens.cuts_names_only:
-            return "its user-defined tokens take white space with them, or are only found between words"
-        return encoder
+        found, names = self._encoder, self._special_tokens
+        why = why_not_words(found, self.vocabulary.encoder, names)
+        return found if isinstance(found, BpeEncoder) and not why else why
 
 
 def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:
