@@ -6,7 +6,8 @@
 
 A walk takes a token of the mask at random, half of the walks evenly among tokens, half evenly among first bytes, and
 after `--tokens` tokens what leads to the end. A dead end is a mask without a token. The judge of a whole sequence is
-the tokenizer: encoding the text of the tokens has to give the tokens.
+the tokenizer: encoding the text of the tokens has to give the tokens. A walk without an end after `--most` tokens is
+judged by `Tokenizer.certain_tokens`: what the encoding of every longer text begins with has to be its first tokens.
 
 In: a vocabulary (`--vocabulary`: "default", or the path of a GGUF file). Out: figures on the standard output, and
 status 1 where something is not as it should be. Cost: some minutes each.
@@ -26,8 +27,8 @@ import numpy as np
 import llmask
 from bench.data import MASKBENCH, Row, instance_text, maskbench_rows, own_rows
 
-MOST_TOKENS = 400  # of a walk; then it is left unfinished
-CLOSING = (b'"', b"}", b"]", b",", b":")
+CLOSING = b'"}],:'
+NO_BYTE = 256
 
 
 def tokenizer_of(name: str) -> llmask.Tokenizer:
@@ -55,13 +56,16 @@ def grammars(compiler: llmask.Compiler, wanted: list[Any]) -> Iterator[tuple[Any
 class Walker:
     """Walks at random; counts what goes wrong."""
 
-    def __init__(self, tokenizer: llmask.Tokenizer, n_tokens: int) -> None:
+    def __init__(self, tokenizer: llmask.Tokenizer, n_tokens: int, most: int) -> None:
         self.tokenizer = tokenizer
-        self.n_tokens = n_tokens
-        self.counts = dict.fromkeys(("walks", "positions", "dead ends", "not canonical", "unfinished"), 0)
+        self.n_tokens, self.most = n_tokens, most
+        names = ("walks", "positions", "dead ends", "not canonical", "unfinished", "tokens of these not judged")
+        self.counts = dict.fromkeys(names, 0)
         self._mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
         self._spellings = [tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size)]
-        self._first = np.array([data[0] if data else 256 for data in self._spellings])
+        self._first = np.array([data[0] if data else NO_BYTE for data in self._spellings])
+        self._is_closing = np.zeros(NO_BYTE + 1, bool)
+        self._is_closing[list(CLOSING)] = True
         self._eos = frozenset(tokenizer.eos_ids)
 
     def walk(self, grammar: Any, rng: random.Random) -> None:
@@ -70,7 +74,7 @@ class Walker:
         by_byte = rng.random() < 0.5
         self.counts["walks"] += 1
         n = 0
-        while not matcher.is_terminated() and n < MOST_TOKENS:
+        while not matcher.is_terminated() and n < self.most:
             matcher.fill_bitmask(self._mask)
             bits = np.unpackbits(self._mask[0].view(np.uint8), bitorder="little")
             allowed = np.flatnonzero(bits)
@@ -81,11 +85,15 @@ class Walker:
             matcher.accept_token(self._choose(allowed, by_byte, n >= self.n_tokens, rng))
             n += 1
         self.counts["positions"] += n
-        if not matcher.is_terminated():
-            self.counts["unfinished"] += 1
-            return
         tokens = [token for token in matcher.tokens if token not in self._eos]
-        if self.tokenizer.encode(matcher.text().decode()) != tokens:
+        if matcher.is_terminated():
+            expected = self.tokenizer.encode(matcher.text().decode())
+        else:
+            expected = self.tokenizer.certain_tokens(matcher.text(), may_end=False) or []
+            self.counts["unfinished"] += 1
+            self.counts["tokens of these not judged"] += len(tokens) - len(expected)
+            tokens = tokens[: len(expected)]
+        if expected != tokens:
             self.counts["not canonical"] += 1
             print(f"not canonical: {matcher.text()!r} {tokens}", flush=True)
 
@@ -94,12 +102,12 @@ class Walker:
             best = [token for token in self._eos if token in allowed]
             if best:
                 return best[0]
-            closing = allowed[np.isin(self._first[allowed], [data[0] for data in CLOSING])]
+            closing = allowed[self._is_closing[self._first[allowed]]]
             allowed = closing if len(closing) and rng.random() < 0.8 else allowed
-            return min(rng.sample(allowed.tolist(), min(8, len(allowed))), key=self._cost)
+            return min((int(allowed[rng.randrange(len(allowed))]) for _ in range(8)), key=self._cost)
         if by_byte:
             firsts = self._first[allowed]
-            allowed = allowed[firsts == rng.choice(np.unique(firsts).tolist())]
+            allowed = allowed[firsts == rng.choice(np.flatnonzero(np.bincount(firsts)).tolist())]
         return int(allowed[rng.randrange(len(allowed))])
 
     def _cost(self, token: int) -> tuple[bool, int]:
@@ -107,10 +115,10 @@ class Walker:
         return data.isspace(), len(data)
 
 
-def run_walks(tokenizer: llmask.Tokenizer, n_walks: int, n_schemas: int, n_tokens: int, seed: int) -> bool:
+def run_walks(tokenizer: llmask.Tokenizer, n_walks: int, n_schemas: int, n_tokens: int, most: int, seed: int) -> bool:
     """Random walks; whether all went well."""
     compiler = llmask.Compiler(tokenizer, canonical=True)
-    walker = Walker(tokenizer, n_tokens)
+    walker = Walker(tokenizer, n_tokens, most)
     n_cut = n_used = 0
     for number, (_, grammar) in enumerate(grammars(compiler, schemas(n_schemas, seed))):
         n_used += 1
@@ -211,13 +219,14 @@ def main() -> int:
     parser.add_argument("--walks", type=int, default=10_000)
     parser.add_argument("--schemas", type=int, default=100)
     parser.add_argument("--tokens", type=int, default=25, help="after so many a walk goes for the end")
+    parser.add_argument("--most", type=int, default=400, help="tokens of a walk; then it is left unfinished")
     parser.add_argument("--rows", type=int, default=400, help="schemas of MaskBench")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     tokenizer = tokenizer_of(given.vocabulary)
     started = time.perf_counter()
     if given.what == "walks":
-        is_well = run_walks(tokenizer, given.walks, given.schemas, given.tokens, given.seed)
+        is_well = run_walks(tokenizer, given.walks, given.schemas, given.tokens, given.most, given.seed)
     elif given.what == "cost":
         is_well = run_cost(tokenizer, given.rows, given.seed)
     else:

@@ -236,6 +236,7 @@ class CompiledGrammar(GrammarValue):
             )
         self.store = store
         self.n_cut = 0
+        self.behind_prefixes: dict[bytes, CompiledGrammar] = {}  # see canonical/prefix.py
         self.own_warnings = list(warnings)
         self._late_warnings = late_warnings
         self.rules = rules
@@ -323,11 +324,13 @@ class CompiledGrammar(GrammarValue):
         Parameters
         ----------
         prefix : bytes that the tokens have to spell before the document: what `Tokenizer.heal` gave back of the
-            prompt. A token may spell the end of the prefix and go on into the document.
+            prompt. A token may spell the end of the prefix and go on into the document. With `canonical=True` both
+            are compiled as one grammar, which is that of the matcher.
 
         Raises
         ------
-        LlmaskError : the prefix is no bytes.
+        LlmaskError : the prefix is no bytes, or a canonical grammar cannot be put behind one.
+        LimitExceeded : put behind the prefix it is too large.
         """
         from .matcher import Matcher
         from .prefixed import PrefixedMatcher
@@ -345,12 +348,9 @@ class CompiledGrammar(GrammarValue):
             return ClosingMatcher(self)
         if self.store.split_states is not None:
             from .canonical.matcher import CanonicalMatcher
+            from .canonical.prefix import behind
 
-            if prefix:
-                raise LlmaskError(
-                    "a canonical grammar takes no prefix", help="compile without canonical=True, or drop the prefix"
-                )
-            return CanonicalMatcher(self)
+            return CanonicalMatcher(behind(prefix, self) if prefix else self)
         return PrefixedMatcher(self, prefix) if prefix else Matcher(self)
 
 

@@ -26,7 +26,7 @@ from .kernels import engine, store_slots
 from .kernels.canonical_fill import CELL_FIELDS
 from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
-from .kernels.masks import FILL_ALL, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
+from .kernels.masks import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from .named import named_bytes, named_tokens, refused_token, shown, temperature_of
 
@@ -111,6 +111,9 @@ class Matcher:
                 where=self._place(),
                 help="use a vocabulary with a token for every byte, or a grammar within its alphabet",
             )
+        if status == FILL_CUT:
+            self.grammar.n_cut += 1
+            return True
         assert status == FILL_ALL
         return False
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .chunks import as_limit, find_chunk
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
-from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder
+from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from .errors import VocabularyError
 from .text_batches import encode_all
 from .token_sources import TokenSources
@@ -342,14 +342,8 @@ class Tokenizer(TokenSources):
         if not isinstance(encoder, BpeEncoder) or rules.normalization or rules.add_space_prefix:
             return None
         names = [name.encode() for name, _ in self._special_tokens.user_defined]
-
-        def encode(parts: list[bytes]) -> list[list[int]]:
-            try:
-                return [self.encode(part.decode()) for part in parts]
-            except UnicodeDecodeError:
-                return [encoder.encode_bytes(part) for part in parts]
-
-        return certain_tokens(encoder, self.trie, data, names, encode if names else None, may_end, first_bytes, allows)
+        encode = partial(self._special_tokens.encode_beginnings, self.encode, encoder) if names else None
+        return certain_tokens(encoder, self.trie, data, names, encode, may_end, first_bytes, allows)
 
     @property
     def word_encoder(self) -> BpeEncoder | None:
@@ -359,11 +353,8 @@ class Tokenizer(TokenSources):
     @cached_property
     def part_encoder(self) -> BpeEncoder | None:
         """The BPE encoder, where a text without names (`has_names`) is nothing but words to it."""
-        encoder = self._encoder
-        data = self.vocabulary.encoder
-        if not isinstance(encoder, BpeEncoder) or data.normalization or data.add_space_prefix:
-            return None
-        return None if encoder.splitter.automaton is None or encoder.tables.extra else encoder
+        found = self._encoder
+        return found if isinstance(found, BpeEncoder) and not why_not_words(found, self.vocabulary.encoder) else None
 
     def has_names(self, text: str | bytes) -> bool:
         """Whether a text names user-defined tokens, which `encode` always finds."""
@@ -383,6 +374,16 @@ class Tokenizer(TokenSources):
             return [data]
         parts = self._special_tokens.cut(data.decode("utf-8", "surrogateescape"), False)
         return [part if isinstance(part, int) else part.encode("utf-8", "surrogateescape") for part in parts]
+
+    @property
+    def user_defined(self) -> list[tuple[str, int]]:
+        """Names that are cut out of every text before it is encoded, with their tokens."""
+        return self._special_tokens.user_defined
+
+    def encoder_between_names(self) -> BpeEncoder | str:
+        """The BPE encoder, where a text is words and user-defined tokens to it; otherwise the reason why it is not."""
+        why = why_not_words(self._encoder, self.vocabulary.encoder, self._special_tokens)
+        return why if why or self.part_encoder is None else self.part_encoder
 
 
 def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:

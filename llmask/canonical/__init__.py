@@ -1,9 +1,13 @@
 """Canonical masks: only tokens that the tokenizer itself would have written.
 
+    guesses.py    ways to split a text that is still being read
+    names.py      user-defined tokens, whose names are cut out of a text
+    splitting.py  an automaton of both
     neighbours.py tokens that may stand side by side in a word
     states.py     what has to be known of the text so far, and what may follow it by the splitter and by merges
     review.py     which of these have no canonical continuation in a grammar
     matcher.py    a sequence
+    prefix.py     a prefix before the document
 
 In: nothing. Out: nothing. Cost: none.
 """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LlmaskError
 from ..kernels import engine
-from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, CELL_MAY_END, CELL_POSITION
+from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_MAY_END, CELL_POSITION
 from ..kernels.canonical_positions import show_position, take_known
 from ..kernels.configurations import REFUSED
 from ..kernels.lexer_states import MISS
@@ -63,8 +63,6 @@ class CanonicalMatcher(Matcher):
             raise self._no_budgets()
         if self._cell[CELL_FILTER] == ASK:
             self._review()
-        if self._cell[CELL_IS_CUT]:
-            self.grammar.n_cut += 1
         return super().fill_bitmask(bitmask, row)
 
     def _no_budgets(self) -> LlmaskError:

@@ -23,38 +23,27 @@ from ..kernels import bpe_pairs, canonical_pairs, canonical_slots, canonical_spl
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
+    from .splitting import SplitAutomaton
 
-NEVER, MERGED, LONE = range(3)  # of a token: no encoding has it, merging makes it, it is a word of its own
+# of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
+NEVER, MERGED, LONE, NAMED = range(4)
 Slots = dict[int, npt.NDArray[Any]]
 
 
 def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
-    """NEVER, MERGED or LONE, for every token."""
+    """NEVER, MERGED, LONE or NAMED, for every token."""
     uses = encoder.tables.is_reachable[: tokenizer.vocab_size].astype(np.uint8) * MERGED
     if tokenizer.vocabulary.encoder.ignore_merges:
         for token in np.flatnonzero(uses == NEVER).tolist():
             data = tokenizer.token_bytes(token)
             if data and encoder.encode_bytes(data) == [token]:
                 uses[token] = LONE
+    uses[[token for _, token in tokenizer.user_defined]] = NAMED
     return uses
 
 
-def rows_that_may_fail(transitions: npt.NDArray[np.int32], width: int) -> npt.NDArray[np.uint8]:
-    """uint8, by the first entry of a row: whether the match in progress may fail without a later one being noted."""
-    entries = transitions.reshape(-1, width)
-    is_ended, rows = entries & 1 != 0, (entries >> 1) // width
-    fails = np.zeros(len(entries), bool)
-    while True:
-        found = (~is_ended & ((rows == 0) | fails[rows])).any(axis=1)
-        if (found == fails).all():
-            flags = np.zeros(len(transitions), np.uint8)
-            flags[::width] = found
-            return flags
-        fails = found
-
-
 class Kinds:
-    """Tokens grouped by what the splitter makes of them.
+    """Tokens grouped by what the splitter makes of them; `splitter` is its table (kernels/canonical_split.py).
 
     Attributes
     ----------
@@ -67,13 +56,11 @@ class Kinds:
     def __init__(
         self,
         tokenizer: Tokenizer,
-        encoder: BpeEncoder,
-        fails: npt.NDArray[np.uint8],
-        width: int,
+        splitter: npt.NDArray[np.int64],
+        automaton: SplitAutomaton,
         uses: npt.NDArray[np.uint8],
     ) -> None:
-        address, classes = encoder.tables.address, encoder.splitter.class_of_code_point
-        n = tokenizer.vocab_size
+        n, classes = tokenizer.vocab_size, automaton.class_of_code_point
         offsets, data = tokenizer.token_offsets, tokenizer.token_data
         has_bytes = np.diff(offsets) > 0
         leads = np.zeros(n, np.uint8)
@@ -84,13 +71,12 @@ class Kinds:
         numbers: dict[object, int] = {}
         class_of = np.empty(len(others), np.int64)
         for place, token in enumerate(others.tolist()):
-            key = uses.item(token), _class_string(tokenizer.token_bytes(token), classes)
+            use = uses.item(token)
+            key = use, use in (MERGED, LONE) and _class_string(tokenizer.token_bytes(token), classes)
             class_of[place] = numbers.setdefault(key, len(numbers))
         _, samples = np.unique(class_of, return_index=True)
         signatures = np.empty(len(samples), np.int64)
-        canonical_split.sign_tokens(
-            address, fails.ctypes.data, others[samples], uses, _all_states(fails, width), signatures
-        )
+        canonical_split.sign_tokens(splitter.ctypes.data, len(automaton.rows), others[samples], uses, signatures)
         # tokens of several uses never share a kind, whatever the splitter makes of them
         _, group_of = np.unique(np.stack((signatures, uses[others[samples]])), axis=1, return_inverse=True)
         self.n_continuing = len(continuing)
@@ -120,15 +106,6 @@ def _class_string(data: bytes, classes: npt.NDArray[np.uint8]) -> bytes | tuple[
     except UnicodeDecodeError:
         return (data,)
     return classes[np.frombuffer(text.encode("utf-32-le"), np.uint32)].tobytes()
-
-
-def _all_states(fails: npt.NDArray[np.uint8], width: int) -> npt.NDArray[np.int64]:
-    """Every split state without a partial character, as kernels/canonical_split.py reads them."""
-    states = []
-    for row in range(width, len(fails), width):
-        for must, has_fallback in ((0, 0), (0, 1), (1, 1)) if fails[row] else ((0, 0),):
-            states.append((row, must, 0, 0, 0, has_fallback))
-    return np.array(states, np.int64)
 
 
 def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
@@ -201,7 +178,10 @@ def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8
             tokens.append(part)
             following.append(child * 2 + (child in ends))
         first.append(len(tokens))
+    root = np.zeros(len(uses), np.int32)
+    root[tokens[: first[1]]] = following[: first[1]]
     return {
+        canonical_slots.CHAIN_ROOT: root,
         canonical_slots.CHAIN_FIRST: np.array(first, np.int32),
         canonical_slots.CHAIN_TOKENS: np.array(tokens, np.int32),
         canonical_slots.CHAIN_NEXT: np.array(following, np.int32),

@@ -4,15 +4,18 @@ A sequence of tokens is canonical if encoding what it spells gives it back. In b
 words: no token crosses the end of a word, and inside of a word every two neighbours are compatible. So of the text so
 far a canonical sequence keeps
 
-    the split state    where the splitter is, and what it has not decided yet (kernels/canonical_split.py)
+    the split state    where the splitter is, and what it has not decided yet (splitting.py, kernels/canonical_split.py)
     the last token     what it is incompatible with
     a chain            where a whole word that is a token is that token whatever the merges say (`ignore_merges`): how
                        far the word so far is one that merging would spell otherwise; it must not end so
 
-Two tables a state say to which state every kind of token leads, if it is compatible with the token before and if not.
-States are interned. Those outside of characters, some dozens, are made at once; the others, some ten thousand in all,
-when a kernel needs them. All stores of a tokenizer share them; what kernels find with them lies in a table of each
-store (kernels/canonical_slots.py) and is written under its lock.
+A user-defined token, which is cut out of the text by its name, may stand where the text before it may end, and what is
+behind it begins anew.
+
+Three tables a state say to which state every kind of token leads: if it is compatible with the token before, if not,
+and if it must not end the word. Those of states outside of characters, some dozens, are made at once; the others, some
+ten thousand in all, when a kernel needs them. All stores of a tokenizer share them; what kernels find with them lies in
+a table of each store (kernels/canonical_slots.py) and is written under its lock.
 
 In: a tokenizer. Out: states, tables. Cost: 1 s for 128,256 tokens, and 40 KB a state; inside of a character 0.4 ms and
 1 KB a state.
@@ -28,27 +31,26 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ..encoders.bpe import BpeEncoder
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots, canonical_split, jit
 from ..kernels.canonical_fill import REFUSED_SPLIT
 from ..kernels.canonical_search import ENTRY, MOST_ENTRIES
+from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
-from .neighbours import LONE, MERGED, Kinds, Slots, chains, forest, rows_that_may_fail, uses_of
+from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, chains, forest, uses_of
 from .slices import cut_off_tokens, slice_rests
+from .splitting import SplitAutomaton
 
 if TYPE_CHECKING:
     from ..store.slices import SliceArrays
     from ..tokenizer import Tokenizer
 
 MOST_STATES = 60_000  # a state is a uint16 in the tables
-MOST_AT_ONCE = 5_000
 SHARED_BYTES = 64 * 2**20
 BUDGET = 400_000  # trie nodes of one search
 INSIDE_BUDGET = 20_000
-NO_STATE = -1
-Key = tuple[int, int, int, int, int, int]
+Key = tuple[int, int, int, int]  # row, how many bytes of a partial character, these, its mark
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
 
 
@@ -57,12 +59,12 @@ class SplitTable(NamedTuple):
 
     fitting     uint16[n]   state after a kind of token that is compatible with the one before, or REFUSED_SPLIT
     breaking    uint16[n]   the same for one that is not
-    goes_on     uint8[n]    kinds that do not end the word before them
+    going_on    uint16[n]   the same for one that must not end the word before it
     """
 
     fitting: npt.NDArray[np.uint16]
     breaking: npt.NDArray[np.uint16]
-    goes_on: npt.NDArray[np.uint8]
+    going_on: npt.NDArray[np.uint16]
 
 
 class SplitStates:
@@ -79,18 +81,33 @@ class SplitStates:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self.encoder = encoder = _encoder_of(tokenizer)
+        found = tokenizer.encoder_between_names()
+        if isinstance(found, str):
+            raise VocabularyError(
+                f"canonical masks are not built for this vocabulary: {found}", help="compile without canonical=True"
+            )
+        self.encoder = encoder = found
         jit.make_ready("canonical")
         self._lock = threading.RLock()
-        automaton = encoder.splitter.automaton
-        assert automaton is not None
-        self._width = automaton.n_classes + 1
-        self.fails = rows_that_may_fail(automaton.transitions[0], self._width)
+        self.automaton = automaton = SplitAutomaton(encoder.splitter, [name for name, _ in tokenizer.user_defined])
+        self._rows = np.ascontiguousarray(automaton.rows)
+        self._token_data, self._token_offsets = tokenizer.token_data, tokenizer.token_offsets
+        self._splitter = np.zeros(canonical_split.SPLITTER_FIELDS, np.int64)
+        for field, array in (
+            (canonical_split.CLASS_INDEX, automaton.class_index),
+            (canonical_split.CLASS_BLOCKS, automaton.class_blocks),
+            (canonical_split.ROWS, self._rows),
+            (canonical_split.OFFSETS, self._token_offsets),
+            (canonical_split.DATA, self._token_data),
+        ):
+            self._splitter[field] = array.ctypes.data
+        self._splitter[canonical_split.N_CLASSES] = automaton.n_classes
         self.uses = uses_of(tokenizer, encoder)
-        self.kinds = Kinds(tokenizer, encoder, self.fails, self._width, self.uses)
+        self.kinds = Kinds(tokenizer, self._splitter, automaton, self.uses)
         self._n_words = (tokenizer.vocab_size + 63) // 64 * 2
         self._specials = tokenizer.special_ids
-        self._is_lone = self.uses[self.kinds.samples] == LONE
+        use_of_kind = self.uses[self.kinds.samples]
+        self._is_lone, self._is_named = use_of_kind == LONE, use_of_kind == NAMED
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
         self.may_end = np.zeros(MOST_STATES, np.int64)
         trie = tokenizer.trie
@@ -102,8 +119,7 @@ class SplitStates:
         self._slots: Slots = {
             canonical_slots.REACHABLE: reachable,
             canonical_slots.ROOT_CHILD: root_child,
-            canonical_slots.FAILS: self.fails,
-            canonical_slots.ROW_STATES: np.full(len(self.fails), NO_STATE, np.int32),
+            canonical_slots.SPLITTER: self._splitter,
             canonical_slots.CUT_OFF: cut_off_tokens(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds.of_token),
@@ -120,19 +136,31 @@ class SplitStates:
             self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
         self._keys: list[Key] = []
-        self._classes = encoder.splitter.class_of_code_point
-        self._partials: dict[tuple[int, int], int] = {}
+        self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
         self._like: dict[object, int] = {}
         self._built: dict[int, SplitTable] = {}
         self._masks: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
-        self.start = self._intern((self._width, 0, 0, 0, 0, NO_STATE))
-        for row in range(self._width, len(self.fails), self._width):
-            self._slots[canonical_slots.ROW_STATES][row] = self._intern((row, 0, 0, 0, 0, NO_STATE))
-        state = 0
-        while state < min(len(self._keys), MOST_AT_ONCE):
-            if self._keys[state][canonical_split.N_PARTIAL] == 0:
-                self.make_masks(state)
-            state += 1
+        self._enter_rows()
+
+    def _enter_rows(self) -> None:
+        """Make the states outside of characters, whose numbers are those of rows."""
+        automaton = self.automaton
+        n_rows = len(self._rows)
+        for row in range(n_rows):
+            self._intern((row, 0, 0, 0))
+        self.ends[:n_rows] = np.packbits(automaton.ends, axis=1, bitorder="little").view(np.int64)
+        self.may_end[:n_rows] = automaton.may_end
+        self._slots[canonical_slots.IS_PLAIN][:n_rows] = automaton.ends[:, list(PLAIN)].any(axis=1)
+        self.start = START
+        waiting = [START]
+        seen = {START, REFUSED_SPLIT}
+        while waiting:
+            state = waiting.pop()
+            self.make_masks(state)
+            made = self._built[state]
+            fresh = {int(number) for table in made for number in np.unique(table)} - seen
+            seen |= fresh
+            waiting += [number for number in fresh if number < n_rows]
 
     def new_table(self, tokenizer: Tokenizer, slices: Sequence[SliceArrays]) -> Table:
         """What kernels read and write for one store, see kernels/canonical_slots.py; slices are the same for all."""
@@ -166,7 +194,7 @@ class SplitStates:
     # --- states
 
     def _intern(self, key: Key) -> int:
-        """Number of a state: (row, must, bytes of a partial character, these, its start, fallback)."""
+        """Number of a state."""
         known = self._numbers.get(key)
         if known is not None:
             return known
@@ -176,62 +204,33 @@ class SplitStates:
                 f"canonical masks need more than {MOST_STATES} split states of this vocabulary",
                 help="compile without canonical=True",
             )
-        if key[canonical_split.N_PARTIAL] == 0:
-            self._find_ends(number, key)
         self._numbers[key] = number
         self._keys.append(key)
-        self._slots[canonical_slots.KEYS][number] = _fields(key)
+        self._slots[canonical_slots.KEYS][number] = key
         return number
-
-    def _find_ends(self, number: int, key: Key) -> None:
-        """Which characters end the word in a state that is being made."""
-        packed = np.empty(129, np.int64)
-        fields = _fields(key)
-        canonical_split.find_ends(self.encoder.tables.address, self.fails.ctypes.data, fields.ctypes.data, packed)
-        kinds = np.where(packed < 0, -1, packed >> canonical_split.KIND_SHIFT & 3)
-        ends = (packed >= 0) & (packed >> canonical_split.NEW_BIT & 1 != 0)
-        fallback = key[canonical_split.HAS_FALLBACK]
-        has_failed = kinds == canonical_split.FAILED
-        if fallback != NO_STATE:
-            of_fallback = np.unpackbits(self.ends[fallback].view(np.uint8), bitorder="little")
-            ends[:128] = np.where(has_failed[:128], of_fallback, ends[:128])
-        self.ends[number] = np.packbits(ends[:128], bitorder="little").view(np.int64)
-        self.may_end[number] = self.may_end[fallback] if has_failed[128] else packed[128] == 0
-        self._slots[canonical_slots.IS_PLAIN][number] = ends[list(PLAIN)].any()
 
     def tables(self, state: int) -> SplitTable:
         """The tables of a state; made where they are missing."""
         with self._lock:
-            return self._tables(state)
+            known = self._built.get(state)
+            return self._make_tables(state) if known is None else known
 
-    def _tables(self, state: int) -> SplitTable:
-        known = self._built.get(state)
-        if known is not None:
-            return known
+    def _make_tables(self, state: int) -> SplitTable:
         key, kinds = self._keys[state], self.kinds
         is_partial = key[canonical_split.N_PARTIAL] > 0
         samples = kinds.samples[: kinds.n_continuing] if is_partial else kinds.samples
-        fitting, breaking = np.empty(len(samples), np.int64), np.empty(len(samples), np.int64)
-        fields = _fields(key)
-        canonical_split.split_tokens(
-            self.encoder.tables.address, self.fails.ctypes.data, fields.ctypes.data, samples,
-            self.uses, fitting, breaking,
-        )  # fmt: skip
-        lone = self._is_lone[: len(samples)]
-        fitting[lone] = breaking[lone]
-        goes_on = (fitting >= 0) & (fitting >> canonical_split.NEW_BIT & 1 == 0)
-        fallback = key[canonical_split.HAS_FALLBACK]
-        below = None if fallback == NO_STATE else self._tables(fallback)
-        after = self._numbers_of(fitting, key, None if below is None else below.fitting)
-        after_breaking = self._numbers_of(breaking, key, None if below is None else below.breaking)
-        after[lone] = after_breaking[lone]
-        if below is not None:
-            has_failed = (fitting >= 0) & (fitting >> canonical_split.KIND_SHIFT & 3 == canonical_split.FAILED)
-            goes_on[has_failed] = below.goes_on[: len(samples)][has_failed]
-        goes_on &= after != REFUSED_SPLIT
-        made = self._built[state] = SplitTable(after, after_breaking, goes_on.astype(np.uint8))
+        packed = np.empty((N_MARKS, len(samples)), np.int64)
+        fields = np.array(key, np.int64)
+        canonical_split.split_tokens(self._splitter.ctypes.data, fields.ctypes.data, samples, self.uses, packed)
+        lone, named = self._is_lone[: len(samples)], self._is_named[: len(samples)]
+        packed[FITS, lone] = packed[BREAKS, lone]
+        packed[:, named] = START if self.may_end[state] else canonical_split.REFUSED
+        packed[INSIDE, lone | named] = canonical_split.REFUSED
+        values, places = np.unique(packed, return_inverse=True)
+        numbers = np.array([self._number_of(value) for value in values.tolist()], np.uint16)
+        made = self._built[state] = SplitTable(*numbers[places.reshape(packed.shape)])
         self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
-        self._slots[canonical_slots.GOES_ON][state] = made.goes_on.ctypes.data
+        self._slots[canonical_slots.GOES_ON][state] = made.going_on.ctypes.data
         self._slots[canonical_slots.BREAKS][state] = made.breaking.ctypes.data
         self._slots[canonical_slots.FOLLOWS][state] = made.fitting.ctypes.data
         return made
@@ -251,44 +250,23 @@ class SplitStates:
             self._masks.append(mask)
             self._slots[slot][state] = mask.ctypes.data
 
-    def _numbers_of(
-        self, packed: npt.NDArray[np.int64], key: Key, below: npt.NDArray[np.uint16] | None
-    ) -> npt.NDArray[np.uint16]:
-        """Numbers of the packed states of kinds; `below`: those of the fallback."""
-        n = len(packed)
-        numbers = np.full(n, REFUSED_SPLIT, np.uint16)
-        kinds = np.where(packed < 0, -1, packed >> canonical_split.KIND_SHIFT & 3)
-        fallbacks = np.full(n, REFUSED_SPLIT, np.uint16)
-        if below is not None:
-            below = below[:n]
-            numbers[kinds == canonical_split.FAILED] = below[kinds == canonical_split.FAILED]
-            fallbacks[kinds == canonical_split.SAME_FALLBACK] = below[kinds == canonical_split.SAME_FALLBACK]
-        is_fresh = kinds == canonical_split.FRESH_FALLBACK
-        if is_fresh.any():
-            fallbacks[is_fresh] = self._tables(self._fresh(key)).fitting[:n][is_fresh]
-        may_go = (kinds >= 0) & (kinds != canonical_split.FAILED)
-        may_go &= (fallbacks != REFUSED_SPLIT) | (packed >> canonical_split.MUST_BIT & 1 == 0)
-        common = np.where(may_go, packed & ~_FORGOTTEN, -1)
-        pairs = common << 16 | fallbacks
-        values, inverse = np.unique(pairs[may_go], return_inverse=True)
-        made = [self._intern(self._unpack(value >> 16, value & 0xFFFF)) for value in values.tolist()]
-        numbers[may_go] = np.array(made, np.uint16)[inverse]
-        return numbers
-
-    def _unpack(self, packed: int, fallback: int) -> Key:
+    def _number_of(self, packed: int) -> int:
+        """Number of a packed state, or REFUSED_SPLIT, also where no character that begins so may come."""
+        if packed == canonical_split.REFUSED:
+            return REFUSED_SPLIT
         split = canonical_split
+        row, mark = packed & (1 << split.N_PARTIAL_SHIFT) - 1, packed >> split.MARK_SHIFT & 3
         n_partial = packed >> split.N_PARTIAL_SHIFT & 3
-        return (
-            (packed & (1 << split.ROW_BITS) - 1) * self._width,
-            packed >> split.MUST_BIT & 1,
-            n_partial,
-            self._partial_like(packed >> split.PARTIAL_SHIFT, n_partial) if n_partial else 0,
-            packed >> split.START_SHIFT & 3,
-            NO_STATE if fallback == REFUSED_SPLIT else fallback,
-        )
+        if n_partial == 0:
+            return row
+        partial, classes = self._partial_like(packed >> split.PARTIAL_SHIFT, n_partial)
+        if (self._rows[row, classes, mark] == DEAD).all():
+            return REFUSED_SPLIT
+        return self._intern((row, n_partial, partial, mark))
 
-    def _partial_like(self, partial: int, n_bytes: int) -> int:
-        """The first bytes of a character, of all that the splitter does not tell apart the first that were seen.
+    def _partial_like(self, partial: int, n_bytes: int) -> tuple[int, npt.NDArray[np.uint8]]:
+        """The first bytes of a character, of all that the splitter does not tell apart the first that were seen; the
+        classes of the characters that begin so.
 
         Every byte is a token, so there are as many as characters; but most blocks of characters are of one class. Those
         behind which not every byte may follow (E0, ED), and those that begin no character, are like no others.
@@ -302,16 +280,11 @@ class SplitStates:
         for byte in data[1:]:
             code_point = code_point << 6 | byte & 0x3F
         shift = 6 * (length - n_bytes)
-        classes = self._classes[code_point << shift : (code_point + 1) << shift]
+        classes = self.automaton.class_of_code_point[code_point << shift : (code_point + 1) << shift]
         is_whole = (n_bytes > 1 or data[0] not in b"\xed\xf4") and _is_text(data, length)
         like = (n_bytes, length, classes.tobytes()) if is_whole else partial
-        found = self._partials[partial, n_bytes] = self._like.setdefault(like, partial)
+        found = self._partials[partial, n_bytes] = self._like.setdefault(like, partial), np.unique(classes)
         return found
-
-    def _fresh(self, key: Key) -> int:
-        """The state at the beginning of a word that begins where the next token does, or its partial character."""
-        row = self._width
-        return self._intern((row, 0, key[2], key[3], canonical_split.FITS if key[2] else 0, NO_STATE))
 
 
 _made: WeakKeyDictionary[Tokenizer, SplitStates] = WeakKeyDictionary()
@@ -330,27 +303,6 @@ def split_states_of(tokenizer: Tokenizer) -> SplitStates:
     return found
 
 
-def _encoder_of(tokenizer: Tokenizer) -> BpeEncoder:
-    """The encoder, if its encodings can be told word by word.
-
-    Raises
-    ------
-    VocabularyError : they cannot, with the reason.
-    """
-    encoder = tokenizer.word_encoder
-    if encoder is not None and len(encoder.patterns) == 1:
-        return encoder
-    if tokenizer.encoder_name != "bpe":
-        reason = f"encoder {tokenizer.encoder_name!r} is not byte-pair encoding"
-    elif encoder is not None:
-        reason = "its text is split by several patterns, one after the other"
-    else:
-        reason = "its texts are changed, or searched for added tokens, before they are split"
-    raise VocabularyError(
-        f"canonical masks are not built for this vocabulary: {reason}", help="compile without canonical=True"
-    )
-
-
 def _is_text(data: bytes, length: int) -> bool:
     """Whether the first bytes of a character of `length` bytes may begin one: F0 8C may not."""
     try:
@@ -360,11 +312,4 @@ def _is_text(data: bytes, length: int) -> bool:
     return True
 
 
-def _fields(key: Key) -> npt.NDArray[np.int64]:
-    fields = np.array(key, np.int64)
-    fields[canonical_split.HAS_FALLBACK] = key[canonical_split.HAS_FALLBACK] != NO_STATE
-    return fields
-
-
-_FORGOTTEN = 1 << canonical_split.NEW_BIT | 3 << canonical_split.KIND_SHIFT  # bits of a packed state that are no part
 _FLAGS = (canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN)

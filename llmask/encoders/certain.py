@@ -73,10 +73,11 @@ def certain_tokens(
     ------
     VocabularyError : a byte that is no token.
     """
-    longest_name = max(map(len, names), default=0)
-    start = last_restart(encoder, data[: max(len(data) - longest_name, 0)] if names else data)
     encode = encode or encoder.encode_parts
-    before = encode([data[:start]])[0]
+    ids = encode([data[: len(data) - len(_cut_off(data))]])[0]
+    first, end = _between_names(encoder, ids, frozenset(names), len(data) - max(map(len, names), default=0))
+    start = first + last_restart(encoder, data[first:end])
+    before = _first_ids(encoder, ids, start)
     word = data[start:]
     if len(word) > LONGEST_OPEN_WORD:
         return before
@@ -92,7 +93,8 @@ def certain_tokens(
         possible = [rest for rest in possible if _is_text(cut_off + rest)]
     if len(possible) * len(word) > MOST_BYTES:
         return before
-    certain: list[int] | None = encode([word])[0] if may_end else None
+    # a character may be completed by a token of its own, whatever the completions that are tried merge to
+    certain: list[int] | None = encode([word])[0] if may_end or cut_off else None
     for rest, ids in zip(possible, encode([word + rest for rest in possible]), strict=True):
         if certain is not None and ids[: len(certain)] == certain:
             continue
@@ -113,6 +115,31 @@ def last_restart(encoder: BpeEncoder, data: bytes) -> int:
     n_rows = tables.doors.measure_words(tables.address, address_of(data), len(data), 1, rows.ctypes.data, 0, len(rows))
     final = np.flatnonzero(rows[: max(n_rows, 0), _RESTART])
     return int(rows[final[-1], _END]) if len(final) else 0
+
+
+def _between_names(encoder: BpeEncoder, ids: list[int], names: frozenset[bytes], settled: int) -> tuple[int, int]:
+    """The last stretch without a name of the first bytes, which no name has a part of that is not complete yet."""
+    first = spelled = 0
+    for token in ids if names else ():
+        spelling = encoder.spelling(token)
+        spelled += len(spelling)
+        if spelling in names:
+            if spelled > settled:
+                return first, max(min(settled, spelled - len(spelling)), first)
+            first = spelled
+    return first, max(settled, first)
+
+
+def _first_ids(encoder: BpeEncoder, ids: list[int], n_bytes: int) -> list[int]:
+    r"""The ids that spell the first bytes of a text, which end with a word that is final.
+
+    Those bytes alone may be split otherwise: of " \n\n:" the last line end is a word, " \n\n" is one by itself.
+    """
+    n = spelled = 0
+    while spelled < n_bytes and n < len(ids):
+        spelled += len(encoder.spelling(ids[n]))
+        n += 1
+    return ids[:n]
 
 
 def _common(encoder: BpeEncoder, left: list[int], right: list[int], n_bytes: int) -> list[int]:

@@ -15,10 +15,11 @@ In: a vocabulary. Out: an object with `name` and `encode(text) -> list[int]`. Co
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from typing import Protocol
 
 from ..vocabulary.patterns import PATTERNS
-from ..vocabulary.vocabulary import TokenType, Vocabulary
+from ..vocabulary.vocabulary import EncoderData, TokenType, Vocabulary
 from . import categories
 from .bpe import BpeEncoder
 from .greedy import GreedyEncoder
@@ -92,6 +93,12 @@ class SpecialTokens:
         return bool(self._user_defined)
 
     @property
+    def cuts_names_only(self) -> bool:
+        """Whether user-defined tokens are found anywhere in a text, and take nothing of it but their names."""
+        changed = self._strip_before | self._strip_after | self._whole_words
+        return not any(token in changed for _, token in self._user_defined)
+
+    @property
     def user_defined(self) -> list[tuple[str, int]]:
         """Names that are looked for in all texts, with their tokens."""
         return self._user_defined
@@ -110,6 +117,27 @@ class SpecialTokens:
                 pieces = [part for piece in pieces for part in self._cut_one(piece, *names[number])]
         return [piece for piece in pieces if piece != ""]
 
+    def encode_beginnings(
+        self, encode: Callable[[str], list[int]], encoder: BpeEncoder, parts: list[bytes]
+    ) -> list[list[int]]:
+        """Token ids of texts by `encode`, and of those that end inside of a character."""
+        found = []
+        for part in parts:
+            try:
+                found.append(encode(part.decode()))
+            except UnicodeDecodeError:
+                found.append(self._encode_bytes(encoder, part))
+        return found
+
+    def _encode_bytes(self, encoder: BpeEncoder, data: bytes) -> list[int]:
+        pieces: list[bytes | int] = [data]
+        for name, token in self._user_defined:
+            spelled = name.encode()
+            if spelled in data:
+                pieces = [part for piece in pieces for part in _split_bytes(piece, spelled, token)]
+        encoded = ([piece] if isinstance(piece, int) else encoder.encode_bytes(piece) for piece in pieces)
+        return [token for ids in encoded for token in ids]
+
     def _cut_one(self, piece: str | int, name: str, token: int) -> list[str | int]:
         if isinstance(piece, int):
             return [piece]
@@ -122,6 +150,30 @@ class SpecialTokens:
         for text in texts:
             parts += [text, token]
         return parts[:-1]
+
+
+def _split_bytes(piece: bytes | int, name: bytes, token: int) -> list[bytes | int]:
+    if isinstance(piece, int):
+        return [piece]
+    first, *others = piece.split(name)
+    return [first, *(part for other in others for part in (token, other))]
+
+
+def why_not_words(encoder: Encoder, data: EncoderData, names: SpecialTokens | None = None) -> str:
+    """Why a text is more to an encoder than words of byte-pair encoding, and user-defined tokens between; or ""."""
+    if not isinstance(encoder, BpeEncoder):
+        return f"encoder {encoder.name!r} is not byte-pair encoding"
+    if data.normalization:
+        return f"texts are brought into {data.normalization} before they are split"
+    if data.add_space_prefix:
+        return "a blank is put in front of every text"
+    if encoder.splitter.automaton is None:
+        return "its split patterns are run by the package regex"
+    if encoder.tables.extra:
+        return "its merges make strings that are no tokens"
+    if names is not None and not names.cuts_names_only:
+        return "its user-defined tokens take white space with them, or are only found between words"
+    return ""
 
 
 def _split_at_words(text: str, name: str) -> list[str]:

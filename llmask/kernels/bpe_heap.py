@@ -17,7 +17,7 @@ from .bpe_words import MIX
 from .encoder_slots import BYTE_TOKENS, MERGE_BITS, MERGES
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
-from .raw import borrow, give_back, load_u32, shift_right
+from .raw import borrow, give_back, load_u32, shift_right, wrapped_product, wrapped_sum
 
 FAILED = -1
 NO_MERGE = -1
@@ -37,7 +37,7 @@ def enter_merges(address, splits, ranks):
     mask = (1 << bits) - 1
     for i in range(splits.shape[0]):
         key = splits[i, 0] << RANK_SHIFT | splits[i, 1]
-        number = shift_right(key * MIX, 64 - bits)
+        number = shift_right(wrapped_product(key, MIX), 64 - bits)
         while load_i64(merges + number * MERGE_BYTES + 8) != 0:
             if load_i64(merges + number * MERGE_BYTES) == key:
                 break
@@ -54,7 +54,7 @@ def find_merge(table, left, right):
     key = left << RANK_SHIFT | right
     bits, merges = table[MERGE_BITS], table[MERGES]
     mask = (1 << bits) - 1
-    number = shift_right(key * MIX, 64 - bits)
+    number = shift_right(wrapped_product(key, MIX), 64 - bits)
     while True:
         entry = merges + number * MERGE_BYTES
         found = load_i64(entry + 8)
@@ -105,10 +105,10 @@ def pop(heap, size):
 @kernel
 def random_share(state):
     """A number of 53 random bits; `state` is the address of the generator's int64."""
-    following = load_i64(state) + GOLDEN
+    following = wrapped_sum(load_i64(state), GOLDEN)
     store_i64(state, following)
-    mixed = (following ^ shift_right(following, 30)) * FIRST_MIX
-    mixed = (mixed ^ shift_right(mixed, 27)) * SECOND_MIX
+    mixed = wrapped_product(following ^ shift_right(following, 30), FIRST_MIX)
+    mixed = wrapped_product(mixed ^ shift_right(mixed, 27), SECOND_MIX)
     return shift_right(mixed ^ shift_right(mixed, 31), 11)
 
 

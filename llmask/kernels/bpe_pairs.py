@@ -37,7 +37,7 @@ from .bpe_words import MIX
 from .encoder_slots import MADE_OF, PAIR_BITS, PAIRS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, store_i32, store_i64
-from .raw import shift_right
+from .raw import shift_right, wrapped_product
 
 TOKEN_BITS = 21
 TOKEN_MASK = (1 << TOKEN_BITS) - 1
@@ -55,7 +55,7 @@ def find_pair(table, left, right):
     key = left << TOKEN_BITS | right
     bits, pairs = table[PAIR_BITS], table[PAIRS]
     mask = (1 << bits) - 1
-    number = shift_right(key * MIX, 64 - bits)
+    number = shift_right(wrapped_product(key, MIX), 64 - bits)
     while True:
         entry = load_i64(pairs + number * 8)
         if entry == 0:
@@ -71,7 +71,7 @@ def enter_pair(table, left, right, made):
     key = left << TOKEN_BITS | right
     bits, pairs = table[PAIR_BITS], table[PAIRS]
     mask = (1 << bits) - 1
-    number = shift_right(key * MIX, 64 - bits)
+    number = shift_right(wrapped_product(key, MIX), 64 - bits)
     while load_i64(pairs + number * 8) != 0:
         number = number + 1 & mask
     store_i64(pairs + number * 8, key << TOKEN_BITS | made)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from .encoder_slots import DATA, OFFSETS, WORD_BITS, WORDS
 from .jit import door, kernel
 from .memory import as_table, load_i32, load_i64, load_u8, store_i64
-from .raw import load_word, shift_right
+from .raw import load_word, shift_right, wrapped_product
 
 WORD_BYTES = 8
 ENTRY_BYTES = 16
@@ -44,11 +44,12 @@ def key_of(data, start, end, safe_end):
         return tail_key(data, start, end)
     key = 0
     while end - start >= WORD_BYTES:
-        key = (key ^ load_word(data + start)) * MIX
+        key = wrapped_product(key ^ load_word(data + start), MIX)
         key ^= shift_right(key, 29)
         start += WORD_BYTES
     if end > start:
-        key = (key ^ load_word(data + end - WORD_BYTES)) * MIX  # reads again what it has read; the length is known
+        # reads again what it has read; the length is known
+        key = wrapped_product(key ^ load_word(data + end - WORD_BYTES), MIX)
         key ^= shift_right(key, 29)
     return key
 
@@ -56,8 +57,8 @@ def key_of(data, start, end, safe_end):
 @kernel
 def first_entry(key, length, bits):
     """Number of the entry where a key is looked for first."""
-    mixed = (key ^ length * MIX_LENGTH) * MIX
-    return shift_right(mixed ^ shift_right(mixed, 32) * MIX_LENGTH, 64 - bits)
+    mixed = wrapped_product(key ^ wrapped_product(length, MIX_LENGTH), MIX)
+    return shift_right(mixed ^ wrapped_product(shift_right(mixed, 32), MIX_LENGTH), 64 - bits)
 
 
 @kernel

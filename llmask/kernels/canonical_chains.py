@@ -15,6 +15,7 @@ from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
     CHAIN_NEXT,
+    CHAIN_ROOT,
     CHAIN_TOKENS,
     FOLLOWS,
     GOES_ON,
@@ -32,7 +33,7 @@ NO_CHAIN = 0
 
 @kernel
 def look_up(canon, tables, split, token):
-    """Split state after a token by the tables FOLLOWS or BREAKS, or REFUSED_SPLIT."""
+    """Split state after a token by the tables FOLLOWS, BREAKS or GOES_ON, or REFUSED_SPLIT."""
     kind = load_u16(canon[KINDS] + token * 2)
     if kind >= canon[N_CONTINUING] and load_u8(canon[IS_PARTIAL] + split) != 0:
         return REFUSED_SPLIT
@@ -41,21 +42,18 @@ def look_up(canon, tables, split, token):
 
 @kernel
 def goes_on(canon, split, token):
-    """Whether a token does not end the word before it, as far as the splitter decides."""
-    if load_u8(canon[IS_PARTIAL] + split) != 0:
-        return True
-    return load_u8(load_i64(canon[GOES_ON] + split * 8) + load_u16(canon[KINDS] + token * 2)) != 0
+    """Whether a token may be of the word before it, as far as the splitter decides."""
+    return look_up(canon, GOES_ON, split, token) != REFUSED_SPLIT
 
 
 @kernel
 def split_after(canon, split, before, chain, token):
     """Split state after a token, or REFUSED_SPLIT."""
     never_inline()
-    fitting = look_up(canon, FOLLOWS, split, token)
     if chain & 1 != 0:
-        if fitting == REFUSED_SPLIT or not goes_on(canon, split, token) or not is_fitting(canon, before, token):
-            return REFUSED_SPLIT
-        return fitting
+        going_on = look_up(canon, GOES_ON, split, token)
+        return going_on if going_on != REFUSED_SPLIT and is_fitting(canon, before, token) else REFUSED_SPLIT
+    fitting = look_up(canon, FOLLOWS, split, token)
     breaking = look_up(canon, BREAKS, split, token)
     if fitting == breaking or is_fitting(canon, before, token):
         return fitting
@@ -84,5 +82,5 @@ def chain_after(canon, split, chain, token):
     if canon[N_CHAINS] == 0:
         return NO_CHAIN
     if not goes_on(canon, split, token):
-        return _chain_below(canon, 0, token) & -2
+        return load_i32(canon[CHAIN_ROOT] + token * 4) & -2
     return NO_CHAIN if chain == NO_CHAIN else _chain_below(canon, chain >> 1, token)

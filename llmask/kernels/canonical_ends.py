@@ -8,7 +8,7 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from __future__ import annotations
 
-from .canonical_slots import ENDS, LIVE_ASCII, MAY_END, SHARED_BYTES
+from .canonical_slots import ENDS, LIVE_ASCII, LIVE_HIGH, MAY_END, SAFE_MEMO, SHARED_BYTES
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -22,11 +22,11 @@ from .configurations import (
 from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
 from .earley_rows import ACCEPTS, has_flag_of_row
 from .goto import goto
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, NAMES_TOKENS
+from .grammar_slots import ENDS_OF_TEXT, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, next_state, state_field
-from .memory import BYTES_USED, EXCEEDED, block, ensure, load_i32, load_i64, load_u8, store_i64
+from .memory import BYTES_USED, EXCEEDED, block, copy_bytes, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
 from .records import row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
@@ -35,7 +35,9 @@ INSIDE_PLACE = (1 << 31) - 1  # no place has this number
 NO_BYTE = 0  # of a safe end; otherwise the byte + 1
 MAY_STOP = 257
 ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
-LIVE_FIELDS = 5
+LIVE_FIELDS = 3
+MEMO_BITS = 62
+MEMO_FIELDS = 3
 
 
 @kernel
@@ -118,18 +120,18 @@ def end_of(memo, packed):
 
 
 @kernel
-def live_set(store, grammar, memo, packed, end):
-    """Address of four words: the bytes that may come next."""
+def _live(store, canon, slot, state, first):
+    """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
     never_inline()
-    at = ensure(memo, LIVE_SETS, (end + 1) * LIVE_FIELDS * 8) + end * LIVE_FIELDS * 8
+    at = ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
     if load_i64(at) == 0:
-        for word in range(4):
+        for word in range(2):
             bits = 0
             for bit in range(64):
-                if go(store, grammar, packed, 64 * word + bit) >= 0:
+                if next_state(store, state, first + 64 * word + bit) != DEAD:
                     bits |= 1 << bit
             store_i64(at + 8 + 8 * word, bits)
-        if not has_stopped(store, grammar):
+        if store[EXCEEDED] == 0:
             store_i64(at, 1)
     return at + 8
 
@@ -137,18 +139,30 @@ def live_set(store, grammar, memo, packed, end):
 @kernel
 def live_ascii(store, canon, state):
     """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
+    return _live(store, canon, LIVE_ASCII, state, 0)
+
+
+@kernel
+def state_behind(store, grammar, packed):
+    """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
+    state = packed & 0xFFFFFFFF
+    scanned = state_field(store, state, S_ACCEPTS)
+    if packed >> 32 == INSIDE_PLACE or scanned == 0:
+        return state
+    target = goto(store, grammar, packed >> 32, scanned)
+    return state if target < 0 else start_after(store, grammar, target, scanned)
+
+
+@kernel
+def live_word(store, canon, state, behind, word):
+    """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
+
+    `behind` see `state_behind`.
+    """
     never_inline()
-    at = ensure(canon, LIVE_ASCII, (state + 1) * 24) + state * 24
-    if load_i64(at) == 0:
-        for word in range(2):
-            bits = 0
-            for bit in range(64):
-                if next_state(store, state, 64 * word + bit) != DEAD:
-                    bits |= 1 << bit
-            store_i64(at + 8 + 8 * word, bits)
-        if store[EXCEEDED] == 0:
-            store_i64(at, 1)
-    return at + 8
+    slot, first, at = (LIVE_HIGH, 128, 8 * word - 16) if word >= 2 else (LIVE_ASCII, 0, 8 * word)
+    bits = load_i64(_live(store, canon, slot, state, first) + at)
+    return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)
 
 
 @kernel
@@ -201,6 +215,55 @@ def _first_of_both(store, grammar, packed, low, high):
     """As `_first_that_goes` for ASCII."""
     found = _first_that_goes(store, grammar, packed, low, 0)
     return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
+
+
+@kernel
+def order_by_end(records, n):
+    """Sort n records (token, place, lexer state) by what they lead to: equal ones lie side by side."""
+    never_inline()
+    gap = n >> 1
+    while gap > 0:
+        for i in range(gap, n):
+            token, end = load_i32(records + i * 12), _end_at(records, i)
+            at = i
+            while at >= gap and _end_at(records, at - gap) > end:
+                copy_bytes(records + at * 12, records + (at - gap) * 12, 12)
+                at -= gap
+            store_i32(records + at * 12, token)
+            store_i32(records + at * 12 + 4, end >> 32)
+            store_i32(records + at * 12 + 8, end & 0xFFFFFFFF)
+        gap >>= 1
+
+
+@kernel
+def forget_ends(canon):
+    """Begin with no end in the memo of `is_safe`, which is of one grammar."""
+    store_i64(ensure(canon, SAFE_MEMO, MEMO_FIELDS * 8), REFUSED)
+
+
+@kernel
+def _end_at(records, i):
+    return pack(load_i32(records + i * 12 + 4), load_i32(records + i * 12 + 8))
+
+
+@kernel
+def is_safe(store, grammar, canon, memo, packed, split):
+    """Whether `safe_byte` finds something, for one end after the other; `memo` int64[3] has what it said of this one.
+
+    Tokens that lead to one end come one after the other and lead to few split states.
+    """
+    if split >= MEMO_BITS:
+        return safe_byte(store, grammar, canon, packed, split) != NO_BYTE
+    if load_i64(memo) != packed:
+        store_i64(memo, packed)
+        store_i64(memo + 8, 0)
+        store_i64(memo + 16, 0)
+    asked, bit = load_i64(memo + 8), 1 << split
+    if asked & bit == 0:
+        store_i64(memo + 8, asked | bit)
+        if safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
+            store_i64(memo + 16, load_i64(memo + 16) | bit)
+    return load_i64(memo + 16) & bit != 0
 
 
 @kernel

@@ -15,15 +15,15 @@ In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import INSIDE_PLACE, go_token, has_stopped
+from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped
 from .canonical_guess import NO_WITNESS
 from .canonical_search import witness_of
-from .canonical_slots import FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES
-from .configurations import pack
+from .canonical_slots import FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK
+from .configurations import REFUSED, pack
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, put_i32, put_i64
+from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
 
 MOST_GROUPS = 64
 GROUP_FIELDS = 5  # int64 while they are made: how many tokens, text, split state behind it, split state, lexer state
@@ -57,10 +57,15 @@ def _find_groups(store, grammar, canon, state, split, tokens, n_tokens):
     never_inline()
     groups = ensure(canon, GROUPS, MOST_GROUPS * GROUP_FIELDS * 8)
     group_of = ensure(canon, GROUP_OF, (n_tokens + 1) * 4)
+    stack = block(canon, WALK)
+    store_i64(stack, pack(INSIDE_PLACE, state))
+    last, n_valid = 0, 0
     n = 0
     for i in range(n_tokens):
         token = load_i32(tokens + i * 4)
-        reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
+        went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)  # they are in the order of the trie
+        last, n_valid = token, went_on >> 1
+        reached = load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED
         after = look_up(canon, FOLLOWS, split, token)
         text, behind = 0, 0
         if chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:

@@ -10,16 +10,9 @@ canonical_search.py has them, or NO_WITNESS; it is remembered. Cost: 0.3 us, 20 
 from __future__ import annotations
 
 from .canonical_pairs import is_fitting
-from .canonical_slots import ENCODER, FAILS, IS_PLAIN, KEYS, ROOM, ROW_STATES, WITNESSES
-from .canonical_split import (
-    KIND_SHIFT,
-    MUST_BIT,
-    N_PARTIAL_SHIFT,
-    STATE_FIELDS,
-    split_bytes,
-    write_partial,
-)
-from .encoder_slots import BYTE_TOKENS, N_CLASSES
+from .canonical_slots import ENCODER, IS_PLAIN, KEYS, ROOM, SPLITTER, WITNESSES
+from .canonical_split import FITS, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FIELDS, split_bytes, write_partial
+from .encoder_slots import BYTE_TOKENS
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
@@ -80,23 +73,15 @@ def guess_witness(canon, split, token):
     known = map_get(canon, WITNESSES, key)
     if known >= 0:
         return known
-    table = as_table(canon[ENCODER])
     state = as_table(canon[KEYS] + split * STATE_FIELDS * 8)
     text = ensure(canon, ROOM, 64)
-    marks = text + 32
     n = write_partial(state, text)
     for first in range(FIRST_CONTINUING, END_CONTINUING):
         end = _complete(canon, text, n, token, first)
         if end < 0:
             continue
-        packed = split_bytes(table, canon[FAILS], state, text, marks, n, end, 1, 0)
-        if packed < 0 or packed >> KIND_SHIFT & 3 != 0 or packed >> MUST_BIT & 1 != 0:
-            continue
-        if packed >> N_PARTIAL_SHIFT & 3 != 0:
-            continue
-        row = (packed & ((1 << KIND_SHIFT) - 1)) * (table[N_CLASSES] + 1)
-        reached = load_i32(canon[ROW_STATES] + row * 4)
-        if reached >= 0 and load_u8(canon[IS_PLAIN] + reached) != 0:
+        reached = split_bytes(as_table(canon[SPLITTER]), state[ROW], state[PARTIAL_MARK], text, n, end, FITS)
+        if reached >> N_PARTIAL_SHIFT == 0 and load_u8(canon[IS_PLAIN] + reached) != 0:
             spelled = 0
             for i in range(n, end):
                 spelled |= load_u8(text + i) << (8 * (i - n))

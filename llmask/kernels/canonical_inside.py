@@ -5,8 +5,9 @@ the next smaller slice are taken to have a plain character behind them, and so a
 character (canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
 states, and the tokens of no slice are looked at.
 
-Lexer states that take the same tokens, some hundreds at least, share the answer: a string with room for 1,000
-characters more is reviewed as one with room for 999.
+Lexer states that take a slice and the same tokens share the answer: a string with room for 1,000 characters more is
+reviewed as one with room for 999. Others do not: a number of at least 256 begins with the same tokens as one of at
+least 1, but behind "40" only one of them has a digit too few.
 
 In: tables, a lexer state with a mask, a split state. Out: two lists of tokens in TOKENS: those that nothing can follow,
 those that the lexer state does not answer. Cost: 50 ns a token of no slice; once for all grammars of a store.
@@ -57,6 +58,7 @@ from .store_slots import MASKS, N_TRIE, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
 NOT_DONE = -1
+OF_STATE = 1 << 60  # in a key: the answer is that of one lexer state
 
 
 @kernel
@@ -173,12 +175,16 @@ def review_inside(store, grammar, canon, state, split):
     number = state_field(store, state, S_MASK)
     key = (number << 16) | split
     known = map_get(canon, INSIDE, key)
+    if known < 0:
+        known = map_get(canon, INSIDE, OF_STATE | (state << 16) | split)
     if known >= 0:
         return block(canon, TOKENS) + known * 4
     mask = get_i64(block(store, MASKS), number)
     slice_number = _slice_below(store, canon, mask)
     trie, n_nodes, hard = block(store, TRIE), store[N_TRIE], NOT_DONE
-    if slice_number != 0:
+    if slice_number == 0:
+        key = OF_STATE | (state << 16) | split
+    else:
         rest = canon[SLICE_RESTS] + slice_number * 16
         trie, n_nodes = load_i64(rest), load_i64(rest + 8)
         hard = _list_hard(store, canon, slice_number, split)

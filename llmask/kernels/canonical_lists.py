@@ -10,12 +10,22 @@ then 30 ns a token and split state; tokens without a quick answer as canonical_s
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import NO_BYTE, go_on_from_last, go_token, has_stopped, names_ordinary, safe_byte
+from .canonical_ends import (
+    NO_BYTE,
+    forget_ends,
+    go_on_from_last,
+    go_token,
+    has_stopped,
+    is_safe,
+    names_ordinary,
+    order_by_end,
+    safe_byte,
+)
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
 from .canonical_inside import keep_found, review_inside
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, holds, verdict
-from .canonical_slots import FOLLOWS, FOUND, N_FOUND, WALK
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, holds, late_verdict
+from .canonical_slots import FOLLOWS, FOUND, N_FOUND, SAFE_MEMO, WALK
 from .configurations import (
     C_FIRST,
     C_FIRST_NAMED,
@@ -110,9 +120,12 @@ def list_tokens(store, grammar, canon, configuration):
             bits = load_i32(own + word * 4) & 0xFFFFFFFF
             if inside != 0:
                 bits &= ~load_i32(inside + word * 4)
-            for bit in range(32):
-                if bits >> bit & 1 != 0:
-                    append(canon, FOUND, N_FOUND, word * 32 + bit)
+            token = word * 32
+            while bits != 0:
+                if bits & 1 != 0:
+                    append(canon, FOUND, N_FOUND, token)
+                bits >>= 1
+                token += 1
     first = configuration_field(grammar, configuration, C_FIRST_NAMED)
     for i in range(first, first + configuration_field(grammar, configuration, C_N_NAMED)):
         append(canon, FOUND, N_FOUND, get_i32(block(grammar, CROSSINGS + POOL), i))
@@ -144,6 +157,7 @@ def list_tokens(store, grammar, canon, configuration):
     put_i32(block(grammar, TOKENS), position, kept)
     if has_stopped(store, grammar):
         return 0
+    order_by_end(block(grammar, TOKENS) + (position + 1) * 4, kept)
     grammar[N_TOKENS] = position + 1 + LISTED_FIELDS * kept
     map_put(grammar, LISTED, configuration, position)
     return block(grammar, TOKENS) + position * 4
@@ -154,10 +168,10 @@ def _look_at(store, grammar, canon, packed, split, token):
     """Enter a token that led to an end in FOUND if nothing follows it; its verdict."""
     never_inline()
     after = look_up(canon, FOLLOWS, split, token)
-    if after == REFUSED_SPLIT or packed < 0 or safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
+    if after == REFUSED_SPLIT or packed < 0 or is_safe(store, grammar, canon, block(canon, SAFE_MEMO), packed, after):
         return FOLLOWS_ON  # a chain that begins with the token is no whole word yet
     chain = chain_after(canon, split, NO_CHAIN, token)
-    found = verdict(store, grammar, canon, grammar, packed, after, token, chain)
+    found = late_verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
     return found
@@ -211,6 +225,7 @@ def find_removed(store, grammar, canon, configuration, split):
     if listed == 0:
         return 0
     canon[N_FOUND] = 0
+    forget_ends(canon)
     is_cut = 0
     start = pack(
         configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)

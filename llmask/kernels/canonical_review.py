@@ -17,7 +17,7 @@ In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 u
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
-from .canonical_ends import INSIDE_PLACE, go_token, has_stopped
+from .canonical_ends import INSIDE_PLACE, forget_ends, go_token, has_stopped, is_safe
 from .canonical_fill import (
     ASK,
     CELL_IS_CUT,
@@ -55,7 +55,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, verdict
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -75,6 +75,7 @@ from .canonical_slots import (
     N_KINDS,
     REACHABLE,
     REPORT,
+    SAFE_MEMO,
     START,
 )
 from .configurations import (
@@ -178,6 +179,7 @@ def _review_each(store, grammar, canon, position, is_long):
             return _missing(store, grammar)
     n = canon[N_DOUBTFUL] if is_long else load_i32(listed)
     canon[N_FOUND] = 0
+    forget_ends(canon)
     is_cut = 0
     for i in range(n):
         if is_long:
@@ -192,7 +194,10 @@ def _review_each(store, grammar, canon, position, is_long):
             packed = after_first(store, grammar, configuration, token)
             if packed < 0:
                 continue
-        found = verdict(store, grammar, canon, grammar, packed, after, token, chain_after(canon, split, chain, token))
+        following = chain_after(canon, split, chain, token)
+        found = FOLLOWS_ON
+        if following & 1 != 0 or not is_safe(store, grammar, canon, block(canon, SAFE_MEMO), packed, after):
+            found = late_verdict(store, grammar, canon, grammar, packed, after, token, following)
         if found == NEEDS_STATE:
             return _missing(store, grammar)
         if found != NOTHING_FOLLOWS:

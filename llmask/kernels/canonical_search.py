@@ -30,17 +30,17 @@ from __future__ import annotations
 from .canonical_chains import NO_CHAIN, chain_after, split_after
 from .canonical_ends import (
     INSIDE_PLACE,
-    LIVE_FIELDS,
     MAY_STOP,
     NO_BYTE,
     end_of,
     go,
     go_to_node,
     has_stopped,
-    live_set,
+    live_word,
     names_ordinary,
     remember,
     safe_byte,
+    state_behind,
 )
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_guess import NO_WITNESS, guess_witness, put_witness
@@ -64,7 +64,7 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .grammar_slots import LIVE_SETS, TOKENS, VERDICTS
+from .grammar_slots import TOKENS, VERDICTS
 from .interning import map_get
 from .jit import kernel, never_inline
 from .lexer_states import S_ACCEPTS, S_FINISHED, state_field
@@ -120,9 +120,15 @@ def _has_witness(store, grammar, canon, packed, witness):
 @kernel
 def verdict(store, grammar, canon, memo, packed, split, token, chain):
     """Whether a canonical continuation exists behind a token that led to an end, split state and chain."""
-    never_inline()
     if chain & 1 == 0 and safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
         return FOLLOWS_ON
+    return late_verdict(store, grammar, canon, memo, packed, split, token, chain)
+
+
+@kernel
+def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
+    """As `verdict` where no character that may come next ends the word for certain."""
+    never_inline()
     if chain == NO_CHAIN:
         if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
             return FOLLOWS_ON
@@ -205,19 +211,21 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     while entry < n_entries:
         at = block(canon, QUEUE) + entry * ENTRY * 8
         packed, split, token = load_i64(at), load_i64(at + 8), load_i64(at + 16)
-        chain, end = load_i64(at + 24), load_i64(at + 40)
+        chain = load_i64(at + 24)
         if load_i64(canon[FOLLOWS] + split * 8) == 0:
             canon[REPORT] = split
             return NEEDS_STATE
-        live_set(store, grammar, memo, packed, end)
         if is_inside and state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS) != 0:
             canon[IS_OPEN] = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
+        state, behind = packed & 0xFFFFFFFF, state_behind(store, grammar, packed)
+        live = 0
         for byte in range(256):
-            live = block(memo, LIVE_SETS) + end * LIVE_FIELDS * 8 + 8
+            if byte & 63 == 0:
+                live = live_word(store, canon, state, behind, byte >> 6)
             root = load_i32(canon[ROOT_CHILD] + byte * 4)
-            if load_i64(live + (byte >> 6) * 8) >> (byte & 63) & 1 == 0 or root == 0:
+            if live >> (byte & 63) & 1 == 0 or root == 0:
                 continue
             found = _search_below(store, grammar, canon, memo, root, entry, n_entries, budget)
             if found < 0:

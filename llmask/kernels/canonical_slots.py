@@ -8,7 +8,7 @@ In: nothing. Out: numbers of slots. Cost: none.
 
 from __future__ import annotations
 
-from .grammar_slots import ENDS_OF_TEXT, LIVE_SETS, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
+from .grammar_slots import ENDS_OF_TEXT, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
 
 ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
@@ -29,7 +29,7 @@ ROOT_CHILD = REACHABLE + 1  # address of int32[256]: trie node of a byte, 0 = no
 # --- split states; addresses of arrays by state
 FOLLOWS = ROOT_CHILD + 1  # int64: address of uint16[n_kinds], state after a token that is compatible, 0 = missing
 BREAKS = FOLLOWS + 1  # the same for one that is not
-GOES_ON = BREAKS + 1  # int64: address of uint8[n_kinds], tokens that do not end the word
+GOES_ON = BREAKS + 1  # the same for one that must not end the word
 ENDS = GOES_ON + 1  # int64[n, 2]: ASCII characters that end the word
 MAY_END = ENDS + 1  # int64: 1 where the text may end
 IS_PARTIAL = MAY_END + 1  # uint8: inside of a character; the tables have the kinds below N_CONTINUING only
@@ -37,9 +37,8 @@ IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
 KEYS = LONE_FOLLOWING + 1  # int64[n, STATE_FIELDS], see canonical_split.py
-ROW_STATES = KEYS + 1  # address of int32[...]: of the first entry of a row the state that has nothing undecided
-FAILS = ROW_STATES + 1  # address of uint8[...]: of the first entry of a row whether the match in progress may fail
-START = FAILS + 1  # the state before any text
+SPLITTER = KEYS + 1  # address of its table, see canonical_split.py; states below the number of its rows are rows
+START = SPLITTER + 1  # the state before any text
 
 # --- tokens that slices answer, see canonical_inside.py
 SLICE_RESTS = START + 1  # address of int64[n, 2], by slice of JSON: trie of the tokens neither in it nor CUT_OFF, nodes
@@ -62,7 +61,8 @@ N_ODD = ODD + 1
 
 # --- words that are tokens (canonical_chains.py)
 N_CHAINS = N_ODD + 1
-CHAIN_FIRST = N_CHAINS + 1  # address of int32[n + 1]
+CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
+CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
 CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
 
@@ -73,9 +73,10 @@ INSIDE = WITNESSES + 3  # map: mask, split state -> tokens inside of lexemes, in
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
 GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
 LIVE_ASCII = GROUPED + 3  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
+LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 # --- scratch
-QUEUE = LIVE_ASCII + 1  # int64[MOST_ENTRIES, ENTRY]
+QUEUE = LIVE_HIGH + 1  # int64[MOST_ENTRIES, ENTRY]
 WALK = QUEUE + 1  # int64[...]: places and states on the way through the trie
 SEARCH_WALK = WALK + 1
 FOUND = SEARCH_WALK + 1  # int32[...]: tokens
@@ -88,14 +89,16 @@ ROOM = RUNS + 1  # bytes
 GROUPS = ROOM + 1  # int64[MOST_GROUPS, GROUP_FIELDS], see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
-N_CANON_SLOTS = GROUP_OF + 1
+SAFE_MEMO = GROUP_OF + 1  # int64[MEMO_FIELDS], see canonical_ends.py
+
+N_CANON_SLOTS = SAFE_MEMO + 1
 
 ASK_EACH = -1
 ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, LIVE_ASCII),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF),
+    *(GROUPED, GROUPED + 1, LIVE_ASCII, LIVE_HIGH),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO),
 )

@@ -99,8 +99,7 @@ PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
 # --- canonical masks; the first part is also in the tables of split states, see canonical_slots.py
 ENDS_OF_TEXT = PATH + 1  # map: place, lexer state -> number of an end, see canonical_search.py
 VERDICTS = ENDS_OF_TEXT + 3  # map: end, split state, token -> verdict
-LIVE_SETS = VERDICTS + 3  # int64[n_ends, 5]: 1 when known, 256 bits: bytes that may come next
-TOKENS = LIVE_SETS + 1  # int32[...]: lists of tokens
+TOKENS = VERDICTS + 3  # int32[...]: lists of tokens
 N_TOKENS = TOKENS + 1
 CANON = N_TOKENS + 1  # address of the table of split states, 0 = masks are grammatical
 CONTEXTS = CANON + 1  # map: split state, last token, chain -> context
@@ -136,7 +135,7 @@ GRAMMAR_BLOCKS = (
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
     *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
-    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, LIVE_SETS, TOKENS),
+    *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
     *(LISTED, LISTED + 1, REMOVED, REMOVED + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),

@@ -19,6 +19,7 @@ from __future__ import annotations
 from .hash_chains import HASH_BITS, add_to_chain, drop_from_chain, first_in_chain, hash_in_chain, next_in_chain
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64
+from .raw import wrapped_product
 
 RECORDS = 0
 POOL = 1
@@ -41,7 +42,7 @@ _MULTIPLIER = 0x9E3779B97F4A7C1 * 2 + 1  # odd, near 2^61 * golden ratio; stays 
 @kernel
 def mix(value, item):
     """One step of a multiplicative hash over int64."""
-    value = (value ^ item) * _MULTIPLIER
+    value = wrapped_product(value ^ item, _MULTIPLIER)
     return value ^ (value >> 29)
 
 

@@ -313,6 +313,7 @@ FILL_MISS = -2
 FILL_EMPTY = -1  # the grammar goes on, but no token of the vocabulary spells the next byte
 FILL_SOME = 0
 FILL_ALL = 1  # every token is allowed
+FILL_CUT = 2  # a canonical mask with a token whose continuation was not found in time
 
 
 @kernel

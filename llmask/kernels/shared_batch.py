@@ -22,9 +22,9 @@ import sys
 
 from numba import types
 
-from .canonical_fill import ASK, CELL_FILTER, FILTER, LIST, apply_filter, write_list
+from .canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, FILTER, LIST, apply_filter, write_list
 from .jit import kernel, never_inline
-from .masks import FILL_MISS, FILL_SHAPE, FILL_SOME, fill
+from .masks import FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
 from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
 from .store_slots import N_WORDS
 
@@ -73,10 +73,12 @@ def fill_row(cell, mask, n_rows, row_words, row):
         status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
-    if filtered == FILTER and status >= 0:
+    if status < 0:
+        return status
+    if filtered == FILTER:
         apply_filter(store, grammar, cell, words)
-        return FILL_SOME
-    return status
+        status = FILL_SOME
+    return FILL_CUT if load_i64(cell + 8 * CELL_IS_CUT) != 0 else status
 
 
 @kernel

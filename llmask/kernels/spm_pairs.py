@@ -16,12 +16,13 @@ from .constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_TOKEN_MASK, TRIE_
 from .jit import door, kernel
 from .memory import load_i64
 from .piece_slots import PAIRS, PAIRS_MASK, RECORD_BYTES
+from .raw import wrapped_product
 
 
 @kernel
 def pair_slot(left, right, mask):
     """Slot where the search for a pair begins."""
-    mixed = (left << 31 | right) * 0x9E3779B97F4A7C1
+    mixed = wrapped_product(left << 31 | right, 0x9E3779B97F4A7C1)
     return (mixed ^ mixed >> 29) & mask
 
 

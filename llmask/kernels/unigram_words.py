@@ -30,7 +30,7 @@ from .jit import kernel, never_inline
 from .memory import copy_bytes, load_i32, load_i64, load_u8, store_i32, store_i64
 from .piece_slots import ADDS_FLOAT64, SCORES
 from .piece_slots import TOKENS as TOKEN_ARRAY
-from .raw import load_word, shift_right
+from .raw import load_word, shift_right, wrapped_product
 
 MAX_WORD_BYTES = 16
 MAX_WORD_TOKENS = 5
@@ -64,7 +64,7 @@ def first_bytes(text, length):
 @kernel
 def word_entry(words, head, tail, length):
     """Address of the only entry that may hold a word."""
-    mixed = (head ^ tail * 0x2545F4914F6CDD1D ^ length) * 0x9E3779B97F4A7C1
+    mixed = wrapped_product(head ^ wrapped_product(tail, 0x2545F4914F6CDD1D) ^ length, 0x9E3779B97F4A7C1)
     return words + ((mixed ^ mixed >> 32) & (N_ENTRIES - 1)) * ENTRY_BYTES
 
 

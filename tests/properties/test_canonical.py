@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import random
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import llmask
+from bench.canonical import Walker
+from llmask.vocabulary.vocabulary import TokenType, from_bytes
 from tests.properties.test_healing import spaced_tokenizer
 from tests.reference.definition import read_mask
 
+SEVERAL = (  # patterns that cut the words of those before
+    (r"\p{N}", r" ?[^\s\p{N}]+|\p{N}+|\s+(?!\S)|\s+"),
+    (r"a+", r"[0-9][0-9][0-9]"),
+    (r"\s?b+", r"\s+$", r"[0-9]+"),
+    (r"aab|1", r"\s+(?!\S)|\s+|b1?"),
+)
 
-def test_masks_are_those_of_the_encodings(scaled: Any, rng: random.Random) -> None:
+
+def with_names(rng: random.Random, tokenizer: llmask.Tokenizer, names: list[str]) -> llmask.Tokenizer:
+    """The same vocabulary with user-defined tokens, which are cut out of texts before these are split."""
+    vocabulary = tokenizer.vocabulary
+    tokens = [tokenizer.token_bytes(token) for token in range(tokenizer.vocab_size - 1)]
+    tokens = [*(data for data in tokens if data.decode() not in names), *(name.encode() for name in names)]
+    made = from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=vocabulary.encoder)
+    types = made.types.copy()
+    types[len(tokens) - len(names) : len(tokens)] = TokenType.USER_DEFINED
+    return llmask.Tokenizer(replace(made, types=types))
+
+
+@pytest.mark.parametrize("kind", ["one pattern", "several", "names"])
+def test_masks_are_those_of_the_encodings(scaled: Any, rng: random.Random, kind: str) -> None:
     n_narrower = n_ends = 0
     for _ in range(scaled(120)):
-        tokenizer = spaced_tokenizer(rng, "ab ")
+        if kind == "one pattern":
+            tokenizer = spaced_tokenizer(rng, "ab ")
+        else:
+            tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(SEVERAL))
+        if kind == "names":
+            tokenizer = with_names(rng, tokenizer, rng.choice([["ab"], ["a1b", "a11"], [" b"], ["1", "aab"]]))
+        if isinstance(tokenizer.encoder_between_names(), str):
+            continue  # merges that make a name, which is no token to them
+        letters = "ab  " if kind == "one pattern" else "ab  11"
         canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
         for _ in range(3):
-            choices = sorted({"".join(rng.choices("ab  ", k=rng.randint(1, 9))) for _ in range(rng.randint(1, 6))})
+            choices = sorted({"".join(rng.choices(letters, k=rng.randint(1, 9))) for _ in range(rng.randint(1, 6))})
             documents = [[*tokenizer.encode(text), tokenizer.eos_ids[0]] for text in choices]
             matcher, other = canonical.choice(choices).matcher(), plain.choice(choices).matcher()
             while not matcher.is_terminated():
@@ -59,8 +91,6 @@ TEXTS = [
 
 @pytest.mark.parametrize("indent", [None, 2, "\t"])
 def test_documents_as_encoded_are_accepted(compiler: llmask.Compiler, indent: Any) -> None:
-    import json
-
     tok = compiler.tokenizer
     schema = {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "number"}}]}}
     grammar = compiler.json_schema(schema, indent=indent)
@@ -100,3 +130,24 @@ def test_random_sequences_are_canonical(compiler: llmask.Compiler, scaled: Any, 
         assert tok.encode(matcher.text().decode()) == ids
         n_done += 1
     assert n_done > 20
+
+
+NAMES = ["[PAD151700]", "x[PAD102000]y", "[PAD 1]", "[PAD15", "þ ö", "<|im_start|>"]
+
+
+@pytest.mark.parametrize("model", ["qwen2", "falcon", "starcoder", "deepseek-llm", "gpt-2"])
+def test_vocabularies_of_models(shared_dir: Path, model: str) -> None:
+    """Several patterns, tokens that are cut out of texts: documents as encoded are accepted, walks are canonical."""
+    tok = llmask.Tokenizer.from_gguf(str(shared_dir / "data" / "vocab" / f"{model}.gguf"))
+    grammar = llmask.Compiler(tok, canonical=True).json_schema(
+        {"type": "array", "items": {"type": ["string", "number"]}}
+    )
+    matcher = grammar.matcher()
+    for token in tok.encode(json.dumps([*TEXTS, *NAMES, 12345, -0.5], ensure_ascii=False)):
+        assert token in read_mask(matcher, tok.vocab_size), (tok.token_bytes(token), matcher.text())
+        matcher.accept_token(token)
+    assert matcher.is_accepting()
+    walker = Walker(tok, 12, 60)
+    for seed in range(8):
+        walker.walk(grammar, random.Random(seed))
+    assert walker.counts["dead ends"] == walker.counts["not canonical"] == grammar.n_cut == 0

@@ -31,14 +31,14 @@ def common(ids: list[int], others: list[list[int]]) -> list[int]:
     return ids[:n]
 
 
-def spaced_tokenizer(rng: random.Random, letters: str) -> llmask.Tokenizer:
+def spaced_tokenizer(rng: random.Random, letters: str, patterns: tuple[str, ...] = SPACED) -> llmask.Tokenizer:
     """A tokenizer with merges at random, blanks among the letters."""
     merges = random_merges(rng, letters)
     tokens = sorted({letter.encode() for letter in letters} | {left + right for left, right in merges})
     table = make_table(
         [left.replace(b" ", "Ġ".encode()) + b" " + right.replace(b" ", "Ġ".encode()) for left, right in merges]
     )
-    data = EncoderData(kind="bpe", merges=table, patterns=SPACED, ignore_merges=rng.random() < 0.3)
+    data = EncoderData(kind="bpe", merges=table, patterns=patterns, ignore_merges=rng.random() < 0.3)
     return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data))
 
 

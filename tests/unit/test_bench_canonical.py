@@ -14,13 +14,25 @@ from bench.data import own_rows
 
 def test_walks_are_judged() -> None:
     tok = llmask.Tokenizer.default()
-    canonical = Walker(tok, 10)
-    plain = Walker(tok, 10)
+    canonical = Walker(tok, 10, 100)
+    plain = Walker(tok, 10, 100)
     for seed in range(6):
         canonical.walk(llmask.Compiler(tok, canonical=True).regex("[a-z]{1,6} [0-9]{1,5}"), random.Random(seed))
         plain.walk(llmask.Compiler(tok).regex("[a-z]{1,6} [0-9]{1,5}"), random.Random(seed))
     assert canonical.counts["walks"] == 6
     assert canonical.counts["dead ends"] == canonical.counts["not canonical"] == canonical.counts["unfinished"] == 0
+    assert plain.counts["not canonical"] > 0
+
+
+def test_walks_without_an_end_are_judged_as_far_as_they_are_certain() -> None:
+    tok = llmask.Tokenizer.default()
+    canonical, plain = Walker(tok, 10, 12), Walker(tok, 10, 12)
+    for seed in range(6):
+        canonical.walk(llmask.Compiler(tok, canonical=True).regex("([a-z]{3} ){40}"), random.Random(seed))
+        plain.walk(llmask.Compiler(tok).regex("([a-z]{3} ){40}"), random.Random(seed))
+    assert canonical.counts["unfinished"] == plain.counts["unfinished"] == 6
+    assert canonical.counts["not canonical"] == 0
+    assert canonical.counts["tokens of these not judged"] < 12
     assert plain.counts["not canonical"] > 0
 
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import llmask
+from llmask.canonical import states
 from tests.reference.definition import read_mask
 
 
@@ -162,6 +163,12 @@ def split_like(masks: list[set[int]], documents: list[list[int]]) -> list[list[s
     return [[next(rest) for _ in ids] for ids in documents]
 
 
-def test_a_prefix_is_refused(compiler: llmask.Compiler) -> None:
-    with pytest.raises(llmask.LlmaskError, match="takes no prefix"):
-        compiler.choice(["a"]).matcher(prefix=b"a")
+def test_masks_of_a_batch_are_counted_where_the_look_ahead_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "BUDGET", 0)
+    monkeypatch.setattr(states, "INSIDE_BUDGET", 0)
+    compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    matchers = [compiler.choice(["name"]).matcher(), compiler.choice(["1"]).matcher()]
+    mask = llmask.allocate_bitmask(2, compiler.tokenizer.vocab_size)
+    for n in (1, 2):
+        assert llmask.fill_bitmasks(matchers, mask) == [True, True]
+        assert [matcher.grammar.n_cut for matcher in matchers] == [n, 0]

@@ -79,22 +79,13 @@ def test_kinds_are_not_told_apart(states: SplitStates) -> None:
     kinds = states.kinds
     assert len(kinds.samples) < tok.vocab_size // 10
     assert sorted(kinds.tokens.tolist()) == list(range(tok.vocab_size))
-    for state in range(12):
-        states.tables(state)
     everything = np.arange(tok.vocab_size, dtype=np.int32)
-    for key in states._keys:
-        fields = np.array(key, np.int64)
-        fields[canonical_split.HAS_FALLBACK] = key[canonical_split.HAS_FALLBACK] >= 0
-        if key[canonical_split.N_PARTIAL]:
-            continue
-        fitting, breaking = np.empty((2, tok.vocab_size), np.int64)
-        address = states.encoder.tables.address
-        canonical_split.split_tokens(
-            address, states.fails.ctypes.data, fields.ctypes.data, everything, states.uses, fitting, breaking
-        )
-        samples = kinds.samples[kinds.of_token]
-        assert (fitting == fitting[samples]).all()
-        assert (breaking == breaking[samples]).all()
+    samples = kinds.samples[kinds.of_token]
+    for row in range(1, len(states.automaton.rows)):
+        key = np.array((row, 0, 0, 0), np.int64)
+        packed = np.empty((canonical_split.N_MARKS, tok.vocab_size), np.int64)
+        canonical_split.split_tokens(states._splitter.ctypes.data, key.ctypes.data, everything, states.uses, packed)
+        assert (packed == packed[:, samples]).all()
 
 
 def test_vocabularies_without_words_that_are_tokens_have_no_chains(states: SplitStates) -> None:

@@ -8,8 +8,10 @@ import pytest
 import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates, split_states_of
-from llmask.kernels import canonical_split
 from llmask.kernels.canonical_fill import REFUSED_SPLIT
+from llmask.vocabulary.patterns import PATTERNS
+from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from tests.reference.definition import read_mask
 from tests.unit.canonical.test_neighbours import stand_apart
 
 
@@ -88,9 +90,15 @@ def test_states_are_those_of_the_tokenizer_and_tables_those_of_a_store() -> None
 
 
 def test_states_outside_of_characters_are_made_at_once(states: SplitStates) -> None:
-    missing = [key for number, key in enumerate(states._keys) if number not in states._built]
-    assert states._built
-    assert all(key[canonical_split.N_PARTIAL] for key in missing)
+    n_rows = len(states.automaton.rows)
+    seen, waiting = {states.start}, [states.start]
+    while waiting:
+        for table in states._built[waiting.pop()]:
+            fresh = {number for number in np.unique(table).tolist() if number < n_rows} - seen
+            seen |= fresh
+            waiting += fresh
+    assert len(seen) > 10
+    assert all(states._keys[number] == (number, 0, 0, 0) for number in seen)
 
 
 def test_other_vocabularies_are_refused() -> None:
@@ -110,9 +118,27 @@ def test_bytes_that_begin_no_character_are_like_no_others() -> None:
     states = SplitStates(llmask.Tokenizer.default())
 
     def like(data: bytes) -> int:
-        return states._partial_like(int.from_bytes(data, "little"), len(data))
+        return states._partial_like(int.from_bytes(data, "little"), len(data))[0]
 
     broken = like(b"\xf0\x8c\x80")
     assert like(b"\xf0\xa2\x85") == like(b"\xf0\xa2\x86") != broken
     assert like(b"\xe0\x80") != like(b"\xe4\xb8") == like(b"\xe4\xb9")
     assert like(b"\xed\xa0") != like(b"\xed\x90")
+
+
+def test_a_character_that_cannot_come_does_not_begin() -> None:
+    """Behind a token of two no-break spaces a letter cannot come: it would take the last space for a word of its own.
+
+    So neither can F0, which begins no space. The search behind it was given up and the token stood.
+    """
+    space = "\u00a0".encode()
+    tokens = [*(bytes([byte]) for byte in range(256)), space, space * 2, b"<end>"]
+    data = EncoderData(kind="ranks", patterns=PATTERNS["gpt-2"], ignore_merges=True)
+    tok = llmask.Tokenizer(from_bytes(tokens, eos=258, encoder=data))
+    matcher = llmask.Compiler(tok, canonical=True).regex(r"(.|\n)*").matcher()
+    matcher.accept_tokens([ord("a"), 257])
+    assert tok.encode("a\u00a0\u00a0") == matcher.tokens
+    allowed = read_mask(matcher, tok.vocab_size)
+    assert not allowed & {0xF0, 0xF2, 0xF4, 0xE9, ord("b")}
+    assert {ord(" "), ord("\n"), 0xC2, 0xE2, 0xE3, 258} <= allowed
+    assert matcher.grammar.n_cut == 0

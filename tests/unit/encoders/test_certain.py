@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
 import llmask
 from llmask.encoders.certain import find_node, last_restart
+from llmask.vocabulary.patterns import PATTERNS
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +85,35 @@ def test_long_runs_of_blanks_are_given_back(tokenizer: llmask.Tokenizer) -> None
     assert kept == tokenizer.encode("a")
     assert prefix == b" " * 3000
     assert len(tokenizer.heal(tokenizer.encode("a" * 400))[0]) > 150
+
+
+@pytest.mark.parametrize("names", [[], ["[x]"], ["b", "[x]"]])
+def test_words_that_are_final_are_split_as_in_their_text(names: list[str], rng: random.Random) -> None:
+    r"""Of " \n\n:" the last line end is a word; " \n\n" is one by itself, and was taken for certain."""
+    merges = make_table(["Ġ Ċ".encode(), "ĠĊ Ċ".encode(), "Ċ Ċ".encode(), b"a b", b"[ x"])
+    data = EncoderData(kind="bpe", merges=merges, patterns=PATTERNS["gpt-2"])
+    tokens = [*(bytes([byte]) for byte in range(128)), b" \n", b" \n\n", b"\n\n", b"ab", b"[x", b"[x]", b"<end>"]
+    made = from_bytes(tokens, eos=len(tokens) - 1, encoder=data)
+    types = made.types.copy()
+    for name in names:
+        types[tokens.index(name.encode())] = TokenType.USER_DEFINED
+    tok = llmask.Tokenizer(replace(made, types=types))
+    assert tok.certain_tokens(b"a \n\n:") == [ord("a"), 128, ord("\n"), ord(":")]
+    n_certain = 0
+    for _ in range(400):
+        text = "".join(rng.choices(["a", "b", " ", "\n", ":", "[x]", "["], k=rng.randint(1, 8)))
+        certain = tok.certain_tokens(text.encode(), may_end=False)
+        assert certain is not None
+        for more in ("a", "b", " ", "\n", ": x", "x]", " [x]", "'s"):
+            assert tok.encode(text + more)[: len(certain)] == certain, (text, more)
+        n_certain += len(certain)
+    assert n_certain > 600
+
+
+def test_a_character_that_breaks_off_may_be_completed_by_any_byte() -> None:
+    """U+7300 is E7 and "8C 80", but its neighbours are "E7 8C" and one byte: E7 was taken for certain."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"\x8c\x80", b"\xe7\x8c", b"<end>"]
+    tok = llmask.Tokenizer(from_bytes(tokens, eos=258, encoder=EncoderData(kind="ranks", patterns=PATTERNS["gpt-2"])))
+    assert tok.encode("\u7300") == [0xE7, 256]
+    assert tok.encode("\u7301") == [257, 0x81]
+    assert tok.certain_tokens(b"a\xe7\x8c", may_end=False) == [ord("a")]
