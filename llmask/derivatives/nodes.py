@@ -28,9 +28,10 @@ PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of
 PREPARED_ROWS = 64
 # what rule_tables.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start of
 # its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required; no priorities
+# and nothing chained
 ONE_LEXEME = (
     *(0, -1, 0, 0, 0, 0),
-    *(1, 2, 1, 1, 1, 2, 0),
+    *(1, 2, 1, 1, 1, 2, 0, 0),
     *(0, 0, 0),
     *(0, 0, None, 1, 0),
     *(1, 0),

@@ -52,6 +52,7 @@ from .token_sets import note_token_sets
 from .variants import CHAINED, PRODUCTIVE, RULE_NULLABLE, is_productive
 
 NOTHING_DERIVED = -3
+WRONG_LENGTH = -4
 EDGE = 5  # state, kind, symbol, next state, guard: as frontends write them
 
 
@@ -64,7 +65,7 @@ def load_rules(store, grammar, data):
     New edges lead from new states only. The counts in the table are written last: after a limit the same part can be
     loaded again. Later parts have priorities only where the first one has, or one of what is ignored.
 
-    Returns 0, or NOTHING_DERIVED when the start rule derives no string.
+    Returns 0, NOTHING_DERIVED when the start rule derives no string, or WRONG_LENGTH when `data` is not of that form.
     """
     never_inline()
     first_rule = grammar[N_RULES]
@@ -85,6 +86,8 @@ def load_rules(store, grammar, data):
     required = guards + GUARD_FIELDS * n_guards
     priorities = required + n_required
     chained = priorities + 3 * n_priorities
+    if data.shape[0] != chained + n_chained:
+        return WRONG_LENGTH
     if first_rule == 0:
         grammar[START_RULE] = data[0]
         grammar[IGNORED] = 0
