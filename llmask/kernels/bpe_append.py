@@ -55,7 +55,7 @@ from .encoder_slots import (
 from .jit import door, kernel, never_inline
 from .memory import as_table, load_i32, load_i64, load_u8, store_i32, store_i64
 from .pretokenize_scan import LENGTH_SHIFT, character_at
-from .raw import borrow, borrow_zeros, give_back, shift_right
+from .raw import borrow, borrow_zeros, give_back, shift_right, wrapped_product
 
 RUNNING_BYTES = 16  # of a running token: where it began, base in the trie
 PREFIX_BYTES = 8  # of a prefix: int32 last token, int32 number of tokens
@@ -64,7 +64,7 @@ MAX_RUNNING = MAX_TOKEN_BYTES + 1
 FIRST, TOTAL_COUNT, ROW, PLACE, MATCHED, KNOWN, N_RUNNING, N_ROWS, TAIL, N_NAMES = range(0, 80, 8)
 STATE_SIZE = 10
 
-MEMO_BITS = 13
+MEMO_BITS = 14
 LINE_BYTES = 64  # four slots: a line of the processor's cache
 SLOT_BYTES = 16
 MEMO_SIZE = LINE_BYTES << MEMO_BITS
@@ -242,7 +242,7 @@ def scan_on(table, state, text, n_read, rows, levels, buffer):
 @kernel
 def recall(memo, key):
     """What is remembered for a key, 0: nothing."""
-    slot = memo + shift_right(key * MIX, 64 - MEMO_BITS) * LINE_BYTES
+    slot = memo + shift_right(wrapped_product(key, MIX), 64 - MEMO_BITS) * LINE_BYTES
     for _ in range(LINE_BYTES // SLOT_BYTES):
         if load_i64(slot) == key:
             return load_i64(slot + 8)
@@ -255,7 +255,7 @@ def remember(state, memo, key, n_tokens, n_final, final_tokens):
     """Remember what a byte does to a tail; returns the name of the longer one."""
     name = load_i64(state + N_NAMES) + 1
     store_i64(state + N_NAMES, name)
-    line = memo + shift_right(key * MIX, 64 - MEMO_BITS) * LINE_BYTES
+    line = memo + shift_right(wrapped_product(key, MIX), 64 - MEMO_BITS) * LINE_BYTES
     slot = line
     while slot < line + LINE_BYTES and load_i64(slot + 8) != 0:
         slot += SLOT_BYTES
