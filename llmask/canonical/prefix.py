@@ -29,8 +29,9 @@ def behind(prefix: bytes, grammar: CompiledGrammar) -> CompiledGrammar:
     LlmaskError : the grammar cannot be put behind anything.
     LimitExceeded : it is too large for that.
     """
-    known = grammar.behind_prefixes
-    if prefix not in known:
+    known = grammar.behind_prefixes  # several threads may be here: what one remembers another may drop
+    joined = known.get(prefix)
+    if joined is None:
         node = grammar.store.nodes.literal(prefix)
         text = lexeme_grammar(grammar.store, node, lambda: choice_text([prefix.decode("utf-8", "replace")]))
         try:
@@ -40,7 +41,7 @@ def behind(prefix: bytes, grammar: CompiledGrammar) -> CompiledGrammar:
                 f"this canonical grammar takes no prefix: {error.message}",
                 help="compile without canonical=True, or drop the prefix",
             ) from error
-        while len(known) >= MOST_REMEMBERED:
-            known.pop(next(iter(known)), None)
+        for oldest in list(known)[: max(len(known) + 1 - MOST_REMEMBERED, 0)]:
+            known.pop(oldest, None)
         known[prefix] = joined
-    return known[prefix]
+    return joined
