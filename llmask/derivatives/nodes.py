@@ -234,11 +234,13 @@ class RegexNodes:
         """Remember `extensions(node, node)` of a list of words, which may be too long for it."""
         known = sorted(set(words))
         found = 0
-        for at, word in enumerate(known):
-            for longer in known[at + 1 :]:
-                if not longer.startswith(word):
-                    break
-                found |= 1 << longer[len(word)] if word else 0
+        shorter: list[bytes] = []  # the words that `word` begins with
+        for word in known:
+            while shorter and not word.startswith(shorter[-1]):
+                shorter.pop()
+            for begun in shorter:
+                found |= 1 << word[len(begun)] if begun else 0
+            shorter.append(word)
         self.memo[__name__, "extensions", node, node] = found, any(known)
 
     def first_bytes(self, node: int) -> int:

@@ -128,6 +128,14 @@ def test_extensions_of_words_are_known(compiled: Any) -> None:
     assert compiled.first_bytes(compiled.EMPTY) == 0
 
 
+def test_extensions_of_listed_words(compiled: Any) -> None:
+    words = [b"", b"a", b"ab", b"abc", b"ac", b"b", b"bcd", b"c"]
+    node = compiled.words(sorted(words))
+    decided = compiled.extensions(node, node)
+    compiled.put_extensions_of_words(node, words)
+    assert compiled.extensions(node, node) == decided == (sum(1 << byte for byte in b"bc"), True)
+
+
 def test_extensions_of_too_many_states_are_not_decided(compiled: Any) -> None:
     letter = compiled.byte_set(sum(1 << byte for byte in b"ab"))
     long = compiled.concat([compiled.repeat(letter, 3000), compiled.literal(b"!")])
