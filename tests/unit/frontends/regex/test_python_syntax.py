@@ -163,6 +163,7 @@ REFUSED = [
     ("^*", "there is nothing to repeat: an anchor takes no character", 2, "Remove the quantifier."),
     ("a**", "a quantifier cannot follow a quantifier", 3, "Put what it repeats in a group: (?:...)*."),
     ("a{3,2}", "the repetition's lower bound 3 is above its upper bound 2", 2, "Swap them."),
+    ("a{" + "9" * 5000 + "}", "the repetition count is larger than 2147483646", 2, "Leave the upper bound open: {n,}."),
     (
         "a{1,1" + "0" * 30 + "}",
         "the repetition count is larger than 2147483646",
