@@ -143,8 +143,8 @@ class Provable:
 
     def _refuse(self, goal: str) -> NoReturn:
         raise LimitExceeded(
-            f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps, or {MOST_PARTS} parts of rules, '
-            "to find out",
+            f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps, or looks at more than '
+            f"{MOST_PARTS} parts of rules",
             help="use fewer bits, or conditions that leave a way to the end open",
         )
 
