@@ -17,7 +17,7 @@ In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 u
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
-from .canonical_ends import INSIDE_PLACE, forget_ends, go_token, has_stopped, is_safe
+from .canonical_ends import INSIDE_PLACE, NO_NUMBER, forget_ends, go_token, has_stopped, is_bare, is_safe
 from .canonical_fill import (
     ASK,
     CELL_IS_CUT,
@@ -35,15 +35,7 @@ from .canonical_fill import (
 from .canonical_following import find_following
 from .canonical_groups import append
 from .canonical_inside import keep_found
-from .canonical_lists import (
-    LISTED_FIELDS,
-    after_first,
-    append_special,
-    find_removed,
-    has_bytes,
-    inside_state,
-    list_tokens,
-)
+from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,
@@ -55,7 +47,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, verdict
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -75,11 +67,11 @@ from .canonical_slots import (
     N_KINDS,
     REACHABLE,
     REPORT,
-    SAFE_MEMO,
     START,
 )
 from .configurations import (
     C_ACCEPTS,
+    C_BASE,
     C_MASK_KIND,
     C_N_NAMED,
     ENDED,
@@ -89,17 +81,19 @@ from .configurations import (
     pack,
 )
 from .constants import NO_TOKEN
+from .crossed import NO_END
 from .grammar_slots import POSITIONS, STEPS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_FINISHED, S_MASK_KIND, state_field
+from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
+from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
 from .masks import KIND_BITS, build_mask
 from .memory import block, ensure, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
 from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_WORDS
-from .store_slots import EOS, N_EOS, N_VOCAB
+from .store_slots import EOS, N_EOS, N_VOCAB, TOKEN_LISTS
 from .trie_walk import has_bit
 
 # what the review answers
@@ -166,44 +160,90 @@ def review(store, grammar, canon, position):
 
 
 @kernel
-def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: those in DOUBTFUL, or the listed ones of the configuration."""
+def _consider(store, grammar, canon, position, token, end, number):
+    """Enter a grammatical token in FOUND unless nothing canonical follows it; its verdict.
+
+    `end` is where it leads, or NO_END; `number` is that of the end in the memo.
+    """
     never_inline()
-    configuration = position_field(grammar, position, P_CONFIGURATION)
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
     chain = position_field(grammar, position, P_CHAIN)
-    listed = 0
-    if not is_long:
-        listed = list_tokens(store, grammar, canon, configuration)
-        if listed == 0:
-            return _missing(store, grammar)
-    n = canon[N_DOUBTFUL] if is_long else load_i32(listed)
-    canon[N_FOUND] = 0
-    forget_ends(canon)
-    is_cut = 0
-    for i in range(n):
-        if is_long:
-            token, packed = load_i32(block(canon, DOUBTFUL) + i * 4), REFUSED
-        else:
-            at = listed + 4 + i * 4 * LISTED_FIELDS
-            token, packed = load_i32(at), pack(load_i32(at + 4), load_i32(at + 8))
-        after = split_after(canon, split, before, chain, token)
-        if after == REFUSED_SPLIT:
-            continue
-        if is_long:
-            packed = after_first(store, grammar, configuration, token)
-            if packed < 0:
-                continue
-        following = chain_after(canon, split, chain, token)
-        found = FOLLOWS_ON
-        if following & 1 != 0 or not is_safe(store, grammar, canon, block(canon, SAFE_MEMO), packed, after):
-            found = late_verdict(store, grammar, canon, grammar, packed, after, token, following)
+    after = split_after(canon, split, before, chain, token)
+    if after == REFUSED_SPLIT:
+        return NOTHING_FOLLOWS
+    following = chain_after(canon, split, chain, token)
+    found = FOLLOWS_ON
+    if end == NO_END or following & 1 != 0 or not is_safe(store, grammar, canon, number, end, after):
+        if end == NO_END or is_bare(end):
+            end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+            if end < 0:
+                return NOTHING_FOLLOWS
+        found = verdict(store, grammar, canon, grammar, end, after, token, following)
+    if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
+        append(canon, FOUND, N_FOUND, token)
+    return found
+
+
+@kernel
+def _consider_listing(store, grammar, canon, position, configuration):
+    """Consider the tokens of a listing: the last verdict that is NEEDS_STATE or CUT, or FOLLOWS_ON."""
+    never_inline()
+    listing = listing_of(grammar, configuration)
+    tokens, result = tokens_of(listing), FOLLOWS_ON
+    forget_ends(canon, load_i32(listing + 4))
+    for i in range(load_i32(listing)):
+        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
+        found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
         if found == NEEDS_STATE:
-            return _missing(store, grammar)
-        if found != NOTHING_FOLLOWS:
-            append(canon, FOUND, N_FOUND, token)
+            return found
         if found == CUT:
-            is_cut = 1
+            result = found
+    return result
+
+
+@kernel
+def _consider_tokens(store, grammar, canon, position, tokens, n):
+    """Consider int32[n] tokens at an address; as `_consider_listing`."""
+    never_inline()
+    result = FOLLOWS_ON
+    for i in range(n):
+        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = found
+    return result
+
+
+@kernel
+def _consider_all(store, grammar, canon, position, is_long):
+    """Consider the tokens in DOUBTFUL, or those of a short mask; as `_consider_listing`."""
+    never_inline()
+    if is_long:
+        return _consider_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL])
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
+    first = _consider_listing(store, grammar, canon, position, configuration)
+    second, third = FOLLOWS_ON, FOLLOWS_ON
+    if base != 0:
+        second = _consider_listing(store, grammar, canon, position, base)
+    if twin != DEAD:
+        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
+        third = _consider_tokens(store, grammar, canon, position, tokens, state_field(store, twin, S_N_TOKENS))
+    return max(first, second, third)  # NEEDS_STATE, then CUT
+
+
+@kernel
+def _review_each(store, grammar, canon, position, is_long):
+    """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
+    canon[N_FOUND] = 0
+    found = _consider_all(store, grammar, canon, position, is_long)
+    if found == NEEDS_STATE:
+        return _missing(store, grammar)
+    is_cut = 1 if found == CUT else 0
     if has_stopped(store, grammar):
         return STOPPED
     may_end = load_i64(canon[MAY_END] + split * 8) != 0 and chain & 1 == 0
