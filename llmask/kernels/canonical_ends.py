@@ -261,8 +261,8 @@ def _first_that_goes(store, grammar, packed, bits, byte):
 
 
 @kernel
-def _first_of_both(store, grammar, packed, low, high):
-    """As `_first_that_goes` for ASCII."""
+def first_of_both(store, grammar, packed, low, high):
+    """The first of some ASCII bytes that may come next, + 1, or NO_BYTE."""
     found = _first_that_goes(store, grammar, packed, low, 0)
     return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
 
@@ -300,7 +300,7 @@ def safe_byte(store, grammar, canon, packed, split):
     if low | high != 0:
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
-        found = _first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
+        found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
             return found
         scanned = state_field(store, state, S_ACCEPTS)
@@ -310,7 +310,7 @@ def safe_byte(store, grammar, canon, packed, split):
                 live = live_ascii(store, canon, _start_after(store, grammar, target, scanned))
                 low &= load_i64(live) & ~inside_low
                 high &= load_i64(live + 8) & ~inside_high
-                found = _first_of_both(store, grammar, packed, low, high)
+                found = first_of_both(store, grammar, packed, low, high)
                 if found != NO_BYTE:
                     return found
     if place == INSIDE_PLACE or is_bare(packed) or load_i64(canon[MAY_END] + split * 8) == 0:

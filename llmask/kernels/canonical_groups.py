@@ -5,7 +5,7 @@ asked what can follow each. But they lead to few lexer states and split states, 
 (canonical_search.py): where a place takes a byte that ends the word, or the witness, for one token of such a group, it
 does for all of them.
 
-    group    n, the witness (NO_WITNESS: none), split state, then n tokens
+    group    n, the witness (NO_WITNESS: none), split state, lexer state, then n tokens
 
 The last group may hold what is left: its witness is MIXED, and each of its tokens has to be asked for.
 
@@ -25,9 +25,9 @@ from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
 
-MOST_GROUPS = 64
-GROUP_FIELDS = 6  # int64 while they are made: how many tokens, witness, split state, lexer state, text, state behind it
-GROUP_HEAD = 3  # int32 before the tokens
+MOST_GROUPS = 256
+GROUP_FIELDS = 6  # int64 while they are made: how many tokens, witness, split state, lexer state, text, split behind it
+GROUP_HEAD = 4  # int32 before the tokens
 MIXED = -1
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_to_node, go_token, has_stopped, safe_byte
+from .canonical_exits import ALL_BYTES
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
@@ -60,7 +61,6 @@ from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
 from .store_slots import MASKS, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
-ALL_BYTES = 256  # for a first byte: all at once
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 

@@ -11,18 +11,11 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import NO_BYTE, forget_ends, has_stopped, is_bare, is_safe, live_word, names_ordinary, safe_byte
+from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
-from .canonical_inside import ALL_BYTES, keep_found, key_of_byte, review_inside, slice_below
-from .canonical_search import (
-    CUT,
-    FOLLOWS_ON,
-    NEEDS_STATE,
-    NOTHING_FOLLOWS,
-    has_common_witness,
-    has_witness,
-    late_verdict,
-)
+from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict
 from .canonical_slots import ANSWERS, FOLLOWS, FOUND, N_FOUND, ROOT_CHILD
 from .configurations import (
     C_BASE,
@@ -30,6 +23,7 @@ from .configurations import (
     C_N_NAMED,
     C_PLACE,
     C_STATE,
+    REFUSED,
     configuration_field,
     pack,
 )
@@ -41,6 +35,8 @@ from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, state_field
 from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
 from .memory import block, ensure, get_i32, load_i32, load_i64, store_i64
 from .state_masks import MASK_WORDS
+
+ANSWER_BYTES = 24
 
 
 @kernel
@@ -84,20 +80,17 @@ def _look_at_token(store, grammar, canon, configuration, split, token):
 
 
 @kernel
-def _look_at_group(store, grammar, canon, configuration, split, group):
-    """As `_look_at` for the tokens of a group at an address: the last verdict that is not FOLLOWS_ON, or that."""
+def _look_at_group(store, grammar, canon, configuration, split, behind, group):
+    """As `_look_at` for the tokens of a group at an address: the last verdict that is not FOLLOWS_ON, or that.
+
+    `behind` is the exit of the lexeme in which they stay, or REFUSED.
+    """
     never_inline()
-    n, witness, after = load_i32(group), load_i32(group + 4), load_i32(group + 8)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    if witness != MIXED:
-        packed = after_first(store, grammar, configuration, load_i32(group + 4 * GROUP_HEAD))
-        if packed >> 32 == place:  # nothing of the text is recorded
-            if safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
-                return FOLLOWS_ON
-            if has_witness(store, grammar, canon, packed, witness):
-                return FOLLOWS_ON
-            if has_common_witness(store, grammar, canon, packed, after):
-                return FOLLOWS_ON
+    n, witness = load_i32(group), load_i32(group + 4)
+    if behind != REFUSED and witness != MIXED:
+        split_of, state_of = load_i32(group + 8), load_i32(group + 12)
+        if goes_on_inside(store, grammar, canon, behind, state_of, split_of, witness):
+            return FOLLOWS_ON
     result = FOLLOWS_ON
     for i in range(n):
         token = load_i32(group + 4 * (GROUP_HEAD + i))
@@ -192,9 +185,10 @@ def _find_answer(store, grammar, canon, state, split, byte, n):
     if n_doubtful != 0:
         key = state << 16 | split if byte == ALL_BYTES else key_of_byte(store, state, split, byte)
         groups = find_groups(store, grammar, canon, state, split, key, inside + 8 + n_dead * 4, n_doubtful)
-    at = ensure(canon, ANSWERS, (n + 1) * 16) + n * 16
+    at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
     store_i64(at, inside)
     store_i64(at + 8, groups)
+    store_i64(at + 16, byte)
     return n + 1
 
 
@@ -226,14 +220,16 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
     never_inline()
     result = FOLLOWS_ON
     for i in range(n):
-        inside, groups = load_i64(block(canon, ANSWERS) + i * 16), load_i64(block(canon, ANSWERS) + i * 16 + 8)
+        answer = block(canon, ANSWERS) + i * ANSWER_BYTES
+        inside, groups = load_i64(answer), load_i64(answer + 8)
         for j in range(0 if is_named else load_i32(inside + 4)):
             append(canon, FOUND, N_FOUND, load_i32(inside + 8 + j * 4))
         if groups == 0:
             continue
+        behind = exit_of(store, grammar, canon, configuration, load_i64(answer + 16))
         group = groups + 4
         for _ in range(load_i32(groups)):
-            found = _look_at_group(store, grammar, canon, configuration, split, group)
+            found = _look_at_group(store, grammar, canon, configuration, split, behind, group)
             if found == NEEDS_STATE:
                 return found
             if found == CUT:

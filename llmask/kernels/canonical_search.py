@@ -103,7 +103,7 @@ def witness_of(canon, split, token):
 
 
 @kernel
-def has_witness(store, grammar, canon, packed, witness):
+def _has_witness(store, grammar, canon, packed, witness):
     """Whether there is a witness and it can follow: its bytes, and behind them one that ends the word."""
     if witness <= NO_WITNESS:
         return False
@@ -117,14 +117,20 @@ def has_witness(store, grammar, canon, packed, witness):
 
 
 @kernel
-def has_common_witness(store, grammar, canon, packed, split):
+def common_witness(canon, split, number):
+    """The witness of a number that holds for all tokens; negative: there are fewer."""
+    return map_get(canon, WITNESSES, (number << 40) | (split << 21) | ANY_TOKEN)
+
+
+@kernel
+def _has_common_witness(store, grammar, canon, packed, split):
     """Whether a witness that is known for all tokens can follow."""
     never_inline()
     for number in range(MOST_COMMON):
-        witness = map_get(canon, WITNESSES, (number << 40) | (split << 21) | ANY_TOKEN)
+        witness = common_witness(canon, split, number)
         if witness < 0:
             return False
-        if has_witness(store, grammar, canon, packed, witness):
+        if _has_witness(store, grammar, canon, packed, witness):
             return True
     return False
 
@@ -142,11 +148,11 @@ def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
     never_inline()
     if chain == NO_CHAIN:
-        if has_common_witness(store, grammar, canon, packed, split):
+        if _has_common_witness(store, grammar, canon, packed, split):
             return FOLLOWS_ON
-        if has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
+        if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
             return FOLLOWS_ON
-        if has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token)):
+        if _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token)):
             return FOLLOWS_ON
     end = end_of(memo, packed)
     key = verdict_key(end, split, token)

@@ -72,8 +72,9 @@ WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow,
 INSIDE = WITNESSES + 3  # map: mask or lexer state, split state -> tokens inside of lexemes, see canonical_inside.py
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
 GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
-ANSWERS = GROUPED + 3  # int64[..., 2]: addresses of both for first bytes, while a mask is made
-LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
+ANSWERS = GROUPED + 3  # int64[..., 3]: addresses of both, and the first byte, while a mask is made
+EXIT_MEMO = ANSWERS + 1  # see canonical_exits.py
+LIVE_ASCII = EXIT_MEMO + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 # --- scratch
@@ -100,6 +101,6 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
+    *(GROUPED, GROUPED + 1, ANSWERS, EXIT_MEMO, LIVE_ASCII, LIVE_HIGH),
     *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO),
 )
