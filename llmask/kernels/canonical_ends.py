@@ -37,7 +37,7 @@ MAY_STOP = 257
 ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
 LIVE_FIELDS = 3
 MEMO_BITS = 62
-MEMO_BYTES = 16  # which split states were asked for, and the answers
+MEMO_BYTES = 32  # which split states were asked for, and the answers; the same for canonical_search.py
 NO_NUMBER = -1
 UNCERTAIN = IS_TENTATIVE | IS_UNDECIDED | IS_NOWHERE  # flags of rows: what may come depends on texts
 

@@ -10,12 +10,22 @@ an end; tokens without a quick answer as canonical_search.py says.
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import NO_BYTE, forget_ends, has_stopped, is_bare, is_safe, live_word, names_ordinary, safe_byte
+from .canonical_ends import (
+    NO_BYTE,
+    NO_NUMBER,
+    forget_ends,
+    has_stopped,
+    is_bare,
+    is_safe,
+    live_word,
+    names_ordinary,
+    safe_byte,
+)
 from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
 from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, leads_on
 from .canonical_slots import ANSWERS, FOLLOWS, FOUND, N_FOUND, ROOT_CHILD
 from .configurations import (
     C_BASE,
@@ -57,9 +67,14 @@ def append_special(store, grammar, canon, configuration):
 
 
 @kernel
-def _look_at(store, grammar, canon, packed, split, token, after):
-    """Enter a token that led to an end where nothing is safe in FOUND if nothing follows it; its verdict."""
+def _look_at(store, grammar, canon, packed, number, split, token, after):
+    """Enter a token that led to an end where nothing is safe in FOUND if nothing follows it; its verdict.
+
+    `number` is that of the end in the memo.
+    """
     chain = chain_after(canon, split, NO_CHAIN, token)  # one that begins with the token is no whole word yet
+    if chain == NO_CHAIN and leads_on(store, grammar, canon, number, packed, after):
+        return FOLLOWS_ON
     found = late_verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
@@ -76,7 +91,7 @@ def _look_at_token(store, grammar, canon, configuration, split, token):
     packed = after_first(store, grammar, configuration, token)
     if packed < 0 or safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
         return FOLLOWS_ON
-    return _look_at(store, grammar, canon, packed, split, token, after)
+    return _look_at(store, grammar, canon, packed, NO_NUMBER, split, token, after)
 
 
 @kernel
@@ -121,7 +136,7 @@ def _look_at_listing(store, grammar, canon, configuration, split):
         if packed == NO_END or is_bare(packed):
             found = _look_at_token(store, grammar, canon, configuration, split, token)
         else:
-            found = _look_at(store, grammar, canon, packed, split, token, after)
+            found = _look_at(store, grammar, canon, packed, number, split, token, after)
         if found == NEEDS_STATE:
             return found
         if found == CUT:

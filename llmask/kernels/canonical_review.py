@@ -17,7 +17,10 @@ In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 u
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
-from .canonical_ends import INSIDE_PLACE, NO_NUMBER, forget_ends, go_token, has_stopped, is_bare, is_safe
+from .canonical_consider import consider_again, consider_all
+from .canonical_ends import (
+    has_stopped,
+)
 from .canonical_fill import (
     ASK,
     CELL_IS_CUT,
@@ -47,7 +50,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_search import CUT, NEEDS_STATE
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -71,29 +74,26 @@ from .canonical_slots import (
 )
 from .configurations import (
     C_ACCEPTS,
-    C_BASE,
     C_MASK_KIND,
     C_N_NAMED,
     ENDED,
     OWN_MASK,
     REFUSED,
     configuration_field,
-    pack,
 )
 from .constants import NO_TOKEN
-from .crossed import NO_END
 from .grammar_slots import POSITIONS, STEPS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
-from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
+from .lexer_states import DEAD, S_MASK_KIND, state_field
+from .listings import has_bytes
 from .masks import KIND_BITS, build_mask
-from .memory import block, ensure, get_i32, load_i32, load_i64, load_u8, store_release
+from .memory import block, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
 from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_WORDS
-from .store_slots import EOS, N_EOS, N_VOCAB, TOKEN_LISTS
+from .store_slots import EOS, N_EOS, N_VOCAB
 from .trie_walk import has_bit
 
 # what the review answers
@@ -160,87 +160,13 @@ def review(store, grammar, canon, position):
 
 
 @kernel
-def _consider(store, grammar, canon, position, token, end, number):
-    """Enter a grammatical token in FOUND unless nothing canonical follows it; its verdict.
-
-    `end` is where it leads, or NO_END; `number` is that of the end in the memo.
-    """
-    never_inline()
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    after = split_after(canon, split, before, chain, token)
-    if after == REFUSED_SPLIT:
-        return NOTHING_FOLLOWS
-    following = chain_after(canon, split, chain, token)
-    found = FOLLOWS_ON
-    if end == NO_END or following & 1 != 0 or not is_safe(store, grammar, canon, number, end, after):
-        if end == NO_END or is_bare(end):
-            end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
-            if end < 0:
-                return NOTHING_FOLLOWS
-        found = verdict(store, grammar, canon, grammar, end, after, token, following)
-    if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
-        append(canon, FOUND, N_FOUND, token)
-    return found
-
-
-@kernel
-def _consider_listing(store, grammar, canon, position, configuration):
-    """Consider the tokens of a listing: the last verdict that is NEEDS_STATE or CUT, or FOLLOWS_ON."""
-    never_inline()
-    listing = listing_of(grammar, configuration)
-    tokens, result = tokens_of(listing), FOLLOWS_ON
-    forget_ends(canon, load_i32(listing + 4))
-    for i in range(load_i32(listing)):
-        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
-        found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = found
-    return result
-
-
-@kernel
-def _consider_tokens(store, grammar, canon, position, tokens, n):
-    """Consider int32[n] tokens at an address; as `_consider_listing`."""
-    never_inline()
-    result = FOLLOWS_ON
-    for i in range(n):
-        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = found
-    return result
-
-
-@kernel
-def _consider_all(store, grammar, canon, position, is_long):
-    """Consider the tokens in DOUBTFUL, or those of a short mask; as `_consider_listing`."""
-    never_inline()
-    if is_long:
-        return _consider_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL])
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
-    first = _consider_listing(store, grammar, canon, position, configuration)
-    second, third = FOLLOWS_ON, FOLLOWS_ON
-    if base != 0:
-        second = _consider_listing(store, grammar, canon, position, base)
-    if twin != DEAD:
-        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
-        third = _consider_tokens(store, grammar, canon, position, tokens, state_field(store, twin, S_N_TOKENS))
-    return max(first, second, third)  # NEEDS_STATE, then CUT
-
-
-@kernel
 def _review_each(store, grammar, canon, position, is_long):
     """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
     canon[N_FOUND] = 0
-    found = _consider_all(store, grammar, canon, position, is_long)
+    found = consider_all(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
     is_cut = 1 if found == CUT else 0
@@ -284,50 +210,6 @@ def _list_again(canon, split, before, chain, mixed, n_mixed):
 
 
 @kernel
-def _review_again(store, grammar, canon, position, removed):
-    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: 1 where one was cut, 0, or -1: stop."""
-    never_inline()
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    canon[N_FOUND] = 0
-    again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
-    for i in range(load_i32(removed + 4)):
-        token = load_i32(removed + 8 + i * 4)
-        is_again = False
-        for j in range(n_again):
-            is_again = is_again or load_i32(again + j * 4) == token
-        if not is_again:
-            append(canon, FOUND, N_FOUND, token)
-    is_cut = load_i32(removed)
-    twin = inside_state(store, grammar, configuration)
-    for j in range(n_again):
-        token = load_i32(block(canon, DOUBTFUL) + j * 4)
-        after = split_after(canon, split, before, chain, token)
-        packed = REFUSED
-        if after != REFUSED_SPLIT:
-            packed = after_first(store, grammar, configuration, token)
-        if packed < 0:
-            continue
-        following = chain_after(canon, split, chain, token)
-        found = CUT
-        inside = REFUSED
-        if twin != DEAD:
-            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
-        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
-            found = verdict(store, grammar, canon, canon, inside, after, token, following)
-        if found == CUT:
-            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
-        if found == NEEDS_STATE:
-            return -1
-        if found == NOTHING_FOLLOWS:
-            append(canon, FOUND, N_FOUND, token)
-        elif found == CUT:
-            is_cut = 1
-    return is_cut
-
-
-@kernel
 def _review_long(store, grammar, canon, position):
     """Find what is taken out of a mask of many tokens."""
     never_inline()
@@ -354,7 +236,7 @@ def _review_long(store, grammar, canon, position):
     is_cut = load_i32(removed)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
-        is_cut = _review_again(store, grammar, canon, position, removed)
+        is_cut = consider_again(store, grammar, canon, position, removed)
         if is_cut < 0 or has_stopped(store, grammar):
             return _missing(store, grammar)
         removed = keep_found(grammar, is_cut, canon)

@@ -32,7 +32,10 @@ from .canonical_chains import NO_CHAIN, chain_after, look_up, split_after
 from .canonical_ends import (
     INSIDE_PLACE,
     MAY_STOP,
+    MEMO_BITS,
+    MEMO_BYTES,
     NO_BYTE,
+    NO_NUMBER,
     end_of,
     go,
     go_to_node,
@@ -56,6 +59,7 @@ from .canonical_slots import (
     QUEUE,
     REPORT,
     ROOT_CHILD,
+    SAFE_MEMO,
     SEARCH_WALK,
     SHARED_BYTES,
     WITNESSES,
@@ -133,6 +137,20 @@ def _has_common_witness(store, grammar, canon, packed, split):
         if _has_witness(store, grammar, canon, packed, witness):
             return True
     return False
+
+
+@kernel
+def leads_on(store, grammar, canon, number, packed, split):
+    """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
+    if number == NO_NUMBER or split >= MEMO_BITS:
+        return _has_common_witness(store, grammar, canon, packed, split)
+    memo = block(canon, SAFE_MEMO) + number * MEMO_BYTES + 16
+    asked, bit = load_i64(memo), 1 << split
+    if asked & bit == 0:
+        store_i64(memo, asked | bit)
+        if _has_common_witness(store, grammar, canon, packed, split):
+            store_i64(memo + 8, load_i64(memo + 8) | bit)
+    return load_i64(memo + 8) & bit != 0
 
 
 @kernel

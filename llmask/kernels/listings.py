@@ -138,10 +138,12 @@ def _find_ends(store, grammar, configuration, first):
     last, n_valid = 0, 0
     for i in range(first, grammar[N_CROSSING]):
         ends = block(grammar, CROSSING_ENDS)
+        if get_i64(ends, i) != NO_END and not is_named:
+            continue
         token = get_i32(block(grammar, CROSSING), i)
-        if is_named or not has_bytes(store, token):
+        if is_named:
             store_i64(ends + i * 8, after_first(store, grammar, configuration, token))
-        elif get_i64(ends, i) == NO_END:
+        elif has_bytes(store, token):
             went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
             last, n_valid = token, went_on >> 1
             if went_on & 1 != 0:
