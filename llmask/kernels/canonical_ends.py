@@ -21,8 +21,8 @@ from .configurations import (
 )
 from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
 from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, has_flag_of_row
-from .goto import certain_goto, goto
-from .grammar_slots import ENDS_OF_TEXT, NAMES_TOKENS
+from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
+from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
@@ -43,12 +43,74 @@ UNCERTAIN = IS_TENTATIVE | IS_UNDECIDED | IS_NOWHERE  # flags of rows: what may 
 
 
 @kernel
+def is_bare(packed):
+    """Whether the place of an end is a bare row (crossed.py)."""
+    return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
+
+
+@kernel
+def is_certain(grammar, packed):
+    """Whether what may come next at an end is the same for all records: where its row is bare, by its flags."""
+    return not is_bare(packed) or not has_flag_of_row(grammar, (packed >> 32) - MOST_ROWS, UNCERTAIN)
+
+
+@kernel
+def _goto(store, grammar, place, scanned):
+    """Place after the lexemes of a set, or a negative number: of a bare row, if it is the same for all records.
+
+    Where it is not, IS_UNCERTAIN is set.
+    """
+    if place < MOST_ROWS or place >= FIRST_PLACE:
+        return goto(store, grammar, place, scanned)
+    target = bare_goto(store, grammar, place - MOST_ROWS, scanned)
+    if target < 0:
+        return REFUSED
+    if target & MAY_REPEAT != 0 or has_flag_of_row(grammar, target & ROW_BITS, UNCERTAIN):
+        grammar[IS_UNCERTAIN] = 1
+        return REFUSED
+    return (target & ROW_BITS) + MOST_ROWS
+
+
+@kernel
+def _start_after(store, grammar, place, scanned):
+    row = place if place < MOST_ROWS or place >= FIRST_PLACE else place - MOST_ROWS
+    return start_after(store, grammar, row, scanned)
+
+
+@kernel
+def _go_bare(store, grammar, packed, byte):
+    """As `step` from a bare row, for what is the same for all records."""
+    never_inline()
+    place, state = packed >> 32, packed & 0xFFFFFFFF
+    target = next_state(store, state, byte)
+    if target == DEAD:
+        scanned = state_field(store, state, S_ACCEPTS)
+        if scanned == 0:
+            return REFUSED
+        place = _goto(store, grammar, place, scanned)
+        if place < 0:
+            return REFUSED
+        target = next_state(store, _start_after(store, grammar, place, scanned), byte)
+        if target == DEAD:
+            return REFUSED
+    if state_field(store, target, S_FINISHED) != 0:
+        scanned = state_field(store, target, S_ACCEPTS)
+        place = _goto(store, grammar, place, scanned)
+        if place < 0:
+            return REFUSED
+        target = _start_after(store, grammar, place, scanned)
+    return pack(place, target)
+
+
+@kernel
 def go(store, grammar, packed, byte):
     """Place and state after one more byte, or REFUSED."""
     never_inline()
     if packed >> 32 == INSIDE_PLACE:
         target = next_state(store, packed & 0xFFFFFFFF, byte)
         return REFUSED if target == DEAD else pack(INSIDE_PLACE, target)
+    if is_bare(packed):
+        return _go_bare(store, grammar, packed, byte)
     return step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
 
 
@@ -151,8 +213,8 @@ def state_behind(store, grammar, packed):
     scanned = state_field(store, state, S_ACCEPTS)
     if packed >> 32 == INSIDE_PLACE or scanned == 0:
         return state
-    target = goto(store, grammar, packed >> 32, scanned)
-    return state if target < 0 else start_after(store, grammar, target, scanned)
+    target = _goto(store, grammar, packed >> 32, scanned)
+    return state if target < 0 else _start_after(store, grammar, target, scanned)
 
 
 @kernel
@@ -194,31 +256,10 @@ def names_ordinary(store, grammar, packed):
     """Whether a token with bytes may be one that the grammar names: bytes do not tell where it leads."""
     if grammar[NAMES_TOKENS] != NAMES_ORDINARY:
         return False
+    if is_bare(packed):
+        return True
     configuration = configuration_of(store, grammar, packed)
     return configuration >= 0 and configuration_field(grammar, configuration, C_NAMING) != 0
-
-
-@kernel
-def is_bare(packed):
-    """Whether the place of an end is a bare row (crossed.py)."""
-    return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
-
-
-@kernel
-def _goto(store, grammar, place, scanned):
-    """Place after the lexemes of a set, or a negative number: of a bare row, what holds for all records."""
-    if place < MOST_ROWS or place >= FIRST_PLACE:
-        return goto(store, grammar, place, scanned)
-    target = certain_goto(store, grammar, place - MOST_ROWS, scanned)
-    if target < 0 or has_flag_of_row(grammar, target, UNCERTAIN):
-        return REFUSED
-    return target + MOST_ROWS
-
-
-@kernel
-def _start_after(store, grammar, place, scanned):
-    row = place if place < MOST_ROWS or place >= FIRST_PLACE else place - MOST_ROWS
-    return start_after(store, grammar, row, scanned)
 
 
 @kernel
@@ -295,7 +336,7 @@ def safe_byte(store, grammar, canon, packed, split):
     ends = canon[ENDS] + split * 16
     low, high = load_i64(ends), load_i64(ends + 8)
     place, state = packed >> 32, packed & 0xFFFFFFFF
-    if is_bare(packed) and has_flag_of_row(grammar, place - MOST_ROWS, UNCERTAIN):
+    if not is_certain(grammar, packed):
         return NO_BYTE
     if low | high != 0:
         live = live_ascii(store, canon, state)

@@ -16,6 +16,7 @@ from .canonical_ends import (
     forget_ends,
     has_stopped,
     is_bare,
+    is_certain,
     is_safe,
     live_word,
     names_ordinary,
@@ -26,7 +27,7 @@ from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
 from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
 from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, leads_on
-from .canonical_slots import ANSWERS, FOLLOWS, FOUND, N_FOUND, ROOT_CHILD
+from .canonical_slots import ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD
 from .configurations import (
     C_BASE,
     C_FIRST_NAMED,
@@ -38,7 +39,7 @@ from .configurations import (
     pack,
 )
 from .crossed import NO_END
-from .grammar_slots import CROSSINGS, N_TOKENS, REMOVED, TOKENS, UNSAFE
+from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, state_field
@@ -145,40 +146,55 @@ def _look_at_listing(store, grammar, canon, configuration, split):
 
 
 @kernel
-def _list_unsafe(store, grammar, canon, base, split):
-    """Address of (0, n, tokens) in the listing of a bare row that are not safe for all records; 0: stop."""
+def _review_bare(store, grammar, canon, base, split):
+    """Address of (n, m, m tokens of a bare row that nothing can follow, n that not all records answer); 0: stop."""
     never_inline()
     key = (base << 16) | split
-    known = map_get(grammar, UNSAFE, key)
+    known = map_get(grammar, OF_BARE, key)
     if known >= 0:
         return block(grammar, TOKENS) + known * 4
     listing = listing_of(grammar, base)
     tokens = tokens_of(listing)
     forget_ends(canon, load_i32(listing + 4))
-    canon[N_FOUND] = 0
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     for i in range(load_i32(listing)):
         token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
         after = look_up(canon, FOLLOWS, split, token)
         if after == REFUSED_SPLIT:
             continue
         packed = end_at(listing, number)
-        if packed == NO_END or not is_safe(store, grammar, canon, number, packed, after):
-            append(canon, FOUND, N_FOUND, token)
+        found = CUT
+        if packed != NO_END and is_certain(grammar, packed):
+            if is_safe(store, grammar, canon, number, packed, after):
+                continue
+            found = _look_at(store, grammar, canon, packed, number, split, token, after)
+        if found == NEEDS_STATE:
+            return 0
+        if found == CUT:
+            append(canon, DOUBTFUL, N_DOUBTFUL, token)
     if has_stopped(store, grammar):
         return 0
-    position = grammar[N_TOKENS]
-    keep_found(grammar, 0, canon)
-    map_put(grammar, UNSAFE, key, position)
+    n, position = canon[N_DOUBTFUL], grammar[N_TOKENS]
+    keep_found(grammar, n, canon)
+    for i in range(n):
+        append(grammar, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+    map_put(grammar, OF_BARE, key, position)
     return block(grammar, TOKENS) + position * 4
 
 
 @kernel
-def _look_at_base(store, grammar, canon, configuration, split, unsafe):
-    """As `_look_at` for tokens at an address (0, n, tokens), which are in the listing of the bare row."""
+def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named):
+    """As `_look_at` for the tokens of the bare row, of which an address has what all records answer.
+
+    `is_named`: that need not hold.
+    """
     never_inline()
+    n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
     result = FOLLOWS_ON
-    for i in range(load_i32(unsafe + 4)):
-        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(unsafe + 8 + i * 4))
+    for i in range(0 if is_named else n_dead):
+        append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
+    for i in range(n_dead, n_dead + n):
+        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
         if found == NEEDS_STATE:
             return found
         if found == CUT:
@@ -264,10 +280,10 @@ def find_removed(store, grammar, canon, configuration, split):
     n_answers = _find_answers(store, grammar, canon, inside_state(store, grammar, configuration), split)
     if n_answers < 0:
         return 0
-    base, unsafe = configuration_field(grammar, configuration, C_BASE), 0
+    base, of_bare = configuration_field(grammar, configuration, C_BASE), 0
     if base != 0:
-        unsafe = _list_unsafe(store, grammar, canon, base, split)
-        if unsafe == 0:
+        of_bare = _review_bare(store, grammar, canon, base, split)
+        if of_bare == 0:
             return 0
     canon[N_FOUND] = 0
     start = pack(
@@ -276,10 +292,10 @@ def find_removed(store, grammar, canon, configuration, split):
     is_named = names_ordinary(store, grammar, start)  # such tokens lead elsewhere than their bytes
     inside = _look_at_answers(store, grammar, canon, configuration, split, n_answers, is_named)
     crossing = _look_at_listing(store, grammar, canon, configuration, split)
-    of_base = FOLLOWS_ON
-    if unsafe != 0:
-        of_base = _look_at_base(store, grammar, canon, configuration, split, unsafe)
-    worst = max(inside, crossing, of_base)
+    shared = FOLLOWS_ON
+    if of_bare != 0:
+        shared = _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named)
+    worst = max(inside, crossing, shared)
     if worst == NEEDS_STATE:
         return 0
     is_cut = 1 if is_named or worst == CUT else 0

@@ -15,6 +15,8 @@ in other places it is tried first, which is how the tokens of a string with room
 one with room for 50. One that can follow whatever the token before is, is remembered for all tokens: behind blanks
 `" true"` before a boolean, `" {"` before an object.
 
+From a bare row (crossed.py) a search goes where all records lead; if some lead elsewhere, nothing found is not certain.
+
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
 lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
 once, and a place asks only whether it takes a character behind the line end.
@@ -70,7 +72,7 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .grammar_slots import VERDICTS
+from .grammar_slots import IS_UNCERTAIN, VERDICTS
 from .interning import map_get
 from .jit import kernel, never_inline
 from .lexer_states import S_ACCEPTS, S_FINISHED, state_field
@@ -245,6 +247,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     ensure(canon, QUEUE, MOST_ENTRIES * ENTRY * 8)
     _write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon[IS_OPEN] = 0
+    grammar[IS_UNCERTAIN] = 0
     is_inside = packed >> 32 == INSIDE_PLACE
     budget = canon[INSIDE_BUDGET] if is_inside else canon[BUDGET]
     n_entries, entry, is_cut = 1, 0, False
@@ -283,7 +286,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             if budget == 0:
                 return CUT
         entry += 1
-    if is_cut or canon[IS_OPEN] != 0:
+    if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT
     for entry in range(1, n_entries):
         _note_verdict(canon, memo, entry, NOTHING_FOLLOWS)
