@@ -7,7 +7,7 @@ Cost: 1 ns a token that is incompatible with the last one (some thousands), once
 from __future__ import annotations
 
 from .canonical_fill import REFUSED_SPLIT, clear_bit
-from .canonical_pairs import is_fitting, list_runs
+from .canonical_pairs import is_fitting, list_runs, meets_odd
 from .canonical_slots import (
     BITS,
     BREAKS,
@@ -82,7 +82,7 @@ def find_following(store, grammar, canon, split, before):
                 n_mixed += 1
     found = ensure(canon, FOUND, (n_pairs + canon[N_ODD]) * 4)
     mixed = ensure(canon, DOUBTFUL, (n_mixed + canon[N_ODD]) * 4)
-    for i in range(canon[N_ODD]):
+    for i in range(canon[N_ODD] if meets_odd(canon, before) else 0):
         token = load_i32(canon[ODD] + i * 4)
         kind = load_u16(canon[KINDS] + token * 2) * 2
         broken = load_u16(breaks + kind)

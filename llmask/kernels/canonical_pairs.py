@@ -29,6 +29,7 @@ from .canonical_slots import (
     ENCODER,
     END,
     FIRST,
+    MEETS_ODD,
     N_ODD,
     ODD,
     ODD_KIND,
@@ -133,6 +134,19 @@ def list_runs(canon, token):
     return n
 
 
+@kernel
+def meets_odd(canon, token):
+    """Whether `token` may be incompatible with odd tokens behind it."""
+    never_inline()
+    made_of, spine = as_table(canon[ENCODER])[MADE_OF], token
+    while load_u8(canon[MEETS_ODD] + spine) == 0:
+        entry = made_of + spine * MADE_BYTES
+        if load_i32(entry + TIME) == BYTE_TIME:
+            return False
+        spine = load_i32(entry + RIGHT)
+    return True
+
+
 @door("int64(int64, int64, int32[::1])", group="canonical")
 def find_incompatible(address, token, out):
     """Write the tokens that may not stand behind `token`, some twice; returns how many. For tests."""
@@ -144,7 +158,7 @@ def find_incompatible(address, token, out):
             if first < 0 or load_i32(canon[ORDER_KINDS] + j * 4) < ODD_KIND:
                 out[n] = load_i32(canon[ORDER] + j * 4)
                 n += 1
-    for i in range(canon[N_ODD]):
+    for i in range(canon[N_ODD] if meets_odd(canon, token) else 0):
         if not is_fitting(canon, token, load_i32(canon[ODD] + i * 4)):
             out[n] = load_i32(canon[ODD] + i * 4)
             n += 1

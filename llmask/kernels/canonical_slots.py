@@ -58,9 +58,10 @@ ORDER = END + 1  # int32[n]: tokens
 ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
 ODD = ORDER_KINDS + 1  # int32[N_ODD]: odd tokens
 N_ODD = ODD + 1
+MEETS_ODD = N_ODD + 1  # uint8[n]: 1 if it merges with a token on the left spine of an odd one
 
 # --- words that are tokens (canonical_chains.py)
-N_CHAINS = N_ODD + 1
+N_CHAINS = MEETS_ODD + 1
 CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
 CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
