@@ -7,8 +7,8 @@ encodings and tokenizer.json bring their own.
 
 "tiny_aya", "afmoe" and "superbpe" group digits from the right, which only the package regex can do.
 
-Not here: "gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace" and "hybriddna", whose tokens are not spelled
-in the byte alphabet.
+Names of CHARACTER_MERGES are no patterns: there characters are merged, not bytes, as in SPM (`encoders/spm.py`). Not
+here: "sarvam-moe", "whitespace" and "hybriddna".
 
 In: a value of tokenizer.ggml.pre, or a name of tiktoken's. Out: patterns. Cost: none.
 """
@@ -198,5 +198,8 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cl100k_base", (CL100K,)),
     ("o200k_base", (O200K,)),
 )
+
+# blanks are U+2581, bytes <0xNN>; merges never cross the end of a run of line breaks, and a run that is a token is it
+CHARACTER_MERGES = ("gemma4", "granite-embed-multi-311m")
 
 PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for names, patterns in _GROUPS for name in names.split()}
