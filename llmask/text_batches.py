@@ -1,7 +1,8 @@
 """Many texts encoded by several threads.
 
 Texts lie side by side in groups, a group is one compiled call, and while it runs other threads do. The lists are made
-with the interpreter's lock held, which is a quarter of the time.
+with the interpreter's lock held, which is a tenth of the time. The calling thread works like the others: a pool of
+threads, which hands every result to a caller that sleeps meanwhile, took a tenth of the time for itself.
 
 In: a tokenizer, texts. Out: ids of each. Cost: as encoding them, divided by what more processors gain.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from .errors import VocabularyError
@@ -18,7 +19,7 @@ from .errors import VocabularyError
 if TYPE_CHECKING:
     from .tokenizer import Tokenizer
 
-GROUP_SIZE = 50_000  # characters that a thread encodes at a time: 1 ms
+GROUP_SIZE = 25_000  # characters that a thread encodes at a time: 0.3 ms
 
 
 def encode_all(
@@ -47,9 +48,32 @@ def encode_all(
     n_threads = min(threads or os.cpu_count() or 1, len(groups))
     if n_threads <= 1:
         return [ids for group in groups for ids in encode(group)]
-    encode(groups[0][:1])  # tables are built once
-    with ThreadPoolExecutor(n_threads) as pool:
-        return [ids for group in pool.map(encode, groups) for ids in group]
+    encode([""])  # tables are built once
+    found: list[list[list[int]]] = [[]] * len(groups)
+    errors: dict[int, Exception] = {}
+    numbers = iter(range(len(groups)))
+
+    def work() -> None:
+        for number in numbers:
+            try:
+                found[number] = encode(groups[number])
+            except Exception as error:
+                errors[number] = error
+
+    helpers = [Thread(target=work) for _ in range(n_threads - 1)]
+    try:
+        for helper in helpers:
+            helper.start()
+        work()
+    finally:
+        for _ in numbers:  # interrupted: the helpers find no more groups
+            pass
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
+    if errors:
+        raise errors[min(errors)]
+    return [ids for group in found for ids in group]
 
 
 def _group(texts: Sequence[str]) -> list[Sequence[str]]:

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     ------
     BudgetError : no document is found that takes only --max-tokens.
     """
-    if arguments.model is not None and arguments.tokenizer is not None:
-        arguments.parser.error("--model brings its own tokenizer; leave --tokenizer out")
+    if arguments.model is not None and (arguments.tokenizer, arguments.eos) != (None, None):
+        arguments.parser.error("--model brings its own tokenizer; leave --tokenizer and --eos out")
     import numpy as np
 
     from llmask.cli.sampling import write_document
@@ -122,7 +122,7 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
             tokenizer = Tokenizer.from_gguf(str(arguments.model))
             source = LlamaCppSource(arguments.model, arguments.prompt, max_tokens)
         return tokenizer, OneLine(source, Endings(tokenizer, is_json, max_tokens))
-    tokenizer = load_tokenizer(arguments.tokenizer)
+    tokenizer = load_tokenizer(arguments.tokenizer, arguments.eos)
     endings = Endings(tokenizer, is_json, max_tokens)
     if arguments.tokenizer is not None:
         return tokenizer, NeutralSource(endings)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from llmask import Tokenizer
     from llmask.compiled import CompiledGrammar
 
+
+HEAD_BYTES = 4096
+RANKED_TOKEN = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+\s")  # the first line of a .tiktoken file
+FIRST_PIECE = b"\x0a"  # field 1 of the protocol buffer, of length-delimited type: the pieces come first
 
 TEXT_GRAMMARS = {
     "gbnf": "llama.cpp",
@@ -177,20 +182,50 @@ def _named_pattern(text: str) -> tuple[str, str]:
 
 
 def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--tokenizer FILE.gguf`."""
+    """Add `--tokenizer FILE`."""
     parser.add_argument(
         "--tokenizer",
-        metavar="FILE.gguf",
+        metavar="FILE",
         type=Path,
-        help="take the vocabulary of this model file (default: the tokenizer in the package)",
+        help="take the vocabulary of this file: GGUF, tokenizer.json (or its folder), SentencePiece .model, .tiktoken "
+        "(default: the tokenizer in the package)",
     )
+    parser.add_argument("--eos", metavar="ID", type=int, help="token that ends a sequence (default: by the file)")
 
 
-def load_tokenizer(path: Path | None) -> Tokenizer:
-    """Load the tokenizer of a model file; None: the one in the package."""
+def load_tokenizer(path: Path | None, eos: int | None = None) -> Tokenizer:
+    """Load the tokenizer of a file, of the kind that its first bytes say; None: the one in the package.
+
+    `eos` : the token that ends a sequence, instead of those that the file names.
+
+    Raises
+    ------
+    VocabularyError : the file is of no known kind, or corrupt.
+    OSError : the file cannot be read.
+    """
     from llmask import Tokenizer
+    from llmask.errors import VocabularyError
+    from llmask.token_sources import DEFAULT_FILE
 
-    return Tokenizer.default() if path is None else Tokenizer.from_gguf(str(path))
+    if path is None:
+        return Tokenizer.default() if eos is None else Tokenizer.from_gguf(DEFAULT_FILE, eos)
+    if path.is_dir():
+        return Tokenizer.from_huggingface(path, eos)
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if head.startswith(b"GGUF"):
+        return Tokenizer.from_gguf(path, eos)
+    if head.lstrip().startswith(b"{"):
+        return Tokenizer.from_huggingface(path, eos)
+    if RANKED_TOKEN.match(head):
+        return Tokenizer.from_tiktoken(path, eos)
+    if head.startswith(FIRST_PIECE):
+        return Tokenizer.from_sentencepiece(path, eos)
+    raise VocabularyError(
+        f"{path} is neither a GGUF file nor a tokenizer.json, a SentencePiece .model or a .tiktoken file",
+        where="byte 0",
+        help="give a file of one of these kinds",
+    )
 
 
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:

@@ -19,7 +19,6 @@ from .final_words import END, RESTART, ROW_WIDTH, TOTAL, FinalWords
 
 STEP = 6  # rows that are measured at a time when text is prepended
 MAX_TEXT_BYTES = 2**31 - 1
-LONG_LIST = 1000
 _EMPTY = np.empty(0, np.int32)
 
 
@@ -136,15 +135,6 @@ def _push_again(kind: type[GrowingText], tokenizer: Tokenizer, texts: list[bytes
     return growing
 
 
-def _listed(counts: np.ndarray) -> list[int]:
-    """Counts as a list; those of long texts come several times each, so every integer is made once."""
-    if len(counts) < LONG_LIST:
-        return counts.tolist()  # type: ignore[no-any-return]
-    least = int(counts.min())
-    integers = np.arange(least, int(counts.max()) + 1).astype(object)
-    return integers.take(counts - least).tolist()  # type: ignore[no-any-return]
-
-
 def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8")
@@ -203,8 +193,10 @@ class AppendableEncoder(GrowingText):
         text = self.text()
         return [text[start:end] for start, end in pairwise([*self._lengths, self._n_bytes])]
 
-    def push_counts(self, text: str | bytes) -> list[int]:
-        """Append a text; returns the number of tokens after each of its bytes, as if the text ended there.
+    def push_counts(self, text: str | bytes) -> np.ndarray:
+        """Append a text; returns int32[n_bytes], the number of tokens after each byte, as if the text ended there.
+
+        An array, because a list of that many integers took as long as a quarter of the counting.
 
         Raises
         ------
@@ -218,14 +210,14 @@ class AppendableEncoder(GrowingText):
             n_tokens = self._words.count(self._address, self._n_bytes, counts)
             if n_tokens >= 0:
                 self._count = n_tokens
-                return _listed(counts)
+                return counts
         self.rollback(1)
         data, found = as_bytes(text, before), []
         for end in range(1, len(data) + 1):
             self.push(data[end - 1 : end])
             found.append(self.count())
         self._lengths[len(self._lengths) - len(data) :] = [before]
-        return found
+        return np.array(found, np.int32)
 
     def rollback(self, n: int = 1) -> None:
         """Undo the last `n` pushes.

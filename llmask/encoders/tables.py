@@ -38,6 +38,7 @@ _DOORS = {
         "link_prefixes": "bpe_trie",
         "encode_text": "bpe_encode",
     },
+    "lists": {"fill_list": "lists"},
     "double_array": {"build_double_array": "double_array"},
     "encoders": {
         "encode_text_otherwise": "bpe_encode",
@@ -77,19 +78,20 @@ DOORS = Doors()
 
 
 class IntegerList:
-    """The integers from -1 up to `n`, made once: looking up a million of them is twice as quick as making them."""
+    """The integers from -1 up to `n`, made once: looking up a million of them is quicker than making them."""
 
     def __init__(self, n: int) -> None:
         self._n = n
 
     @cached_property
     def _integers(self) -> np.ndarray:
-        integers: np.ndarray = np.append(np.arange(self._n), -1).astype(object)  # -1 is the last
+        integers: np.ndarray = np.arange(-1, self._n).astype(object)
         return integers
 
     def listed(self, ids: np.ndarray) -> list[int]:
-        """Ids as a list."""
-        found: list[int] = self._integers.take(ids).tolist()
+        """Ids, int32 and from -1 up to `n`, as a list."""
+        found = [0] * len(ids)
+        DOORS.fill_list(id(found), self._integers.ctypes.data, ids)  # an array of objects holds their addresses
         return found
 
 

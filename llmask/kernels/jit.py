@@ -142,11 +142,15 @@ class _FolderCache(caching.Cache):
     _impl_class = _FolderCacheImpl
 
 
-def door(signature: str, group: str) -> Callable[[Callable[..., Any]], Any]:
-    """Declare an entry point of compiled code; `make_ready(group)` compiles it or loads it from the cache."""
+def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Declare an entry point of compiled code; `make_ready(group)` compiles it or loads it from the cache.
+
+    With `holds_lock` the interpreter's lock is held while it runs: it works on objects of Python.
+    """
 
     def declare(function: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**_OPTIONS, pipeline_class=DoorCompiler)(function)
+        options = {**_OPTIONS, "nogil": not holds_lock}
+        dispatcher = numba.njit(**options, pipeline_class=DoorCompiler)(function)
         _doors.setdefault(group, []).append((dispatcher, signature))
         return dispatcher
 

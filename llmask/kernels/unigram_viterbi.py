@@ -8,7 +8,10 @@ is that of the model's own library: sentencepiece adds scores as float32 and pul
 llama.cpp adds float64.
 
 Where two bytes stand side by side as in no token, every way passes: the best one up to there is written, and the places
-are used again from the first. So the search stays in the nearest memory, with the score carried on.
+are used again from the first. So the search stays in the nearest memory, with the score carried on. Where a text has no
+such place, the best ways to all places that are reached so far have mostly met some hundred bytes before, and what lies
+before that is written, too, whenever WINDOW places are in use. (They need not: the ways through "abab..." in tokens of
+four bytes never meet.)
 
     state of a place, 16 bytes:   float64 score | int32 1 + start of the last token, 0 = not reached | int32 id
 
@@ -22,7 +25,7 @@ import numpy as np
 
 from .charsmap_rules import MAX_REPLACEMENT_BYTES, NEEDS_MORE, SPACE, character_length, normalize
 from .double_array import FREE, NOTHING, ROOT, step, token_of
-from .floats import load_f32, load_f64, store_f64
+from .floats import load_f32, load_f64, rounded_unless, store_f64
 from .jit import door, kernel, never_inline
 from .memory import as_table, fill_bytes, load_i32, load_u8, store_i32
 from .piece_slots import (
@@ -57,6 +60,7 @@ from .unigram_words import (
 
 SCORE_LIMIT = 100000.0
 PLACE_BYTES = RECORD_BYTES
+WINDOW = 2048
 ROOM_MARGIN = 64  # what `normalize` wants to be left of a room, beside the longest replacement
 
 
@@ -73,9 +77,8 @@ def normalize_into(model, room, text, n_bytes):
 def offer(places, end, start, token, score, token_score, is_wide):
     """Offer a token that begins at `start` to the place where it ends; `score` is that of the place `start`."""
     place = places + end * PLACE_BYTES
-    total = score + np.float64(token_score)
-    if not is_wide:  # the sum of two float32 in float64, rounded, is their sum in float32
-        total = np.float64(np.float32(total))
+    # the sum of two float32 in float64, rounded, is their sum in float32
+    total = rounded_unless(is_wide, score + np.float64(token_score))
     if load_i32(place + 8) == 0 or total > load_f64(place):
         store_f64(place, total)
         store_i32(place + 8, start + 1)
@@ -154,6 +157,51 @@ def put_best(model, text, word, n_bytes, places, path, ids, filled, after_unknow
 
 
 @kernel
+def meeting_place(places, current, frontier):
+    """The last place that the best ways to `current` and to all places after it that are reached have in common.
+
+    0 where it is not among the last WINDOW: where ways do not meet soon, they mostly never do.
+    """
+    meeting, lowest = current, current - WINDOW
+    for reached in range(current + 1, frontier + 1):
+        other = reached
+        if load_i32(places + reached * PLACE_BYTES + 8) == 0:
+            continue
+        while meeting != other and meeting > lowest:
+            if other > meeting:
+                other = load_i32(places + other * PLACE_BYTES + 8) - 1
+            else:
+                meeting = load_i32(places + meeting * PLACE_BYTES + 8) - 1
+        if meeting != other:
+            return 0
+    return meeting
+
+
+@kernel
+def move_places(places, offset, frontier):
+    """Make place `offset`, whose score place 0 has already, the first one; places up to `frontier` follow it."""
+    for reached in range(offset + 1, frontier + 1):
+        source, target = places + reached * PLACE_BYTES, places + (reached - offset) * PLACE_BYTES
+        start = load_i32(source + 8)
+        store_f64(target, load_f64(source))
+        store_i32(target + 8, start - offset if start != 0 else 0)
+        store_i32(target + 12, load_i32(source + 12))
+    first_free = max(frontier - offset, offset) + 1
+    fill_bytes(places + first_free * PLACE_BYTES, (frontier + 1 - first_free) * PLACE_BYTES, 0)
+
+
+@kernel
+def put_sure(model, text, word, current, frontier, places, path, ids, filled, after_unknown):
+    """Append the tokens up to the place where all ways meet, and make it the first; returns it, too."""
+    never_inline()
+    offset = meeting_place(places, current, frontier)
+    if offset > 0:
+        filled, after_unknown = put_best(model, text, word, offset, places, path, ids, filled, after_unknown)
+        move_places(places, offset, frontier)
+    return offset, filled, after_unknown
+
+
+@kernel
 def put_remembered(entry, count, score, ids, filled, is_wide):
     """Append the tokens of a word that is remembered; returns the score behind it."""
     for i in range(count):
@@ -200,12 +248,13 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
     unknown_score = load_f32(model[UNKNOWN_SCORE])
     neighbours = model[NEIGHBOURS]
     stops = model[STOPS_AT_SPACES] != 0
-    is_wide = model[ADDS_FLOAT64] != 0
+    is_wide = model[ADDS_FLOAT64]
     store_f64(places, 0.0)  # the score that the text before ended with
     filled = 0
     after_unknown = 0
     word = 0  # where the word began: its places are counted from there
     frontier = 0
+    limit = WINDOW  # so far from `word` the places are looked at
     start = 0
     while start < n_bytes:
         first = load_u8(text + start)
@@ -213,6 +262,14 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
             filled, after_unknown = put_best(model, text, word, start - word, places, path, ids, filled, after_unknown)
             word = start
             frontier = 0
+            limit = WINDOW
+        if start - word >= limit:
+            offset, filled, after_unknown = put_sure(
+                model, text, word, start - word, frontier, places, path, ids, filled, after_unknown
+            )
+            word += offset
+            frontier -= offset
+            limit = max(WINDOW, 2 * (start - word))
         score = load_f64(places + (start - word) * PLACE_BYTES)
         if start == word and (is_wide or abs(score) < SCORE_LIMIT - MAX_WORD_SCORE):
             entry, end = find_word(model, text, start, n_bytes, words, words + WORDS_BYTES)
@@ -222,6 +279,7 @@ def cut_text(model, text, n_bytes, places, path, ids, words):
                 filled += count
                 after_unknown = 0
                 start = word = end
+                limit = WINDOW
                 continue
         if not is_wide and (score < -SCORE_LIMIT or score > SCORE_LIMIT):
             pull_back(places, start - word, frontier)

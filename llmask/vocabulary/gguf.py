@@ -5,6 +5,8 @@ How token bytes come from token texts depends on tokenizer.ggml.model:
     gpt2  (BPE)  byte alphabet undone; a text with a character outside of the alphabet stands for itself
     llama (SPM)  U+2581 is a blank, <0xNN> of type BYTE one byte
     t5    (UGM)  as SPM
+    gemma4       as SPM, with merges in place of scores; gpt2 with one of CHARACTER_MERGES as tokenizer.ggml.pre, too
+    rwkv         the longest token at each place; texts have escapes, and the end of a turn is a token of texts, too
     bert  (WPM)  as SPM: llama.cpp writes "▁the" for a token that begins a word and "ing" for one that continues it, so
                  these bytes are b" the" and b"ing". The blank before the first word of a text is a phantom: the encoder
                  puts it there, and decoding a whole text drops it. Punctuation begins a word, too: b" ,".
@@ -29,7 +31,8 @@ from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .gguf_section import Section, read_section
 from .own_fields import EOS_IDS, read_block, read_own_fields
-from .spelling import decode_texts
+from .patterns import CHARACTER_MERGES
+from .spelling import decode_texts, unescape_texts
 from .strings import StringTable
 from .vocabulary import (
     EncoderData,
@@ -41,7 +44,7 @@ from .vocabulary import (
     freeze_vocabulary,
 )
 
-KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm"}
+KINDS = {"gpt2": "bpe", "llama": "spm", "t5": "ugm", "bert": "wpm", "gemma4": "spm", "rwkv": "greedy"}
 PREFIX = "tokenizer.ggml."
 END_FIELDS = ("eos_token_id", "eot_token_id", "eom_token_id")
 STRIPPED_MASKS = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
@@ -74,8 +77,11 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
         raise section.error(
             f'the tokenizer model "{model}" is not supported' if model else "the file has no tokenizer",
             field.start if field else 0, PREFIX + "model",
-            help="supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)",
+            help="supported are gpt2 (BPE), llama (SPM), t5 (UGM), bert (WPM), gemma4 and rwkv",
         )  # fmt: skip
+    pretokenizer = model if model in CHARACTER_MERGES else section.get_text(PREFIX + "pre", "")
+    has_character_merges = model == "gemma4" or (model == "gpt2" and pretokenizer in CHARACTER_MERGES)
+    kind = "spm" if has_character_merges else KINDS[model]
     texts = section.get_strings(PREFIX + "tokens")
     if texts is None or texts.n_strings == 0:
         raise section.error("the file has no tokens", 0, PREFIX + "tokens")
@@ -85,12 +91,35 @@ def read_gguf(path: str | os.PathLike[str], eos: int | Iterable[int] | None = No
     types = _read_types(section, texts.n_strings)
     eos_ids = _find_eos(section, texts, types, eos)
     is_special = find_special(types, eos_ids)
-    encoder = replace(_read_encoder(section, KINDS[model], texts, types), **read_own_fields(section, texts.n_strings))
+    encoder = _read_encoder(section, kind, texts, types)
+    if has_character_merges:
+        encoder = _with_character_merges(section, encoder, pretokenizer, texts.n_strings)
+    encoder = replace(encoder, **read_own_fields(section, texts.n_strings))
     try:
-        tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=KINDS[model] == "bpe")
+        if model == "rwkv":
+            tokens = unescape_texts(texts, is_special)
+        else:
+            tokens = decode_texts(texts, decoded_types(types, encoder), is_special, byte_alphabet=kind == "bpe")
     except VocabularyError as error:
         raise section.error(error.message, section.fields[PREFIX + "tokens"].start, PREFIX + "tokens") from None
     return freeze_vocabulary(tokens, texts, types, is_special, eos_ids, encoder)
+
+
+def _with_character_merges(section: Section, data: EncoderData, pretokenizer: str, n_tokens: int) -> EncoderData:
+    """As llama.cpp has it: no blank is put before a text, and the token that begins one always is."""
+    merges = section.get_strings(PREFIX + "merges")
+    if merges is None:
+        raise section.error("the file has no merges", 0, PREFIX + "merges")
+    begin = _read_id(section, "bos_token_id", n_tokens)
+    return replace(
+        data,
+        pretokenizer=pretokenizer,
+        merges=merges,
+        scores=None,
+        add_space_prefix=False,
+        prefix_ids=() if begin is None else (begin,),
+        suffix_ids=data.suffix_ids if section.get_flag(PREFIX + "add_eos_token", False) else (),
+    )
 
 
 def _read_types(section: Section, n_tokens: int) -> np.ndarray:
@@ -117,7 +146,8 @@ def _find_eos(
         listed = section.get_numbers(EOS_IDS, ("INT32", "UINT32"), np.int64)
         ids = check_ids(listed.tolist() if listed is not None else (), texts.n_strings, EOS_IDS)
     else:
-        declared = [_read_id(section, name, texts.n_strings) for name in END_FIELDS]
+        names = END_FIELDS[:1] if section.get_text(PREFIX + "model", "") == "rwkv" else END_FIELDS
+        declared = [_read_id(section, name, texts.n_strings) for name in names]
         ids = find_end_ids([i for i in declared if i is not None], texts.find, lambda token: int(types[token]))
         separator = _read_id(section, "seperator_token_id", texts.n_strings)  # the specification spells it so
         if not ids and separator is not None:

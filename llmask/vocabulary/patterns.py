@@ -5,10 +5,10 @@ each to the pieces of the one before. `llmask/encoders/pretokenize.py` runs them
 another way than the model (its engine knows no `\p{Lu}`), its way stands here, for the ids to be the same; tiktoken
 encodings and tokenizer.json bring their own.
 
-"tiny_aya" and "superbpe" group digits from the right, which only the package regex can do.
+"tiny_aya", "afmoe" and "superbpe" group digits from the right, which only the package regex can do.
 
-Not here: "afmoe" (a rule of its own for digits), "gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace" and
-"hybriddna", whose tokens are not spelled in the byte alphabet.
+Names of CHARACTER_MERGES are no patterns: there characters are merged, not bytes, as in SPM (`encoders/spm.py`). Not
+here: "sarvam-moe", "whitespace" and "hybriddna".
 
 In: a value of tokenizer.ggml.pre, or a name of tiktoken's. Out: patterns. Cost: none.
 """
@@ -142,6 +142,13 @@ _DEEPSEEK_3 = (
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
     + _SPACES,
 )
+_AFMOE = (
+    # llama.cpp leaves what stands before a number with the number's first group
+    r"[^\p{N}]*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
+    "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0e7f"
+    "\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+",
+    _DEEPSEEK_3[2],
+)
 _SPARK = (
     *_DEEPSEEK_3[:2],
     r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|[\r\n]|"
@@ -168,6 +175,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("deepseek-coder", (r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _CHINESE, DIGIT)),
     ("deepseek-v3 hunyuan-dense joyai-llm hy_v4", _DEEPSEEK_3),
     ("spark2_5", _SPARK),
+    ("afmoe", _AFMOE),
     ("gpt-4o llama4 minimax-m2 kanana2 talkie", (GPT4O,)),
     ("granite-embedding-multilingual granite-embed-multi-97m", (_GRANITE,)),
     ("tekken", (TEKKEN,)),
@@ -190,5 +198,8 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("cl100k_base", (CL100K,)),
     ("o200k_base", (O200K,)),
 )
+
+# blanks are U+2581, bytes <0xNN>; merges never cross the end of a run of line breaks, and a run that is a token is it
+CHARACTER_MERGES = ("gemma4", "granite-embed-multi-311m")
 
 PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for names, patterns in _GROUPS for name in names.split()}

@@ -7,11 +7,13 @@ import random
 import re
 from typing import Any
 
+import gguf
 import pytest
 
 from bench.tokenizers.texts import many_kinds, random_text
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
+from tests.unit.vocabulary.gguf_files import CONTROL, NORMAL
 
 from .strange_texts import strange_text
 
@@ -136,4 +138,27 @@ def test_llama_cpp_reads_the_files_that_we_write(shared_dir, name, tmp_path):
     model = load(str(tmp_path / "v.gguf"))
     for text in ("Hello, wörld! 12345", "def f(x):\n\treturn 1", "日本語 <s> ﬁ"):
         assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False)
+    model.close()
+
+
+def test_rwkv_vocabularies_have_the_same_ids(default_tokenizer, tmp_path, scaled, rng):
+    tokens = [default_tokenizer.token_bytes(token) for token in range(default_tokenizer.vocab_size)]
+    texts = ["<s>", *(repr(token)[2:-1] for token in tokens if token)]
+    path = str(tmp_path / "rwkv.gguf")
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_tokenizer_model("rwkv")
+    writer.add_token_list(texts)
+    writer.add_token_types([CONTROL] + [NORMAL] * (len(texts) - 1))
+    writer.add_eos_token_id(0)
+    for add in (writer.add_block_count, writer.add_context_length, writer.add_embedding_length, writer.add_head_count):
+        add(1)
+    writer.add_feed_forward_length(1)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    model, tok = load(path), Tokenizer.from_gguf(path)
+    for _ in range(scaled(300)):
+        text = random_text(rng, rng.randrange(1, 30))
+        assert tok.encode(text) == model.tokenize(text.encode(), add_bos=False, special=False), text
     model.close()

@@ -36,3 +36,12 @@ def test_groups_with_and_without_names(named):
 def test_what_is_no_text_is_named(named, texts):
     with pytest.raises(VocabularyError):
         encode_all(named, texts)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_of_several_reasons_the_first_is_named(named, threads):
+    good = "ab " * GROUP_SIZE
+    texts = [good, good + "\ud801", good, good, good + "\ud802", good]
+    with pytest.raises(VocabularyError) as error:
+        encode_all(named, texts, threads=threads)
+    assert "U+D801" in str(error.value)

@@ -107,7 +107,8 @@ def test_a_document_without_end_fails_and_the_others_are_written(
         (("--seed", "x"), "argument --seed: invalid integer value: 'x'"),
         (("--temperature", "-1"), "argument --temperature: must be a number that is not negative, not -1"),
         (("--temperature", "nan"), "argument --temperature: must be a number that is not negative, not nan"),
-        (("--model", "a", "--tokenizer", "b"), "--model brings its own tokenizer; leave --tokenizer out"),
+        (("--model", "a", "--tokenizer", "b"), "--model brings its own tokenizer; leave --tokenizer and --eos out"),
+        (("--model", "a", "--eos", "1"), "--model brings its own tokenizer; leave --tokenizer and --eos out"),
     ],
 )
 def test_wrong_arguments_are_explained(

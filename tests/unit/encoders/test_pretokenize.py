@@ -78,7 +78,7 @@ ALPHABET = [*"abcdeillmrstvx ABDLRSTV   \n\n\r\t01239.,!?/-$+<", "'", "'", "\u00
 ALPHABET += ["\u02b0", "\u65e5", "\u0301", "\u00bd", "\U0001f600", "\u017f", "\u0416", "\u0436", "\u200d", "\uac00"]
 
 
-BY_REGEX = ("tiny_aya", "cohere2moe", "superbpe", "jais-2")  # patterns that the package runs itself
+BY_REGEX = ("tiny_aya", "cohere2moe", "superbpe", "jais-2", "afmoe")  # patterns that the package runs itself
 
 
 @pytest.mark.parametrize("name", BY_REGEX)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from llmask.encoders.spm import SpmEncoder
 from llmask.errors import VocabularyError
 from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.strings import make_table
-from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary, from_bytes
 from tests.reference.sentencepiece_models import merge, merge_long
 
 from .samples import llama_cpp_samples
@@ -97,3 +99,42 @@ def test_a_megabyte_without_a_cut_takes_little_more_than_many_short_texts(llama_
     ids = llama_spm_tokenizer.encode(text)
     assert time.perf_counter() - started < 5.0
     assert llama_spm_tokenizer.decode(ids) == text
+
+
+def split_and_merge(text: str, tokens: list[str], merges: list[tuple[str, str]]) -> list[str]:
+    """Pieces of Gemma 4: runs of line breaks and what is between them, each merged by rank; bytes as <0xNN>."""
+    ranks = {pair: rank for rank, pair in reversed([*enumerate(merges)])}
+    pieces: list[str] = []
+    for word in re.findall("\n+|[^\n]+", text):
+        symbols = [word] if word in tokens and word[0] == "\n" else [*word]
+        while True:
+            found = [(ranks[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in ranks]
+            if not found:
+                break
+            place = min(found)[1]
+            symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+        for symbol in symbols:
+            pieces += [symbol] if symbol in tokens else [f"<0x{byte:02X}>" for byte in symbol.encode()]
+    return pieces
+
+
+def test_gemma_merges_characters_between_runs_of_line_breaks(rng, scaled):
+    for _ in range(scaled(60)):
+        tokens, merges = ["a", "b", "\u2581", "\n"], []
+        for _ in range(rng.randrange(1, 14)):
+            left, right = rng.choice(tokens), rng.choice(tokens)
+            merges.append((left, right))
+            if left + right not in tokens:
+                tokens.append(left + right)
+        tokens += [run for run in ("\n" * 3, "\n" * 5) if run not in tokens]  # merges need not make them
+        bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+        texts = make_table([text.encode() for text in ["</s>", *bytes_, *tokens]])
+        types = np.array([TokenType.CONTROL] + [TokenType.BYTE] * 256 + [TokenType.NORMAL] * len(tokens), np.uint8)
+        strings = [b"", *(bytes([byte]) for byte in range(256)), *(t.replace("\u2581", " ").encode() for t in tokens)]
+        listed = make_table([f"{left} {right}".encode() for left, right in merges])
+        data = EncoderData(kind="spm", pretokenizer="gemma4", merges=listed)
+        model = SpmEncoder(freeze_vocabulary(make_table(strings), texts, types, types == TokenType.CONTROL, (0,), data))
+        for _ in range(8):
+            text = "".join(rng.choices("aab \n\n\n\u00e9", k=rng.randrange(30)))
+            expected = split_and_merge(text.replace(" ", "\u2581"), tokens, merges)
+            assert [texts.get(token).decode() for token in model.encode(text)] == expected, (text, merges)

@@ -10,6 +10,7 @@ import pytest
 
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
+from llmask.kernels.unigram_viterbi import WINDOW
 from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table
@@ -60,6 +61,45 @@ def merged(cut: list[str], tokens: dict[str, float]) -> list[str]:
         if name or out[-1:] != [""]:
             out.append(name)
     return out
+
+
+def best_cut(text: str, tokens: dict[str, float]) -> list[str]:
+    """The cut of highest score as a plain table over places; of equals the one whose last token begins first."""
+    longest, unknown = max(map(len, tokens)), min(tokens.values()) - 10.0
+    scores, starts = [0.0] + [-np.inf] * len(text), [0] * (len(text) + 1)
+    for start in range(len(text)):
+        for end in range(start + 1, min(start + longest, len(text)) + 1):
+            name = text[start:end]
+            if name in tokens or end == start + 1:
+                total = scores[start] + tokens.get(name, unknown)
+                if total > scores[end]:
+                    scores[end], starts[end] = total, start
+    cut, end = [], len(text)
+    while end > 0:
+        cut.append(text[starts[end] : end])
+        end = starts[end]
+    return cut[::-1]
+
+
+@pytest.mark.parametrize("rules", ["llama.cpp", "sentencepiece"])
+def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, scaled):
+    for _ in range(scaled(12)):
+        letters = rng.choice(["ab", "abc", "a\u00e9\u65e5"])
+        names = {"".join(rng.choices(letters, k=rng.choice((1, 2, 3, 4, 30)))) for _ in range(rng.randrange(2, 9))}
+        # sums of eighths are exact, and pairs of all letters are in a token: nothing cuts the text
+        names.add("".join(left + right for left in letters for right in letters))
+        tokens = {name: -float(rng.randrange(1, 64)) / 8 for name in sorted(names)}
+        model = encoder(tokens, rules=rules)
+        texts = [b"", b"", *(token.encode() for token in tokens)]
+        n = rng.randrange(WINDOW, 5 * WINDOW)
+        # ways through the first kind never meet, or late; those through the second do
+        part = "".join(rng.choices(letters, k=rng.randrange(1, 5)))
+        for text in (
+            part * (n // len(part)),
+            "".join(rng.choices(letters, k=n)),
+            part * n + letters * n + "\u8a9e" + part,
+        ):
+            assert [texts[token].decode() for token in model.encode(text)] == merged(best_cut(text, tokens), tokens)
 
 
 def test_a_run_of_unknown_characters_is_one_unknown_token():

@@ -97,9 +97,9 @@ def message_of(path: Path) -> str:
 # fields, message, bytes from the end of the field's name to the place that {at} stands for
 BAD_FIELDS = [
     (
-        {"model": "rwkv", "tokens": [b"a"], "eos_token_id": 0},
-        'FILE: the tokenizer model "rwkv" is not supported\n  at byte {at} (tokenizer.ggml.model)\n'
-        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)",
+        {"model": "plamo2", "tokens": [b"a"], "eos_token_id": 0},
+        'FILE: the tokenizer model "plamo2" is not supported\n  at byte {at} (tokenizer.ggml.model)\n'
+        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM), bert (WPM), gemma4 and rwkv",
         4,
     ),
     (
@@ -194,3 +194,50 @@ def test_tokens_of_phi_3_take_the_white_space_behind_them(shared_dir):
     assert "<|user|>" in names
     assert "<s>" not in names
     assert tok.encode("<|user|> \n hi", parse_special=True) == tok.encode("<|user|>hi", parse_special=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        ("gemma4", {}),
+        ("gemma4", {"pre": "default"}),
+        ("gpt2", {"pre": "gemma4"}),
+        ("gpt2", {"pre": "granite-embed-multi-311m"}),
+    ],
+)
+def test_gemma_merges_characters(tmp_path, model, fields):
+    tokens = [b"<bos>", b"<eos>", *(b"<0x%02X>" % byte for byte in range(256))]
+    tokens += ["\u2581".encode(), b"a", b"b", "\u2581a".encode(), "\u2581ab".encode(), b"\n", b"\n\n", b"\n\n\n"]
+    types = [CONTROL] * 2 + [BYTE] * 256 + [NORMAL] * 8
+    merges = ["\u2581 a", "\u2581a b", "\n \n", "\n \u2581a"]
+    fields = {**fields, "merges": merges, "bos_token_id": 0, "eos_token_id": 1, "add_space_prefix": True}
+    tok = Tokenizer.from_gguf(write_gguf(tmp_path / "a.gguf", model, tokens, types, **fields))
+    assert tok.encoder_name == "spm"
+    assert tok.encode(" ab\n\n a\u00e9", add_special=True) == [0, 262, 264, 261, 2 + 0xC3, 2 + 0xA9]
+    assert tok.encode("a\n\n\nb\n\n\n\n") == [259, 265, 260, 264, 264]
+    assert tok.decode(tok.encode(" ab\n\n a\u00e9")) == " ab\n\n a\u00e9"
+    tok.save_gguf(tmp_path / "b.gguf")
+    again = Tokenizer.from_gguf(tmp_path / "b.gguf")
+    for text in (" ab\n\n a\u00e9", "a\n\n\nb", "\n a"):
+        assert again.encode(text, add_special=True) == tok.encode(text, add_special=True)
+    with pytest.raises(VocabularyError, match="the file has no merges"):
+        Tokenizer.from_gguf(write_gguf(tmp_path / "c.gguf", "gemma4", tokens, types, eos_token_id=1))
+
+
+def test_rwkv_takes_the_longest_token(tmp_path):
+    words = [b"\n\n", b" the", b"'s", "\u65e5".encode(), "\u65e5\u672c".encode()[:5], b"\\x"]
+    tokens = [b"<s>", *(repr(token)[2:-1].encode() for token in [*(bytes([byte]) for byte in range(256)), *words])]
+    types = [CONTROL] + [NORMAL] * (len(tokens) - 1)
+    path = write_gguf(tmp_path / "a.gguf", "rwkv", tokens, types, eos_token_id=0, bos_token_id=0, eot_token_id=257)
+    tok = Tokenizer.from_gguf(path)
+    assert tok.encoder_name == "greedy"
+    assert tok.eos_ids == [0]
+    assert tok.encode("\n\n the's\u65e5\u672c\\x\n") == [257, 258, 259, 261, 1 + 0xAC, 262, 1 + 10]
+    assert tok.decode(tok.encode("\n\n the's\u65e5\u672c\\x\n")) == "\n\n the's\u65e5\u672c\\x\n"
+    tok.save_gguf(tmp_path / "b.gguf")
+    assert Tokenizer.from_gguf(tmp_path / "b.gguf").encode("\n\n the") == [257, 258]
+    with pytest.raises(VocabularyError, match="not finished") as error:
+        Tokenizer.from_gguf(
+            write_gguf(tmp_path / "c.gguf", "rwkv", [b"<s>", b"\\x"], [CONTROL, NORMAL], eos_token_id=0)
+        )
+    assert "tokenizer.ggml.tokens" in str(error.value)

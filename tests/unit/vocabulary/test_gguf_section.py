@@ -38,7 +38,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
     assert message_of(path) == (
         "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"
-        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM) and bert (WPM)"
+        "  supported are gpt2 (BPE), llama (SPM), t5 (UGM), bert (WPM), gemma4 and rwkv"
     )
 
 

@@ -10,7 +10,7 @@ from llmask.vocabulary.patterns import PATTERNS
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_words_joined_are_the_text(name):
-    if name in ("tiny_aya", "cohere2moe", "superbpe", "jais-2"):
+    if name in ("tiny_aya", "cohere2moe", "superbpe", "jais-2", "afmoe"):
         pytest.importorskip("regex", reason="the package regex is not installed")
     text = "it's 12345 Zoë's\n\n\t x  ﷽ \u3000日本語!? \x1c\x85 e\u0301 ½ 😀\n"
     words = split_words(PATTERNS[name], text)
@@ -39,3 +39,20 @@ def test_words_joined_are_the_text(name):
 )
 def test_samples(name, expected):
     assert split_words(PATTERNS[name], "I'LL take 12345$,\n   ok") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'LL take 12345$,\n   ok", ["I", "'LL", " take", " ", "12", "345", "$,\n", "  ", " ok"]),
+        ("1234567", ["1", "234", "567"]),
+        ("123456", ["123", "456"]),
+        ("a  12b3456c", ["a", " ", " ", "12", "b", "3", "456", "c"]),  # the blanks and "12" are one piece at first
+        ("x\u0663\u0664\u0665\u0666", ["x", "\u0663", "\u0664\u0665\u0666"]),
+        ("日本語 text", ["日本語", " text"]),
+        ("don't ... ok", ["don", "'t", " ...", " ok"]),
+    ],
+)
+def test_afmoe_groups_digits_from_the_right(text, expected):
+    pytest.importorskip("regex", reason="the package regex is not installed")
+    assert split_words(PATTERNS["afmoe"], text) == expected

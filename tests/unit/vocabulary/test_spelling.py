@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.vocabulary.spelling import decode_texts
+from llmask.vocabulary.spelling import decode_texts, unescape_texts
 from llmask.vocabulary.strings import make_table
 from tests.reference import vocabulary_scan as twin
 
@@ -69,3 +69,16 @@ def test_names_of_bytes_equal_the_twin(rng):
                 decode([text], [6], byte_alphabet=False)
         else:
             assert decode([text], [6], byte_alphabet=False) == [expected]
+
+
+def test_escapes_are_those_of_python(rng):
+    tokens = [bytes([byte]) for byte in range(256)] + [rng.randbytes(rng.randrange(1, 9)) for _ in range(500)]
+    texts = make_table([repr(token)[2:-1].encode() for token in tokens])
+    assert [*unescape_texts(texts, np.zeros(len(tokens), bool)).strings()] == tokens
+    assert [*unescape_texts(make_table([rb"\n", rb"\n"]), np.array([True, False])).strings()] == [b"", b"\n"]
+
+
+@pytest.mark.parametrize("text", [b"a\\", rb"\x", rb"\x1", rb"\x1g", rb"\xA0"])
+def test_escapes_must_be_finished(text):
+    with pytest.raises(VocabularyError, match=r"token 1, .* has an escape that is not finished"):
+        unescape_texts(make_table([b"a", text]), np.zeros(2, bool))
