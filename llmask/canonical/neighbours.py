@@ -132,6 +132,14 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
     is_odd = np.zeros(n, bool)
     for token in np.flatnonzero(is_late).tolist():
         is_odd[order[first[token] : end[token]]] = True
+    is_on_spine = np.zeros(n + 1, bool)  # the last entry is that of tokens without a left half
+    spine = np.flatnonzero(is_odd)
+    while (spine >= 0).any():
+        is_on_spine[spine] = True
+        spine = np.where(spine >= 0, parents[spine], -1)
+    is_on_spine[-1] = False
+    meets_odd = np.zeros(n + 1, np.uint8)
+    meets_odd[parents[is_on_spine[right]]] = 1
     n_vocab = len(kinds)
     odd = np.flatnonzero(is_odd[:n_vocab]).astype(np.int32)
     is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
@@ -150,6 +158,7 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
         canonical_slots.ORDER: order,
         canonical_slots.ORDER_KINDS: order_kinds,
         canonical_slots.ODD: odd,
+        canonical_slots.MEETS_ODD: meets_odd,
     }
 
 

@@ -167,18 +167,11 @@ class RegexNodes:
         column_of[by_first_byte] = np.arange(len(by_first_byte))
         table = np.ascontiguousarray(next_state[:, by_first_byte], np.int32).copy()
         accepts = np.asarray(accepting, bool)
-        alive = accepts.copy()
-        distance = np.zeros(len(table), np.int32)  # bytes to the nearest state that accepts
-        while True:  # states from which nothing is accepted are cut off
-            reaches = alive | (alive[table] & (table >= 0)).any(axis=1)
-            if (reaches == alive).all():
-                break
-            distance[~alive] += 1
-            alive = reaches
-        if not alive[0]:
+        distance = _distances(table, accepts)
+        if distance[0] < 0:
             return self.EMPTY
-        table[(table >= 0) & ~alive[table]] = -1
-        said = np.stack([accepts, distance], axis=1)
+        table[distance[table] < 0] = -1  # states from which nothing is accepted are cut off
+        said = np.stack([accepts, np.maximum(distance, 0)], axis=1)
         data = np.concatenate([column_of[class_of_byte], table.ravel(), said.ravel()]).astype(np.int32)
         key = table.shape, data.tobytes()
         node = self._dfas.get(key)
@@ -241,11 +234,13 @@ class RegexNodes:
         """Remember `extensions(node, node)` of a list of words, which may be too long for it."""
         known = sorted(set(words))
         found = 0
-        for at, word in enumerate(known):
-            for longer in known[at + 1 :]:
-                if not longer.startswith(word):
-                    break
-                found |= 1 << longer[len(word)] if word else 0
+        shorter: list[bytes] = []  # the words that `word` begins with
+        for word in known:
+            while shorter and not word.startswith(shorter[-1]):
+                shorter.pop()
+            for begun in shorter:
+                found |= 1 << word[len(begun)] if begun else 0
+            shorter.append(word)
         self.memo[__name__, "extensions", node, node] = found, any(known)
 
     def first_bytes(self, node: int) -> int:
@@ -280,3 +275,26 @@ class RegexNodes:
                 here = self._run(engine.ADVANCE, here, data=read, grammar=table)
             if here >= 0:
                 self._run(engine.BUILD_MASK, here, grammar=table)
+
+
+def _distances(table: npt.NDArray[np.int32], accepts: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Bytes from each state of an automaton to the nearest one that accepts; -1 where there is none.
+
+    Edges are followed backwards, each once: looking at all states again for every byte of distance took 1.3 s for
+    42,000 states of 115 classes.
+    """
+    targets = np.sort(table, axis=1)
+    is_edge = targets >= 0
+    is_edge[:, 1:] &= targets[:, 1:] != targets[:, :-1]
+    sources, targets = np.nonzero(is_edge)[0], targets[is_edge]
+    order = np.argsort(targets, kind="stable")
+    sources = sources[order]
+    first_edge = np.searchsorted(targets[order], np.arange(len(table) + 1)).tolist()
+    distance = np.where(accepts, 0, -1).astype(np.int32)
+    reached, n_bytes = np.flatnonzero(accepts), 0
+    while len(reached):
+        n_bytes += 1
+        before = np.concatenate([sources[first_edge[state] : first_edge[state + 1]] for state in reached.tolist()])
+        reached = np.unique(before[distance[before] < 0])
+        distance[reached] = n_bytes
+    return distance

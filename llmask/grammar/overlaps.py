@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
 MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
+MOST_FOLLOWING = 300_000  # edges that may be next in a place, of all places: after each of n names, or none, all others
 MOST_EDGES = 10_000  # the sets of edges that may be next take 12 MB
 
 
@@ -47,7 +48,7 @@ def overlaps(nodes: RegexNodes, rules: Rules, n_steps: int = 0) -> tuple[set[tup
     if len(rules.edges) > MOST_EDGES * EDGE_FIELDS:
         return None, n_steps
     look = Overlaps(nodes, rules, n_steps)
-    return look.find(), look.n_steps
+    return look.find() if look.is_whole else None, look.n_steps
 
 
 class Overlaps:
@@ -58,6 +59,7 @@ class Overlaps:
     lexemes : nodes of the lexemes; below they are called by their place here.
     places : the sets of edges that may be next; bit e stands for the e-th edge over a lexeme.
     after : for each place, the lexemes expected there, and for each the places that they lead to.
+    is_whole : False where that is too much to write down.
     """
 
     def __init__(self, nodes: RegexNodes, rules: Rules, n_steps: int = 0) -> None:
@@ -77,7 +79,13 @@ class Overlaps:
         self.after: list[dict[int, set[int]]] = []
         self.start = self._place(expected[rules.rule_starts[rules.start]])
         targets = [expected[edge.target] for edge in edges]
+        n_following = 0
+        self.is_whole = True
         for place, bits in enumerate(self.places):  # grows
+            n_following += bits.bit_count()
+            if n_following > MOST_FOLLOWING:
+                self.is_whole = False
+                return
             found: dict[int, set[int]] = {}
             for number in _bits(bits):
                 found.setdefault(numbers[edges[number].symbol], set()).add(self._place(targets[number]))
@@ -142,6 +150,8 @@ class Overlaps:
                 self._compare(rival, rivals, lexeme)
                 if lexeme == rival or self._extensions(self.lexemes[lexeme], self.lexemes[rival])[1]:
                     self.n_steps += len(targets) * len(rivals)
+                    if self.n_steps > MOST_STEPS:
+                        return found
                     found.update((target, behind) for target in targets for behind in rivals)
         return found
 

@@ -34,7 +34,7 @@ from llmask.grammar.rules import (
     StateId,
 )
 
-MOST_STATES = 100_000  # copies of states that one circle of rules may take
+MOST_STATES = 100_000  # copies of states that all circles of rules may take, those of few states first
 
 
 class Edge(NamedTuple):
@@ -143,10 +143,17 @@ def _circles(network: Network, apart: Container[int]) -> dict[int, frozenset[int
             if edge.kind == CALL and is_plain[rule] and is_plain[edge.symbol] and _ends(network, edge.target):
                 calls[rule].append(edge.symbol)
     found: dict[int, frozenset[int]] = {}
-    for members in components(calls):
-        n_states = len(members) * sum(len(network.states[rule]) for rule in members)
-        if (len(members) > 1 or members[0] in calls[members[0]]) and n_states <= MOST_STATES:
-            found.update(dict.fromkeys(members, frozenset(members)))
+    circles = [
+        (len(members) * sum(len(network.states[rule]) for rule in members), members)
+        for members in components(calls)
+        if len(members) > 1 or members[0] in calls[members[0]]
+    ]
+    n_left = MOST_STATES
+    for n_states, members in sorted(circles):
+        n_left -= n_states
+        if n_left < 0:
+            break
+        found.update(dict.fromkeys(members, frozenset(members)))
     return found
 
 

@@ -20,14 +20,14 @@ from .configurations import (
     step,
 )
 from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
-from .earley_rows import ACCEPTS, has_flag_of_row
-from .goto import goto
-from .grammar_slots import ENDS_OF_TEXT, NAMES_TOKENS
+from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, has_flag_of_row
+from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
+from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, next_state, state_field
-from .memory import BYTES_USED, EXCEEDED, block, copy_bytes, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
-from .records import row_of
+from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
+from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
+from .records import FIRST_PLACE, MOST_ROWS, place_after, row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
 
@@ -37,7 +37,69 @@ MAY_STOP = 257
 ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
 LIVE_FIELDS = 3
 MEMO_BITS = 62
-MEMO_FIELDS = 3
+MEMO_BYTES = 32  # which split states were asked for, and the answers; the same for canonical_search.py
+NO_NUMBER = -1
+UNCERTAIN = IS_TENTATIVE | IS_UNDECIDED | IS_NOWHERE  # flags of rows: what may come depends on texts
+
+
+@kernel
+def is_bare(packed):
+    """Whether the place of an end is a bare row (crossed.py)."""
+    return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
+
+
+@kernel
+def is_certain(grammar, packed):
+    """Whether what may come next at an end is the same for all records: where its row is bare, by its flags."""
+    return not is_bare(packed) or not has_flag_of_row(grammar, (packed >> 32) - MOST_ROWS, UNCERTAIN)
+
+
+@kernel
+def _goto(store, grammar, place, scanned):
+    """Place after the lexemes of a set, or a negative number: of a bare row, if it is the same for all records.
+
+    Where it is not, IS_UNCERTAIN is set.
+    """
+    if place < MOST_ROWS or place >= FIRST_PLACE:
+        return goto(store, grammar, place, scanned)
+    target = bare_goto(store, grammar, place - MOST_ROWS, scanned)
+    if target < 0:
+        return REFUSED
+    if target & MAY_REPEAT != 0 or has_flag_of_row(grammar, target & ROW_BITS, UNCERTAIN):
+        grammar[IS_UNCERTAIN] = 1
+        return REFUSED
+    return (target & ROW_BITS) + MOST_ROWS
+
+
+@kernel
+def _start_after(store, grammar, place, scanned):
+    row = place if place < MOST_ROWS or place >= FIRST_PLACE else place - MOST_ROWS
+    return start_after(store, grammar, row, scanned)
+
+
+@kernel
+def _go_bare(store, grammar, packed, byte):
+    """As `step` from a bare row, for what is the same for all records."""
+    never_inline()
+    place, state = packed >> 32, packed & 0xFFFFFFFF
+    target = next_state(store, state, byte)
+    if target == DEAD:
+        scanned = state_field(store, state, S_ACCEPTS)
+        if scanned == 0:
+            return REFUSED
+        place = _goto(store, grammar, place, scanned)
+        if place < 0:
+            return REFUSED
+        target = next_state(store, _start_after(store, grammar, place, scanned), byte)
+        if target == DEAD:
+            return REFUSED
+    if state_field(store, target, S_FINISHED) != 0:
+        scanned = state_field(store, target, S_ACCEPTS)
+        place = _goto(store, grammar, place, scanned)
+        if place < 0:
+            return REFUSED
+        target = _start_after(store, grammar, place, scanned)
+    return pack(place, target)
 
 
 @kernel
@@ -47,6 +109,8 @@ def go(store, grammar, packed, byte):
     if packed >> 32 == INSIDE_PLACE:
         target = next_state(store, packed & 0xFFFFFFFF, byte)
         return REFUSED if target == DEAD else pack(INSIDE_PLACE, target)
+    if is_bare(packed):
+        return _go_bare(store, grammar, packed, byte)
     return step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
 
 
@@ -149,8 +213,8 @@ def state_behind(store, grammar, packed):
     scanned = state_field(store, state, S_ACCEPTS)
     if packed >> 32 == INSIDE_PLACE or scanned == 0:
         return state
-    target = goto(store, grammar, packed >> 32, scanned)
-    return state if target < 0 else start_after(store, grammar, target, scanned)
+    target = _goto(store, grammar, packed >> 32, scanned)
+    return state if target < 0 else _start_after(store, grammar, target, scanned)
 
 
 @kernel
@@ -192,8 +256,35 @@ def names_ordinary(store, grammar, packed):
     """Whether a token with bytes may be one that the grammar names: bytes do not tell where it leads."""
     if grammar[NAMES_TOKENS] != NAMES_ORDINARY:
         return False
+    if is_bare(packed):
+        return True
     configuration = configuration_of(store, grammar, packed)
     return configuration >= 0 and configuration_field(grammar, configuration, C_NAMING) != 0
+
+
+@kernel
+def _goes(store, grammar, packed, byte):
+    """Whether one more byte may come; nothing is recorded."""
+    never_inline()
+    place, state = packed >> 32, packed & 0xFFFFFFFF
+    target = next_state(store, state, byte)
+    if place == INSIDE_PLACE:
+        return target != DEAD
+    if target == DEAD:
+        scanned = state_field(store, state, S_ACCEPTS)
+        if scanned == 0:
+            return False
+        place = _goto(store, grammar, place, scanned)
+        if place < 0:
+            return False
+        target = next_state(store, _start_after(store, grammar, place, scanned), byte)
+        if target == DEAD:
+            return False
+    if state_field(store, target, S_FINISHED) == 0:
+        return True
+    if place >= FIRST_PLACE:
+        place = place_after(store, grammar, place, byte, target)
+    return _goto(store, grammar, place, state_field(store, target, S_ACCEPTS)) >= 0
 
 
 @kernel
@@ -203,7 +294,7 @@ def _first_that_goes(store, grammar, packed, bits, byte):
         while bits & 0xFF == 0:
             bits = (bits >> 8) & EIGHT_LESS
             byte += 8
-        if bits & 1 != 0 and go(store, grammar, packed, byte) >= 0:
+        if bits & 1 != 0 and _goes(store, grammar, packed, byte):
             return byte + 1
         bits = (bits >> 1) & ONE_LESS
         byte += 1
@@ -211,59 +302,31 @@ def _first_that_goes(store, grammar, packed, bits, byte):
 
 
 @kernel
-def _first_of_both(store, grammar, packed, low, high):
-    """As `_first_that_goes` for ASCII."""
+def first_of_both(store, grammar, packed, low, high):
+    """The first of some ASCII bytes that may come next, + 1, or NO_BYTE."""
     found = _first_that_goes(store, grammar, packed, low, 0)
     return found if found != NO_BYTE else _first_that_goes(store, grammar, packed, high, 64)
 
 
 @kernel
-def order_by_end(records, n):
-    """Sort n records (token, place, lexer state) by what they lead to: equal ones lie side by side."""
-    never_inline()
-    gap = n >> 1
-    while gap > 0:
-        for i in range(gap, n):
-            token, end = load_i32(records + i * 12), _end_at(records, i)
-            at = i
-            while at >= gap and _end_at(records, at - gap) > end:
-                copy_bytes(records + at * 12, records + (at - gap) * 12, 12)
-                at -= gap
-            store_i32(records + at * 12, token)
-            store_i32(records + at * 12 + 4, end >> 32)
-            store_i32(records + at * 12 + 8, end & 0xFFFFFFFF)
-        gap >>= 1
+def forget_ends(canon, n_ends):
+    """Begin with an empty memo of `is_safe` for so many ends."""
+    memo = ensure(canon, SAFE_MEMO, (n_ends + 1) * MEMO_BYTES)
+    fill_bytes(memo, n_ends * MEMO_BYTES, 0)
 
 
 @kernel
-def forget_ends(canon):
-    """Begin with no end in the memo of `is_safe`, which is of one grammar."""
-    store_i64(ensure(canon, SAFE_MEMO, MEMO_FIELDS * 8), REFUSED)
-
-
-@kernel
-def _end_at(records, i):
-    return pack(load_i32(records + i * 12 + 4), load_i32(records + i * 12 + 8))
-
-
-@kernel
-def is_safe(store, grammar, canon, memo, packed, split):
-    """Whether `safe_byte` finds something, for one end after the other; `memo` int64[3] has what it said of this one.
-
-    Tokens that lead to one end come one after the other and lead to few split states.
-    """
-    if split >= MEMO_BITS:
+def is_safe(store, grammar, canon, number, packed, split):
+    """Whether `safe_byte` finds something for an end; the memo has what it said of this number (NO_NUMBER: nothing)."""
+    if number == NO_NUMBER or split >= MEMO_BITS:
         return safe_byte(store, grammar, canon, packed, split) != NO_BYTE
-    if load_i64(memo) != packed:
-        store_i64(memo, packed)
-        store_i64(memo + 8, 0)
-        store_i64(memo + 16, 0)
-    asked, bit = load_i64(memo + 8), 1 << split
+    memo = block(canon, SAFE_MEMO) + number * MEMO_BYTES
+    asked, bit = load_i64(memo), 1 << split
     if asked & bit == 0:
-        store_i64(memo + 8, asked | bit)
+        store_i64(memo, asked | bit)
         if safe_byte(store, grammar, canon, packed, split) != NO_BYTE:
-            store_i64(memo + 16, load_i64(memo + 16) | bit)
-    return load_i64(memo + 16) & bit != 0
+            store_i64(memo + 8, load_i64(memo + 8) | bit)
+    return load_i64(memo + 8) & bit != 0
 
 
 @kernel
@@ -273,22 +336,24 @@ def safe_byte(store, grammar, canon, packed, split):
     ends = canon[ENDS] + split * 16
     low, high = load_i64(ends), load_i64(ends + 8)
     place, state = packed >> 32, packed & 0xFFFFFFFF
+    if not is_certain(grammar, packed):
+        return NO_BYTE
     if low | high != 0:
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
-        found = _first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
+        found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
             return found
         scanned = state_field(store, state, S_ACCEPTS)
         if place != INSIDE_PLACE and scanned != 0:
-            target = goto(store, grammar, place, scanned)
+            target = _goto(store, grammar, place, scanned)
             if target >= 0:
-                live = live_ascii(store, canon, start_after(store, grammar, target, scanned))
+                live = live_ascii(store, canon, _start_after(store, grammar, target, scanned))
                 low &= load_i64(live) & ~inside_low
                 high &= load_i64(live + 8) & ~inside_high
-                found = _first_of_both(store, grammar, packed, low, high)
+                found = first_of_both(store, grammar, packed, low, high)
                 if found != NO_BYTE:
                     return found
-    if place != INSIDE_PLACE and load_i64(canon[MAY_END] + split * 8) != 0 and _may_stop(store, grammar, packed):
-        return MAY_STOP
-    return NO_BYTE
+    if place == INSIDE_PLACE or is_bare(packed) or load_i64(canon[MAY_END] + split * 8) == 0:
+        return NO_BYTE
+    return MAY_STOP if _may_stop(store, grammar, packed) else NO_BYTE

@@ -7,7 +7,7 @@ Cost: 1 ns a token that is incompatible with the last one (some thousands), once
 from __future__ import annotations
 
 from .canonical_fill import REFUSED_SPLIT, clear_bit
-from .canonical_pairs import list_runs
+from .canonical_pairs import is_fitting, list_runs, meets_odd
 from .canonical_slots import (
     BITS,
     BREAKS,
@@ -15,6 +15,9 @@ from .canonical_slots import (
     FOLLOWING,
     FOLLOWS,
     FOUND,
+    KINDS,
+    N_ODD,
+    ODD,
     ODD_KIND,
     ORDER,
     ORDER_KINDS,
@@ -77,7 +80,21 @@ def find_following(store, grammar, canon, split, before):
             elif broken != load_u16(fits + kind):
                 put_i32(mixed, n_mixed, token)
                 n_mixed += 1
-    found, mixed = ensure(canon, FOUND, 4), ensure(canon, DOUBTFUL, 4)
+    found = ensure(canon, FOUND, (n_pairs + canon[N_ODD]) * 4)
+    mixed = ensure(canon, DOUBTFUL, (n_mixed + canon[N_ODD]) * 4)
+    for i in range(canon[N_ODD] if meets_odd(canon, before) else 0):
+        token = load_i32(canon[ODD] + i * 4)
+        kind = load_u16(canon[KINDS] + token * 2) * 2
+        broken = load_u16(breaks + kind)
+        if not has_bit(bits, token) or broken == load_u16(fits + kind) or is_fitting(canon, before, token):
+            continue
+        if broken == REFUSED_SPLIT:
+            clear_bit(bits, token)
+            put_i32(found, n_pairs, token)
+            n_pairs += 1
+        else:
+            put_i32(mixed, n_mixed, token)
+            n_mixed += 1
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
     position = (owner[N_TOKENS] + 1) & -2

@@ -5,9 +5,9 @@ asked what can follow each. But they lead to few lexer states and split states, 
 (canonical_search.py): where a place takes a byte that ends the word, or the witness, for one token of such a group, it
 does for all of them.
 
-    group    n, text of the witness, split state behind it (no text: no witness), split state, then n tokens
+    group    n, the witness (NO_WITNESS: none), split state, lexer state, then n tokens
 
-The last group may hold what is left: its text is MIXED, and each of its tokens has to be asked for.
+The last group may hold what is left: its witness is MIXED, and each of its tokens has to be asked for.
 
 In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 100 ns a token, once.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped
-from .canonical_guess import NO_WITNESS
+from .canonical_guess import NO_WITNESS, split_behind, witness_text
 from .canonical_search import witness_of
 from .canonical_slots import FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK
 from .configurations import REFUSED, pack
@@ -25,8 +25,8 @@ from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
 
-MOST_GROUPS = 64
-GROUP_FIELDS = 5  # int64 while they are made: how many tokens, text, split state behind it, split state, lexer state
+MOST_GROUPS = 256
+GROUP_FIELDS = 6  # int64 while they are made: how many tokens, witness, split state, lexer state, text, split behind it
 GROUP_HEAD = 4  # int32 before the tokens
 MIXED = -1
 
@@ -45,8 +45,8 @@ def _group(groups, n, text, behind, split, state):
     """Number of a group; n: there is none yet."""
     for number in range(n):
         at = number * GROUP_FIELDS
-        if get_i64(groups, at + 1) == text and get_i64(groups, at + 2) == behind:
-            if get_i64(groups, at + 3) == split and get_i64(groups, at + 4) == state:
+        if get_i64(groups, at + 2) == split and get_i64(groups, at + 3) == state:
+            if get_i64(groups, at + 4) == text and get_i64(groups, at + 5) == behind:
                 return number
     return n
 
@@ -67,24 +67,24 @@ def _find_groups(store, grammar, canon, state, split, tokens, n_tokens):
         last, n_valid = token, went_on >> 1
         reached = load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED
         after = look_up(canon, FOLLOWS, split, token)
-        text, behind = 0, 0
+        witness, text, behind = NO_WITNESS, 0, 0
         if chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:
             witness = witness_of(canon, after, token)
             if witness > NO_WITNESS:
-                at = block(canon, TOKENS) + (witness - 1) * 4
-                text, behind = load_i32(at), load_i32(at + 4)
+                text, behind = witness_text(canon, witness), split_behind(canon, witness)
         number = _group(groups, n, text, behind, after, reached)
         if number == n and n == MOST_GROUPS - 1:
-            text = MIXED
+            witness = MIXED
         elif number == n and n == MOST_GROUPS:
             number = n - 1
         if number == n:
             at = n * GROUP_FIELDS
             put_i64(groups, at, 0)
-            put_i64(groups, at + 1, text)
-            put_i64(groups, at + 2, behind)
-            put_i64(groups, at + 3, after)
-            put_i64(groups, at + 4, reached)
+            put_i64(groups, at + 1, witness)
+            put_i64(groups, at + 2, after)
+            put_i64(groups, at + 3, reached)
+            put_i64(groups, at + 4, text)
+            put_i64(groups, at + 5, behind)
             n += 1
         put_i64(groups, number * GROUP_FIELDS, get_i64(groups, number * GROUP_FIELDS) + 1)
         put_i32(group_of, i, number)
@@ -92,13 +92,13 @@ def _find_groups(store, grammar, canon, state, split, tokens, n_tokens):
 
 
 @kernel
-def find_groups(store, grammar, canon, state, split, tokens, n_tokens):
+def find_groups(store, grammar, canon, state, split, key, tokens, n_tokens):
     """Address of (how many groups, the groups) of the tokens at an address, which a lexer state does not answer.
 
     The tokens are the same for all lexer states with the mask of this one, but they lead to other lexer states there.
+    `key` is that of the state and split state, and of the first byte where it is of one byte only.
     """
     never_inline()
-    key = (state << 16) | split
     known = map_get(canon, GROUPED, key)
     if known >= 0:
         return block(canon, TOKENS) + known * 4

@@ -16,23 +16,36 @@ from .encoder_slots import BYTE_TOKENS
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import as_table, ensure, load_i32, load_u8, put_i32, store_u8
+from .memory import as_table, block, ensure, load_i32, load_u8, put_i32, store_u8
+from .raw import load_u32
 
 NO_WITNESS = 0
+MOST_BYTES = 7  # of a witness
 FIRST_CONTINUING, END_CONTINUING = 0x80, 0xC0
 SEPARATORS = 0xE280  # the first bytes of U+2028 and U+2029, which are no plain characters
 
 
 @kernel
 def put_witness(canon, key, text, split):
-    """Enter up to three bytes, the first lowest, and the split state behind them; returns the witness."""
+    """Enter up to MOST_BYTES bytes, the first lowest, and the split state behind them; returns the witness."""
     first = canon[N_TOKENS]
-    tokens = ensure(canon, TOKENS, (first + 2) * 4)
+    tokens = ensure(canon, TOKENS, (first + 3) * 4)
     put_i32(tokens, first, text)
-    put_i32(tokens, first + 1, split)
-    canon[N_TOKENS] = first + 2
+    put_i32(tokens, first + 1, text >> 32)
+    put_i32(tokens, first + 2, split)
+    canon[N_TOKENS] = first + 3
     map_put(canon, WITNESSES, key, first + 1)
     return first + 1
+
+
+@kernel
+def witness_text(canon, witness):
+    return load_u32(block(canon, TOKENS) + witness * 4 - 4) | load_i32(block(canon, TOKENS) + witness * 4) << 32
+
+
+@kernel
+def split_behind(canon, witness):
+    return load_i32(block(canon, TOKENS) + witness * 4 + 4)
 
 
 @kernel

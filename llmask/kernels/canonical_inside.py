@@ -7,16 +7,19 @@ states, and the tokens of no slice are looked at.
 
 Lexer states that take a slice and the same tokens share the answer: a string with room for 1,000 characters more is
 reviewed as one with room for 999. Others do not: a number of at least 256 begins with the same tokens as one of at
-least 1, but behind "40" only one of them has a digit too few.
+least 1, but behind "40" only one of them has a digit too few. Of these every first byte is reviewed by itself, and the
+answer is that of the lexer state behind it: blanks before any key lead to one lexer state.
 
-In: tables, a lexer state with a mask, a split state. Out: two lists of tokens in TOKENS: those that nothing can follow,
-those that the lexer state does not answer. Cost: 50 ns a token of no slice; once for all grammars of a store.
+In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
+nothing can follow, those that the lexer state does not answer. Cost: 50 ns a token of no slice; once for all grammars
+of a store.
 """
 
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_to_node, go_token, has_stopped, safe_byte
+from .canonical_exits import ALL_BYTES
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
@@ -37,6 +40,7 @@ from .canonical_slots import (
     N_FOUND,
     N_KINDS,
     N_SLICE_RESTS,
+    ROOT_CHILD,
     SHARED_BYTES,
     SLICE_RESTS,
     WALK,
@@ -50,15 +54,14 @@ from .constants import (
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import S_FINISHED, S_MASK, state_field
+from .lexer_states import S_FINISHED, S_MASK, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
 from .raw import load_u16
 from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
-from .store_slots import MASKS, N_TRIE, N_WORDS, SLICES, TRIE
+from .store_slots import MASKS, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
-NOT_DONE = -1
-OF_STATE = 1 << 60  # in a key: the answer is that of one lexer state
+OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 
 @kernel
@@ -78,9 +81,10 @@ def keep_found(owner, head, canon):
 
 
 @kernel
-def _slice_below(store, canon, mask):
-    """Number of the slice of JSON next below the largest whose tokens are all in a mask, 0: none."""
+def slice_below(store, canon, state):
+    """Number of the slice of JSON next below the largest whose tokens a lexer state takes, 0: none."""
     never_inline()
+    mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
     for number in range(canon[N_SLICE_RESTS] - 1):
         tokens = load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MASK) * 8)
         word, n_words = 0, store[N_WORDS]
@@ -137,13 +141,12 @@ def _consider(store, grammar, canon, split, token, reached, after):
 
 
 @kernel
-def _review_trie(store, grammar, canon, state, split, trie, n_nodes):
-    """Consider the tokens of a trie; False: stop."""
+def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes):
+    """Consider the tokens of a trie from a node on; False: stop."""
     never_inline()
     stack = block(canon, WALK)
     store_i64(stack, pack(INSIDE_PLACE, state))
     last, last_after, is_safe = -1, -1, False
-    node = 1
     while node < n_nodes:
         word = get_i64(trie, node)
         reached = go_to_node(store, grammar, stack, word)
@@ -166,32 +169,38 @@ def _review_trie(store, grammar, canon, state, split, trie, n_nodes):
 
 
 @kernel
-def review_inside(store, grammar, canon, state, split):
+def key_of_byte(store, state, split, byte):
+    """Key of what holds for the tokens that begin with a byte, which a lexer state takes."""
+    return OF_BYTE | next_state(store, state, byte) << 24 | split << 8 | byte
+
+
+@kernel
+def review_inside(store, grammar, canon, state, split, byte):
     """Address of (n, m, m tokens that nothing can follow, n tokens that are not answered), or 0: stop.
 
-    `state` is a twin with a mask of words, `split` is not inside of a character and has its tables.
+    `state` is a twin with a mask of words, `split` is not inside of a character and has its tables. `byte` is the first
+    of the tokens, or ALL_BYTES where `slice_below` finds a slice.
     """
     never_inline()
-    number = state_field(store, state, S_MASK)
-    key = (number << 16) | split
+    key = state_field(store, state, S_MASK) << 16 | split
+    if byte != ALL_BYTES:
+        key = key_of_byte(store, state, split, byte)
     known = map_get(canon, INSIDE, key)
-    if known < 0:
-        known = map_get(canon, INSIDE, OF_STATE | (state << 16) | split)
     if known >= 0:
         return block(canon, TOKENS) + known * 4
-    mask = get_i64(block(store, MASKS), number)
-    slice_number = _slice_below(store, canon, mask)
-    trie, n_nodes, hard = block(store, TRIE), store[N_TRIE], NOT_DONE
-    if slice_number == 0:
-        key = OF_STATE | (state << 16) | split
-    else:
-        rest = canon[SLICE_RESTS] + slice_number * 16
-        trie, n_nodes = load_i64(rest), load_i64(rest + 8)
-        hard = _list_hard(store, canon, slice_number, split)
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-    if not _review_trie(store, grammar, canon, state, split, trie, n_nodes):
-        return 0
-    if hard >= 0:
+    if byte != ALL_BYTES:
+        trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+        end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
+        if not _review_trie(store, grammar, canon, state, split, trie, first, end):
+            return 0
+    else:
+        number = slice_below(store, canon, state)
+        hard = _list_hard(store, canon, number, split)
+        canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+        rest = canon[SLICE_RESTS] + number * 16
+        if not _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8)):
+            return 0
         for i in range(load_i32(block(canon, TOKENS) + hard * 4 + 4)):
             token = load_i32(block(canon, TOKENS) + (hard + 2 + i) * 4)
             reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)

@@ -1,10 +1,10 @@
 """Tokens of a configuration that nothing canonical can follow, if they are compatible with the token before.
 
-The tokens that a mask has in lists (those that cross a lexeme's end, and all of a short mask) are kept with the place
-and lexer state to which each leads, so that another split state asks a table for every token and little more.
+Tokens that cross a lexeme's end lie in listings with the ends to which they lead (listings.py), so that another split
+state asks a table for every token and little more. What holds for a bare row holds for all its records.
 
-In: tables, a configuration with a mask, a split state. Out: lists in TOKENS. Cost: 30 ns a token once a configuration,
-then 30 ns a token and split state; tokens without a quick answer as canonical_search.py says.
+In: tables, a configuration with a mask, a split state. Out: lists in TOKENS. Cost: 5 ns a token and split state, 60 ns
+an end; tokens without a quick answer as canonical_search.py says.
 """
 
 from __future__ import annotations
@@ -12,47 +12,42 @@ from __future__ import annotations
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import (
     NO_BYTE,
+    NO_NUMBER,
     forget_ends,
-    go_on_from_last,
-    go_token,
     has_stopped,
+    is_bare,
+    is_certain,
     is_safe,
+    live_word,
     names_ordinary,
-    order_by_end,
     safe_byte,
 )
+from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
-from .canonical_inside import keep_found, review_inside
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, holds, late_verdict
-from .canonical_slots import FOLLOWS, FOUND, N_FOUND, SAFE_MEMO, WALK
+from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, leads_on
+from .canonical_slots import ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD
 from .configurations import (
-    C_FIRST,
+    C_BASE,
     C_FIRST_NAMED,
-    C_MASK,
-    C_MASK_KIND,
-    C_N,
     C_N_NAMED,
-    C_NAMING,
     C_PLACE,
     C_STATE,
     REFUSED,
     configuration_field,
     pack,
 )
-from .earley_rows import R_START, row_field
-from .grammar_slots import CROSSINGS, LISTED, N_TOKENS, NAMES_TOKENS, OWN_MASKS, REMOVED, TOKENS
+from .crossed import NO_END
+from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
-from .masks import KIND_BITS
-from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, store_i64
-from .records import row_of
-from .state_masks import MASK_LIST, MASK_WORDS
-from .store_slots import MASKS, N_WORDS, TOKEN_LISTS, TOKEN_OFFSETS
-from .token_sets import NAMES_ORDINARY, token_goto
+from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, state_field
+from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
+from .memory import block, ensure, get_i32, load_i32, load_i64, store_i64
+from .state_masks import MASK_WORDS
 
-LISTED_FIELDS = 3
+ANSWER_BYTES = 24
 
 
 @kernel
@@ -60,28 +55,6 @@ def inside_state(store, grammar, configuration):
     """The lexer state that carries the mask of tokens inside of the lexeme, or DEAD."""
     state = configuration_field(grammar, configuration, C_STATE)
     return DEAD if state == DEAD else state_field(store, state, S_TWIN)
-
-
-@kernel
-def has_bytes(store, token):
-    offsets = block(store, TOKEN_OFFSETS)
-    return load_i32(offsets + token * 4) != load_i32(offsets + token * 4 + 4)
-
-
-@kernel
-def after_first(store, grammar, configuration, token):
-    """Place and state after a token with bytes, by its name if the grammar names it; or REFUSED."""
-    never_inline()
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
-    if not has_bytes(store, token):
-        return REFUSED
-    naming = configuration_field(grammar, configuration, C_NAMING)
-    if naming != 0 and grammar[NAMES_TOKENS] == NAMES_ORDINARY:
-        target = token_goto(store, grammar, naming - 1, token)
-        if target >= 0:
-            return pack(target, row_field(grammar, row_of(grammar, target), R_START))
-    return go_token(store, grammar, pack(place, state), token)
 
 
 @kernel
@@ -95,82 +68,14 @@ def append_special(store, grammar, canon, configuration):
 
 
 @kernel
-def list_tokens(store, grammar, canon, configuration):
-    """Address of (n, (token, place, lexer state) * n): the tokens of a mask that are kept as lists."""
-    never_inline()
-    known = map_get(grammar, LISTED, configuration)
-    if known >= 0:
-        return block(grammar, TOKENS) + known * 4
-    canon[N_FOUND] = 0
-    twin = inside_state(store, grammar, configuration)
-    inside = 0
-    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-        inside = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
-    elif twin != DEAD:
-        first = state_field(store, twin, S_MASK)
-        for i in range(first, first + state_field(store, twin, S_N_TOKENS)):
-            append(canon, FOUND, N_FOUND, get_i32(block(store, TOKEN_LISTS), i))
-    if configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_LIST:
-        first = configuration_field(grammar, configuration, C_FIRST)
-        for i in range(first, first + configuration_field(grammar, configuration, C_N)):
-            append(canon, FOUND, N_FOUND, get_i32(block(grammar, CROSSINGS + POOL), i))
-    else:
-        own = get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
-        for word in range(store[N_WORDS]):
-            bits = load_i32(own + word * 4) & 0xFFFFFFFF
-            if inside != 0:
-                bits &= ~load_i32(inside + word * 4)
-            token = word * 32
-            while bits != 0:
-                if bits & 1 != 0:
-                    append(canon, FOUND, N_FOUND, token)
-                bits >>= 1
-                token += 1
-    first = configuration_field(grammar, configuration, C_FIRST_NAMED)
-    for i in range(first, first + configuration_field(grammar, configuration, C_N_NAMED)):
-        append(canon, FOUND, N_FOUND, get_i32(block(grammar, CROSSINGS + POOL), i))
-    n = canon[N_FOUND]
-    start = pack(
-        configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
-    )
-    is_named = names_ordinary(store, grammar, start)
-    stack = block(canon, WALK)
-    store_i64(stack, start)
-    last, n_valid = 0, 0
-    position = grammar[N_TOKENS]
-    ensure(grammar, TOKENS, (position + 1 + LISTED_FIELDS * n) * 4)
-    kept = 0
-    for i in range(n):
-        token = load_i32(block(canon, FOUND) + i * 4)
-        if is_named or not has_bytes(store, token):
-            reached = after_first(store, grammar, configuration, token)
-        else:
-            went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
-            last, n_valid = token, went_on >> 1
-            reached = load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED
-        if reached >= 0:
-            at = position + 1 + LISTED_FIELDS * kept
-            put_i32(block(grammar, TOKENS), at, token)
-            put_i32(block(grammar, TOKENS), at + 1, reached >> 32)
-            put_i32(block(grammar, TOKENS), at + 2, reached & 0xFFFFFFFF)
-            kept += 1
-    put_i32(block(grammar, TOKENS), position, kept)
-    if has_stopped(store, grammar):
-        return 0
-    order_by_end(block(grammar, TOKENS) + (position + 1) * 4, kept)
-    grammar[N_TOKENS] = position + 1 + LISTED_FIELDS * kept
-    map_put(grammar, LISTED, configuration, position)
-    return block(grammar, TOKENS) + position * 4
+def _look_at(store, grammar, canon, packed, number, split, token, after):
+    """Enter a token that led to an end where nothing is safe in FOUND if nothing follows it; its verdict.
 
-
-@kernel
-def _look_at(store, grammar, canon, packed, split, token):
-    """Enter a token that led to an end in FOUND if nothing follows it; its verdict."""
-    never_inline()
-    after = look_up(canon, FOLLOWS, split, token)
-    if after == REFUSED_SPLIT or packed < 0 or is_safe(store, grammar, canon, block(canon, SAFE_MEMO), packed, after):
-        return FOLLOWS_ON  # a chain that begins with the token is no whole word yet
-    chain = chain_after(canon, split, NO_CHAIN, token)
+    `number` is that of the end in the memo.
+    """
+    chain = chain_after(canon, split, NO_CHAIN, token)  # one that begins with the token is no whole word yet
+    if chain == NO_CHAIN and leads_on(store, grammar, canon, number, packed, after):
+        return FOLLOWS_ON
     found = late_verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
@@ -178,27 +83,189 @@ def _look_at(store, grammar, canon, packed, split, token):
 
 
 @kernel
-def _look_at_group(store, grammar, canon, configuration, split, group):
-    """As `_look_at` for the tokens of a group at an address: the last verdict that is not FOLLOWS_ON, or that."""
+def _look_at_token(store, grammar, canon, configuration, split, token):
+    """As `_look_at` for a token of a configuration."""
     never_inline()
-    n, text = load_i32(group), load_i32(group + 4)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    if text != MIXED:
-        packed = after_first(store, grammar, configuration, load_i32(group + 4 * GROUP_HEAD))
-        if packed >> 32 == place:  # nothing of the text is recorded
-            if safe_byte(store, grammar, canon, packed, load_i32(group + 12)) != NO_BYTE:
-                return FOLLOWS_ON
-            if text != 0 and holds(store, grammar, canon, packed, text, load_i32(group + 8)):
-                return FOLLOWS_ON
+    after = look_up(canon, FOLLOWS, split, token)
+    if after == REFUSED_SPLIT:
+        return FOLLOWS_ON
+    packed = after_first(store, grammar, configuration, token)
+    if packed < 0 or safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
+        return FOLLOWS_ON
+    return _look_at(store, grammar, canon, packed, NO_NUMBER, split, token, after)
+
+
+@kernel
+def _look_at_group(store, grammar, canon, configuration, split, behind, group):
+    """As `_look_at` for the tokens of a group at an address: the last verdict that is not FOLLOWS_ON, or that.
+
+    `behind` is the exit of the lexeme in which they stay, or REFUSED.
+    """
+    never_inline()
+    n, witness = load_i32(group), load_i32(group + 4)
+    if behind != REFUSED and witness != MIXED:
+        split_of, state_of = load_i32(group + 8), load_i32(group + 12)
+        if goes_on_inside(store, grammar, canon, behind, state_of, split_of, witness):
+            return FOLLOWS_ON
     result = FOLLOWS_ON
     for i in range(n):
         token = load_i32(group + 4 * (GROUP_HEAD + i))
-        packed = after_first(store, grammar, configuration, token)
-        found = _look_at(store, grammar, canon, packed, split, token)
+        found = _look_at_token(store, grammar, canon, configuration, split, token)
         if found == NEEDS_STATE:
             return found
         if found == CUT:
             result = CUT
+    return result
+
+
+@kernel
+def _look_at_listing(store, grammar, canon, configuration, split):
+    """As `_look_at` for the tokens of a listing."""
+    never_inline()
+    listing = listing_of(grammar, configuration)
+    n, tokens = load_i32(listing), tokens_of(listing)
+    forget_ends(canon, load_i32(listing + 4))
+    result = FOLLOWS_ON
+    for i in range(n):
+        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
+        after = look_up(canon, FOLLOWS, split, token)
+        if after == REFUSED_SPLIT:
+            continue
+        packed = end_at(listing, number)
+        if packed != NO_END and is_safe(store, grammar, canon, number, packed, after):
+            continue
+        if packed == NO_END or is_bare(packed):
+            found = _look_at_token(store, grammar, canon, configuration, split, token)
+        else:
+            found = _look_at(store, grammar, canon, packed, number, split, token, after)
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = CUT
+    return result
+
+
+@kernel
+def _review_bare(store, grammar, canon, base, split):
+    """Address of (n, m, m tokens of a bare row that nothing can follow, n that not all records answer); 0: stop."""
+    never_inline()
+    key = (base << 16) | split
+    known = map_get(grammar, OF_BARE, key)
+    if known >= 0:
+        return block(grammar, TOKENS) + known * 4
+    listing = listing_of(grammar, base)
+    tokens = tokens_of(listing)
+    forget_ends(canon, load_i32(listing + 4))
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+    for i in range(load_i32(listing)):
+        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
+        after = look_up(canon, FOLLOWS, split, token)
+        if after == REFUSED_SPLIT:
+            continue
+        packed = end_at(listing, number)
+        found = CUT
+        if packed != NO_END and is_certain(grammar, packed):
+            if is_safe(store, grammar, canon, number, packed, after):
+                continue
+            found = _look_at(store, grammar, canon, packed, number, split, token, after)
+        if found == NEEDS_STATE:
+            return 0
+        if found == CUT:
+            append(canon, DOUBTFUL, N_DOUBTFUL, token)
+    if has_stopped(store, grammar):
+        return 0
+    n, position = canon[N_DOUBTFUL], grammar[N_TOKENS]
+    keep_found(grammar, n, canon)
+    for i in range(n):
+        append(grammar, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+    map_put(grammar, OF_BARE, key, position)
+    return block(grammar, TOKENS) + position * 4
+
+
+@kernel
+def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named):
+    """As `_look_at` for the tokens of the bare row, of which an address has what all records answer.
+
+    `is_named`: that need not hold.
+    """
+    never_inline()
+    n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
+    result = FOLLOWS_ON
+    for i in range(0 if is_named else n_dead):
+        append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
+    for i in range(n_dead, n_dead + n):
+        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = CUT
+    return result
+
+
+@kernel
+def _find_answer(store, grammar, canon, state, split, byte, n):
+    """Enter what a lexer state answers in ANSWERS, from number n on; how many there are then, or -1: stop."""
+    never_inline()
+    inside = review_inside(store, grammar, canon, state, split, byte)
+    if inside == 0:
+        return -1
+    n_doubtful, n_dead = load_i32(inside), load_i32(inside + 4)
+    if n_doubtful == 0 and n_dead == 0:
+        return n
+    groups = 0
+    if n_doubtful != 0:
+        key = state << 16 | split if byte == ALL_BYTES else key_of_byte(store, state, split, byte)
+        groups = find_groups(store, grammar, canon, state, split, key, inside + 8 + n_dead * 4, n_doubtful)
+    at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
+    store_i64(at, inside)
+    store_i64(at + 8, groups)
+    store_i64(at + 16, byte)
+    return n + 1
+
+
+@kernel
+def _find_answers(store, grammar, canon, twin, split):
+    """Enter in ANSWERS what a lexer state answers for tokens that stay inside of the lexeme; how many there are."""
+    never_inline()
+    if twin == DEAD or state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
+        return 0
+    if slice_below(store, canon, twin) != 0:
+        return _find_answer(store, grammar, canon, twin, split, ALL_BYTES, 0)
+    n, live = 0, 0
+    for byte in range(256):
+        if byte & 63 == 0:
+            live = live_word(store, canon, twin, twin, byte >> 6)
+        if live >> (byte & 63) & 1 != 0 and load_i32(canon[ROOT_CHILD] + byte * 4) != 0:
+            n = _find_answer(store, grammar, canon, twin, split, byte, n)
+            if n < 0:
+                return n
+    return n
+
+
+@kernel
+def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
+    """Enter tokens inside of the lexeme in FOUND if nothing follows them: NEEDS_STATE, CUT or FOLLOWS_ON.
+
+    `is_named`: what the lexer state says of them need not hold.
+    """
+    never_inline()
+    result = FOLLOWS_ON
+    for i in range(n):
+        answer = block(canon, ANSWERS) + i * ANSWER_BYTES
+        inside, groups = load_i64(answer), load_i64(answer + 8)
+        for j in range(0 if is_named else load_i32(inside + 4)):
+            append(canon, FOUND, N_FOUND, load_i32(inside + 8 + j * 4))
+        if groups == 0:
+            continue
+        behind = exit_of(store, grammar, canon, configuration, load_i64(answer + 16))
+        group = groups + 4
+        for _ in range(load_i32(groups)):
+            found = _look_at_group(store, grammar, canon, configuration, split, behind, group)
+            if found == NEEDS_STATE:
+                return found
+            if found == CUT:
+                result = CUT
+            group += 4 * (GROUP_HEAD + load_i32(group))
     return result
 
 
@@ -210,45 +277,28 @@ def find_removed(store, grammar, canon, configuration, split):
     known = map_get(grammar, REMOVED, key)
     if known >= 0:
         return block(grammar, TOKENS) + known * 4
-    twin = inside_state(store, grammar, configuration)
-    group, n_groups, dead, n_dead = 0, 0, 0, 0
-    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-        inside = review_inside(store, grammar, canon, twin, split)
-        if inside == 0:
-            return 0
-        n_doubtful, n_dead, dead = load_i32(inside), load_i32(inside + 4), inside + 8
-        if n_doubtful != 0:
-            group = find_groups(store, grammar, canon, twin, split, dead + n_dead * 4, n_doubtful)
-            n_groups = load_i32(group)
-            group += 4
-    listed = list_tokens(store, grammar, canon, configuration)
-    if listed == 0:
+    n_answers = _find_answers(store, grammar, canon, inside_state(store, grammar, configuration), split)
+    if n_answers < 0:
         return 0
+    base, of_bare = configuration_field(grammar, configuration, C_BASE), 0
+    if base != 0:
+        of_bare = _review_bare(store, grammar, canon, base, split)
+        if of_bare == 0:
+            return 0
     canon[N_FOUND] = 0
-    forget_ends(canon)
-    is_cut = 0
     start = pack(
         configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
     )
-    if names_ordinary(store, grammar, start):  # which lead elsewhere than their bytes
-        is_cut, n_dead = 1, 0
-    for i in range(n_dead):
-        append(canon, FOUND, N_FOUND, load_i32(dead + i * 4))
-    for _ in range(n_groups):
-        found = _look_at_group(store, grammar, canon, configuration, split, group)
-        if found == NEEDS_STATE:
-            return 0
-        if found == CUT:
-            is_cut = 1
-        group += 4 * (GROUP_HEAD + load_i32(group))
-    for i in range(load_i32(listed)):
-        at = listed + 4 + i * 4 * LISTED_FIELDS
-        packed = pack(load_i32(at + 4), load_i32(at + 8))
-        found = _look_at(store, grammar, canon, packed, split, load_i32(at))
-        if found == NEEDS_STATE:
-            return 0
-        if found == CUT:
-            is_cut = 1
+    is_named = names_ordinary(store, grammar, start)  # such tokens lead elsewhere than their bytes
+    inside = _look_at_answers(store, grammar, canon, configuration, split, n_answers, is_named)
+    crossing = _look_at_listing(store, grammar, canon, configuration, split)
+    shared = FOLLOWS_ON
+    if of_bare != 0:
+        shared = _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named)
+    worst = max(inside, crossing, shared)
+    if worst == NEEDS_STATE:
+        return 0
+    is_cut = 1 if is_named or worst == CUT else 0
     if has_stopped(store, grammar):
         return 0
     position = grammar[N_TOKENS]

@@ -17,7 +17,10 @@ In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 u
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
-from .canonical_ends import INSIDE_PLACE, forget_ends, go_token, has_stopped, is_safe
+from .canonical_consider import consider_again, consider_all
+from .canonical_ends import (
+    has_stopped,
+)
 from .canonical_fill import (
     ASK,
     CELL_IS_CUT,
@@ -35,15 +38,7 @@ from .canonical_fill import (
 from .canonical_following import find_following
 from .canonical_groups import append
 from .canonical_inside import keep_found
-from .canonical_lists import (
-    LISTED_FIELDS,
-    after_first,
-    append_special,
-    find_removed,
-    has_bytes,
-    inside_state,
-    list_tokens,
-)
+from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,
@@ -55,7 +50,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, verdict
+from .canonical_search import CUT, NEEDS_STATE
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -75,7 +70,6 @@ from .canonical_slots import (
     N_KINDS,
     REACHABLE,
     REPORT,
-    SAFE_MEMO,
     START,
 )
 from .configurations import (
@@ -86,15 +80,15 @@ from .configurations import (
     OWN_MASK,
     REFUSED,
     configuration_field,
-    pack,
 )
 from .constants import NO_TOKEN
 from .grammar_slots import POSITIONS, STEPS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_FINISHED, S_MASK_KIND, state_field
+from .lexer_states import DEAD, S_MASK_KIND, state_field
+from .listings import has_bytes
 from .masks import KIND_BITS, build_mask
-from .memory import block, ensure, get_i32, load_i32, load_i64, load_u8, store_release
+from .memory import block, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
 from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
@@ -167,43 +161,15 @@ def review(store, grammar, canon, position):
 
 @kernel
 def _review_each(store, grammar, canon, position, is_long):
-    """Find the mask of a position token by token: those in DOUBTFUL, or the listed ones of the configuration."""
+    """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    listed = 0
-    if not is_long:
-        listed = list_tokens(store, grammar, canon, configuration)
-        if listed == 0:
-            return _missing(store, grammar)
-    n = canon[N_DOUBTFUL] if is_long else load_i32(listed)
+    split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
     canon[N_FOUND] = 0
-    forget_ends(canon)
-    is_cut = 0
-    for i in range(n):
-        if is_long:
-            token, packed = load_i32(block(canon, DOUBTFUL) + i * 4), REFUSED
-        else:
-            at = listed + 4 + i * 4 * LISTED_FIELDS
-            token, packed = load_i32(at), pack(load_i32(at + 4), load_i32(at + 8))
-        after = split_after(canon, split, before, chain, token)
-        if after == REFUSED_SPLIT:
-            continue
-        if is_long:
-            packed = after_first(store, grammar, configuration, token)
-            if packed < 0:
-                continue
-        following = chain_after(canon, split, chain, token)
-        found = FOLLOWS_ON
-        if following & 1 != 0 or not is_safe(store, grammar, canon, block(canon, SAFE_MEMO), packed, after):
-            found = late_verdict(store, grammar, canon, grammar, packed, after, token, following)
-        if found == NEEDS_STATE:
-            return _missing(store, grammar)
-        if found != NOTHING_FOLLOWS:
-            append(canon, FOUND, N_FOUND, token)
-        if found == CUT:
-            is_cut = 1
+    found = consider_all(store, grammar, canon, position, is_long)
+    if found == NEEDS_STATE:
+        return _missing(store, grammar)
+    is_cut = 1 if found == CUT else 0
     if has_stopped(store, grammar):
         return STOPPED
     may_end = load_i64(canon[MAY_END] + split * 8) != 0 and chain & 1 == 0
@@ -244,50 +210,6 @@ def _list_again(canon, split, before, chain, mixed, n_mixed):
 
 
 @kernel
-def _review_again(store, grammar, canon, position, removed):
-    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: 1 where one was cut, 0, or -1: stop."""
-    never_inline()
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    canon[N_FOUND] = 0
-    again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
-    for i in range(load_i32(removed + 4)):
-        token = load_i32(removed + 8 + i * 4)
-        is_again = False
-        for j in range(n_again):
-            is_again = is_again or load_i32(again + j * 4) == token
-        if not is_again:
-            append(canon, FOUND, N_FOUND, token)
-    is_cut = load_i32(removed)
-    twin = inside_state(store, grammar, configuration)
-    for j in range(n_again):
-        token = load_i32(block(canon, DOUBTFUL) + j * 4)
-        after = split_after(canon, split, before, chain, token)
-        packed = REFUSED
-        if after != REFUSED_SPLIT:
-            packed = after_first(store, grammar, configuration, token)
-        if packed < 0:
-            continue
-        following = chain_after(canon, split, chain, token)
-        found = CUT
-        inside = REFUSED
-        if twin != DEAD:
-            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
-        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
-            found = verdict(store, grammar, canon, canon, inside, after, token, following)
-        if found == CUT:
-            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
-        if found == NEEDS_STATE:
-            return -1
-        if found == NOTHING_FOLLOWS:
-            append(canon, FOUND, N_FOUND, token)
-        elif found == CUT:
-            is_cut = 1
-    return is_cut
-
-
-@kernel
 def _review_long(store, grammar, canon, position):
     """Find what is taken out of a mask of many tokens."""
     never_inline()
@@ -314,7 +236,7 @@ def _review_long(store, grammar, canon, position):
     is_cut = load_i32(removed)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
-        is_cut = _review_again(store, grammar, canon, position, removed)
+        is_cut = consider_again(store, grammar, canon, position, removed)
         if is_cut < 0 or has_stopped(store, grammar):
             return _missing(store, grammar)
         removed = keep_found(grammar, is_cut, canon)

@@ -9,10 +9,13 @@ without one are searched further, breadth first:
     "na", and "m" leads to "e" only, which merges with "m": there is no continuation
 
 An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
-the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to three bytes,
+the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
 with the split state behind it where the word may end, is also remembered as a *witness* for its split state and token:
 in other places it is tried first, which is how the tokens of a string with room for 49 characters learn from those of
-one with room for 50.
+one with room for 50. One that can follow whatever the token before is, is remembered for all tokens: behind blanks
+`" true"` before a boolean, `" {"` before an object.
+
+From a bare row (crossed.py) a search goes where all records lead; if some lead elsewhere, nothing found is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
 lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
@@ -27,11 +30,14 @@ of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, split_after
+from .canonical_chains import NO_CHAIN, chain_after, look_up, split_after
 from .canonical_ends import (
     INSIDE_PLACE,
     MAY_STOP,
+    MEMO_BITS,
+    MEMO_BYTES,
     NO_BYTE,
+    NO_NUMBER,
     end_of,
     go,
     go_to_node,
@@ -43,8 +49,9 @@ from .canonical_ends import (
     state_behind,
 )
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_guess import NO_WITNESS, guess_witness, put_witness
+from .canonical_guess import MOST_BYTES, NO_WITNESS, guess_witness, put_witness, split_behind, witness_text
 from .canonical_slots import (
+    BREAKS,
     BUDGET,
     ENDS,
     FOLLOWS,
@@ -54,6 +61,7 @@ from .canonical_slots import (
     QUEUE,
     REPORT,
     ROOT_CHILD,
+    SAFE_MEMO,
     SEARCH_WALK,
     SHARED_BYTES,
     WITNESSES,
@@ -64,7 +72,7 @@ from .constants import (
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
-from .grammar_slots import TOKENS, VERDICTS
+from .grammar_slots import IS_UNCERTAIN, VERDICTS
 from .interning import map_get
 from .jit import kernel, never_inline
 from .lexer_states import S_ACCEPTS, S_FINISHED, state_field
@@ -78,6 +86,10 @@ CUT = 2  # the search was given up
 NEEDS_STATE = 3  # tables of the split state in REPORT; or a limit was reached
 
 SECOND = 1 << 40  # added to the key of a witness: one for places where the first does not hold
+ANY_TOKEN = (
+    1 << 21
+) - 1  # in the key of a witness for all tokens; there may be MOST_COMMON, with numbers from bit 40 on
+MOST_COMMON = 16
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
 
@@ -85,18 +97,6 @@ MOST_ENTRIES = 128
 @kernel
 def verdict_key(end, split, token):
     return (end << 37) | (split << 21) | token
-
-
-@kernel
-def holds(store, grammar, canon, packed, text, split):
-    """Whether a witness can follow: up to three bytes, the first lowest, behind which the split state is `split`."""
-    never_inline()
-    while text != 0:
-        packed = go(store, grammar, packed, text & 0xFF)
-        if packed < 0:
-            return False
-        text >>= 8
-    return safe_byte(store, grammar, canon, packed, split) != NO_BYTE
 
 
 @kernel
@@ -110,11 +110,49 @@ def witness_of(canon, split, token):
 
 @kernel
 def _has_witness(store, grammar, canon, packed, witness):
-    """Whether there is a witness and it can follow."""
+    """Whether there is a witness and it can follow: its bytes, and behind them one that ends the word."""
     if witness <= NO_WITNESS:
         return False
-    at = block(canon, TOKENS) + (witness - 1) * 4
-    return holds(store, grammar, canon, packed, load_i32(at), load_i32(at + 4))
+    text = witness_text(canon, witness)
+    while text != 0:
+        packed = go(store, grammar, packed, text & 0xFF)
+        if packed < 0:
+            return False
+        text >>= 8
+    return safe_byte(store, grammar, canon, packed, split_behind(canon, witness)) != NO_BYTE
+
+
+@kernel
+def common_witness(canon, split, number):
+    """The witness of a number that holds for all tokens; negative: there are fewer."""
+    return map_get(canon, WITNESSES, (number << 40) | (split << 21) | ANY_TOKEN)
+
+
+@kernel
+def _has_common_witness(store, grammar, canon, packed, split):
+    """Whether a witness that is known for all tokens can follow."""
+    never_inline()
+    for number in range(MOST_COMMON):
+        witness = common_witness(canon, split, number)
+        if witness < 0:
+            return False
+        if _has_witness(store, grammar, canon, packed, witness):
+            return True
+    return False
+
+
+@kernel
+def leads_on(store, grammar, canon, number, packed, split):
+    """Whether a witness that is known for all tokens can follow; remembered as `is_safe` is."""
+    if number == NO_NUMBER or split >= MEMO_BITS:
+        return _has_common_witness(store, grammar, canon, packed, split)
+    memo = block(canon, SAFE_MEMO) + number * MEMO_BYTES + 16
+    asked, bit = load_i64(memo), 1 << split
+    if asked & bit == 0:
+        store_i64(memo, asked | bit)
+        if _has_common_witness(store, grammar, canon, packed, split):
+            store_i64(memo + 8, load_i64(memo + 8) | bit)
+    return load_i64(memo + 8) & bit != 0
 
 
 @kernel
@@ -130,6 +168,8 @@ def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
     never_inline()
     if chain == NO_CHAIN:
+        if _has_common_witness(store, grammar, canon, packed, split):
+            return FOLLOWS_ON
         if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
             return FOLLOWS_ON
         if _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token)):
@@ -175,16 +215,13 @@ def _note_witness(store, canon, entry, token, after):
     never_inline()
     queue = block(canon, QUEUE)
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
-    key = (load_i64(queue + 8) << 21) | load_i64(queue + 16)
-    if map_get(canon, WITNESSES, key) >= 0:
-        key |= SECOND
-    if load_i64(queue + 24) != NO_CHAIN or map_get(canon, WITNESSES, key) >= 0:
+    if load_i64(queue + 24) != NO_CHAIN:
         return
     text, n_bytes = 0, 0
     while True:
         first, last = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
         n_bytes += last - first
-        if n_bytes > 3:
+        if n_bytes > MOST_BYTES:
             return
         for at in range(last - 1, first - 1, -1):
             if load_u8(data + at) == 0:
@@ -194,7 +231,12 @@ def _note_witness(store, canon, entry, token, after):
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    if canon[BYTES_USED] <= canon[SHARED_BYTES]:
+    key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), 2
+    if look_up(canon, FOLLOWS, load_i64(queue + 8), token) == look_up(canon, BREAKS, load_i64(queue + 8), token):
+        key, most = key | ANY_TOKEN, MOST_COMMON
+    while most > 0 and map_get(canon, WITNESSES, key) >= 0:
+        key, most = key + SECOND, most - 1
+    if most > 0 and canon[BYTES_USED] <= canon[SHARED_BYTES]:
         put_witness(canon, key, text, after)
 
 
@@ -205,6 +247,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     ensure(canon, QUEUE, MOST_ENTRIES * ENTRY * 8)
     _write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon[IS_OPEN] = 0
+    grammar[IS_UNCERTAIN] = 0
     is_inside = packed >> 32 == INSIDE_PLACE
     budget = canon[INSIDE_BUDGET] if is_inside else canon[BUDGET]
     n_entries, entry, is_cut = 1, 0, False
@@ -243,7 +286,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             if budget == 0:
                 return CUT
         entry += 1
-    if is_cut or canon[IS_OPEN] != 0:
+    if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT
     for entry in range(1, n_entries):
         _note_verdict(canon, memo, entry, NOTHING_FOLLOWS)

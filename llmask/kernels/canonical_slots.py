@@ -58,9 +58,10 @@ ORDER = END + 1  # int32[n]: tokens
 ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
 ODD = ORDER_KINDS + 1  # int32[N_ODD]: odd tokens
 N_ODD = ODD + 1
+MEETS_ODD = N_ODD + 1  # uint8[n]: 1 if it merges with a token on the left spine of an odd one
 
 # --- words that are tokens (canonical_chains.py)
-N_CHAINS = N_ODD + 1
+N_CHAINS = MEETS_ODD + 1
 CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
 CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
@@ -69,10 +70,12 @@ CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end
 # --- found so far
 PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
-INSIDE = WITNESSES + 3  # map: mask, split state -> tokens inside of lexemes, in TOKENS, see canonical_inside.py
+INSIDE = WITNESSES + 3  # map: mask or lexer state, split state -> tokens inside of lexemes, see canonical_inside.py
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
 GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
-LIVE_ASCII = GROUPED + 3  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
+ANSWERS = GROUPED + 3  # int64[..., 3]: addresses of both, and the first byte, while a mask is made
+EXIT_MEMO = ANSWERS + 1  # see canonical_exits.py
+LIVE_ASCII = EXIT_MEMO + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 # --- scratch
@@ -99,6 +102,6 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, LIVE_ASCII, LIVE_HIGH),
+    *(GROUPED, GROUPED + 1, ANSWERS, EXIT_MEMO, LIVE_ASCII, LIVE_HIGH),
     *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, BITS, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO),
 )

@@ -44,7 +44,7 @@ from .memory import EXCEEDED, block, ensure, get_i32, put_i32
 from .records import FIRST_PLACE, NO_RECORD, known_place_after, place_after, row_of
 from .token_sets import TOKEN_STEP, ends_behind, token_goto
 
-CONFIGURATION_FIELDS = 15
+CONFIGURATION_FIELDS = 16
 C_PLACE = 0
 C_STATE = 1
 C_MASK_KIND = 2  # see masks.py
@@ -60,6 +60,7 @@ C_MAY_REPEAT = 11  # 1 when a value that ends here may be one of the set
 C_NAMING = 12  # place + 1 whose row names tokens that may come next, 0 = none, see token_sets.py
 C_FIRST_NAMED = 13  # where these lie in the pool of CROSSINGS, or number of their own mask
 C_N_NAMED = 14  # how many they are, those of the rest of the mask left aside; OWN_MASK = in a mask
+C_BASE = 15  # the configuration of the bare row, where a mask has its crossing tokens and more, see masks.py
 
 OWN_MASK = -1
 NO_PLACE_NAMES = -1

@@ -5,16 +5,20 @@ ends, depends on the lexer state and the node alone, so the store knows it (part
 from, in the part's row. Behind an operator the 60,000 tokens that begin with a blank are such a part: 0.3 ms in place
 of 10.
 
-In: trie nodes. Out: CROSSING, POINTS, PARTS. Cost: nanoseconds.
+Canonical masks have to know where every token leads: to a place and a lexer state, or, where something is recorded that
+the walk does not look at, to a *bare* row, of which only is taken what holds for all records.
+
+In: trie nodes. Out: CROSSING, CROSSING_ENDS, POINTS, PARTS. Cost: nanoseconds.
 """
 
 from __future__ import annotations
 
 from .constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
-from .grammar_slots import CROSSING, LISTS_PARTS, N_CROSSING, N_PARTS, N_POINTS, PARTS, POINTS
+from .grammar_slots import CANON, CROSSING, CROSSING_ENDS, LISTS_PARTS, N_CROSSING, N_PARTS, N_POINTS, PARTS, POINTS
 from .hot_rows import HOT_DEAD, hot_row, hot_step
 from .jit import kernel, never_inline
-from .memory import block, ensure, get_i32, get_i64, get_u8, put_i32
+from .memory import block, ensure, get_i32, get_i64, get_u8, put_i32, put_i64
+from .records import MOST_ROWS
 from .store_slots import CHILD_BYTE, CHILD_FIRST, DUPLICATES, LEAST_PART, N_DUPLICATES, TRIE
 
 WHOLE = 0  # kinds of points
@@ -28,27 +32,33 @@ P_NODE = 2
 PART_FIELDS = 3
 NO_HOT_ROW = -1
 
+# where a token leads: a packed place and lexer state, with BARE where the place is a bare row, or
+NO_END = -1  # it has to be read to know
+BARE = MOST_ROWS << 32
+
 
 @kernel
-def allow(store, grammar, node):
-    """List the token that ends at a trie node, and those with the same bytes."""
+def allow(store, grammar, node, end):
+    """List the token that ends at a trie node, and those with the same bytes; they lead to `end`."""
     never_inline()
     token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
     if token < 0:
         return
-    allow_token(grammar, token)
+    allow_token(grammar, token, end)
     if store[N_DUPLICATES] != 0:
         other = get_i32(block(store, DUPLICATES), token)
         while other != 0:
-            allow_token(grammar, other)
+            allow_token(grammar, other, end)
             other = get_i32(block(store, DUPLICATES), other)
 
 
 @kernel
-def allow_token(grammar, token):
+def allow_token(grammar, token, end):
     """List a token."""
     n = grammar[N_CROSSING]
     put_i32(ensure(grammar, CROSSING, (n + 1) * 4), n, token)
+    if grammar[CANON] != 0:
+        put_i64(ensure(grammar, CROSSING_ENDS, (n + 1) * 8), n, end)
     grammar[N_CROSSING] = n + 1
 
 

@@ -21,8 +21,8 @@ In: the tables, a row and a lexer state. Out: tokens in CROSSING, points in POIN
 
 from __future__ import annotations
 
-from .configurations import REFUSED, start_after, step
-from .crossed import BELOW, ENDING, NO_HOT_ROW, POINT_KINDS, WHOLE, allow, is_part, note_part, note_point
+from .configurations import REFUSED, pack, start_after, step
+from .crossed import BARE, BELOW, ENDING, NO_END, NO_HOT_ROW, POINT_KINDS, WHOLE, allow, is_part, note_part, note_point
 from .earley_rows import (
     BEGINS,
     IS_LIMITED,
@@ -35,7 +35,7 @@ from .earley_rows import (
     row_field,
 )
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
-from .grammar_slots import IGNORED, PATH, REPEATS, WALK_FRAMES
+from .grammar_slots import BARE_WALK, CANON, IGNORED, PATH, REPEATS, WALK_FRAMES
 from .hot_rows import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from .jit import kernel, never_inline
 from .lexer_states import (
@@ -149,6 +149,17 @@ def _goes_on(store, grammar, state):
 
 
 @kernel
+def _end(grammar, place, state, walk, flags):
+    """Where a token leads, as CROSSING_ENDS has it."""
+    end = pack(place, state)
+    if walk == ONE_RECORD:
+        return end
+    if flags & BEGUN != 0 or has_flag_of_row(grammar, place, RECORDS_HERE):
+        return end | BARE
+    return end | grammar[BARE_WALK]
+
+
+@kernel
 def _push_frame(store, grammar, depth, node, place, state, inside, flags):
     never_inline()
     first = block(store, CHILD_FIRST)
@@ -254,8 +265,8 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             continue
         node = get_i32(child_node, child - 1)
         is_leaf = get_i32(child_first, node) == get_i32(child_first, node + 1)
-        if is_leaf and not has_flag_of_row(grammar, row_of(grammar, place), RECORDS_HERE):
-            allow(store, grammar, node)
+        if is_leaf and grammar[CANON] == 0 and not has_flag_of_row(grammar, row_of(grammar, place), RECORDS_HERE):
+            allow(store, grammar, node, NO_END)
             continue
         state = -entry if entry < 0 else hot_state(store, entry - HOT_FIRST)
         byte = get_u8(child_byte, child - 1)
@@ -264,7 +275,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         if flags & OPENED != 0 and not is_left_out(store, grammar, state):
             is_key = byte == QUOTE and entry >= 0
             if is_key:
-                allow(store, grammar, node)
+                allow(store, grammar, node, NO_END)
             note_point(store, grammar, node, BELOW if is_key else WHOLE)
             continue
         if _is_tentative(grammar, place, walk):
@@ -281,14 +292,14 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
             uncertainty = _uncertainty(grammar, place, walk, flags)
             if uncertainty != 0:
                 if uncertainty == IS_UNDECIDED:
-                    allow(store, grammar, node)
+                    allow(store, grammar, node, NO_END)
                 note_point(store, grammar, node, BELOW if uncertainty == IS_UNDECIDED else WHOLE)
                 continue
             if walk != ONE_RECORD:
                 place &= ROW_BITS
             state = start_after(store, grammar, place, ended)
             flags |= _begins_in(grammar, place)
-        allow(store, grammar, node)
+        allow(store, grammar, node, _end(grammar, place, state, walk, flags))
         if state == DEAD or is_leaf:
             continue
         if walk == SHARED and flags == 0 and _is_plain(grammar, place):
@@ -343,13 +354,13 @@ def cross(store, grammar, row, state, first, n, record):
         flags = row_field(grammar, target & ROW_BITS, R_FLAGS)
         if flags & IS_UNDECIDED != 0:
             if finished and flags & IS_NOWHERE == 0:
-                allow(store, grammar, node)
+                allow(store, grammar, node, NO_END)
             kind = ENDING if not finished else BELOW if flags & IS_NOWHERE == 0 else WHOLE
             note_point(store, grammar, node, kind)
             continue
         start = start_after(store, grammar, target & ROW_BITS, scanned)
         if finished:
-            allow(store, grammar, node)
+            allow(store, grammar, node, _end(grammar, target & ROW_BITS, start, walk, 0))
         if start == DEAD or get_i32(child_first, node) == get_i32(child_first, node + 1):
             continue
         if finished and walk == SHARED and _is_plain(grammar, target & ROW_BITS):
@@ -377,7 +388,7 @@ def walk_point(store, grammar, place, state, point):
         place = packed >> 32
         state = packed & 0xFFFFFFFF
     if kind == WHOLE:
-        allow(store, grammar, node)
+        allow(store, grammar, node, pack(place, state))
     if kind == ENDING:
         _walk(store, grammar, node, place, state, state_field(store, state, S_ACCEPTS), 1, ONE_RECORD)
     elif state != DEAD:

@@ -81,7 +81,11 @@ CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see co
 N_CONFIGURATIONS = CONFIGURATIONS + 1
 CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
 N_CROSSING = CROSSING + 1
-NAMED = N_CROSSING + 1  # int32[...]: tokens that the row names, while a mask is made
+CROSSING_ENDS = N_CROSSING + 1  # int64[...]: where each leads, if masks are canonical, see crossed.py
+BARE_WALK = CROSSING_ENDS + 1  # what is added to these: BARE, or 0
+PATH_ENDS = BARE_WALK + 1  # int64[...]: places and states behind the bytes of a token
+IS_UNCERTAIN = PATH_ENDS + 1  # 1: a step from a bare row depended on a text, see canonical_ends.py
+NAMED = IS_UNCERTAIN + 1  # int32[...]: tokens that the row names, while a mask is made
 CROSSINGS = NAMED + 1  # lists of such tokens; many configurations have the same
 OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the grammar
 N_OWN_MASKS = OWN_MASKS + 1
@@ -107,8 +111,9 @@ POSITION_IDS = CONTEXTS + 3  # map: configuration, context -> position
 POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical_positions.py
 N_POSITIONS = POSITIONS + 1
 STEPS = N_POSITIONS + 1  # map: position, token -> position
-LISTED = STEPS + 3  # map: configuration -> its tokens with where they lead, in TOKENS
-REMOVED = LISTED + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
+LISTED = STEPS + 3  # map: configuration -> its crossing tokens with where they lead, in TOKENS, see listings.py
+OF_BARE = LISTED + 3  # map: configuration of a bare row, split state -> what all records answer, in TOKENS
+REMOVED = OF_BARE + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
 
 # --- how sequences can end, see finish_costs.py and finish_paths.py
 STATE_COSTS = REMOVED + 3  # int32[n_states, COST_FIELDS]
@@ -134,10 +139,11 @@ GRAMMAR_BLOCKS = (
     *(VALUE_STACK, VALUE_ORDER, NUMERAL),
     *(SETS, SETS + 1, SETS + 2, SET_IN_PROGRESS, KERNELS, KERNELS + 1, KERNELS + 2),
     *(ROWS, ROW_POOL, GOTO, GOTO + 1, ITEMS, ITEM_INDEX, EXPECTED, CONFIGURATION_IDS, CONFIGURATION_IDS + 1),
-    *(CONFIGURATIONS, CROSSING, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS, WALK_FRAMES),
+    *(CONFIGURATIONS, CROSSING, CROSSING_ENDS, PATH_ENDS, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS),
+    WALK_FRAMES,
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
-    *(LISTED, LISTED + 1, REMOVED, REMOVED + 1),
+    *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),
     *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
     *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH, SPELLED_BYTES),

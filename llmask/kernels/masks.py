@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from .configurations import (
     C_ACCEPTS,
+    C_BASE,
     C_FIRST,
     C_FIRST_NAMED,
     C_FIRST_POINT,
@@ -37,9 +38,12 @@ from .configurations import (
     pack,
     put_configuration_field,
 )
-from .crossed import P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
+from .crossed import BARE, NO_END, P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
 from .crossing import cross, cross_exits, walk_point
+from .earley_rows import RECORDS_HERE, has_flag_of_row
 from .grammar_slots import (
+    BARE_WALK,
+    CANON,
     CONFIGURATIONS,
     CROSSING,
     CROSSINGS,
@@ -59,6 +63,7 @@ from .grammar_slots import (
 from .interning import POOL, intern_list, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
+from .listings import keep_listing, list_parts
 from .memory import (
     EXCEEDED,
     block,
@@ -99,6 +104,7 @@ def build_mask(store, grammar, configuration):
     grammar[N_PARTS] = 0
     n_tokens = 0
     n_in_parts = 0
+    n_shared = 0
     accepts = configuration_field(grammar, configuration, C_ACCEPTS)
     state = DEAD
     if configuration != ENDED:
@@ -112,11 +118,13 @@ def build_mask(store, grammar, configuration):
             n_tokens = state_field(store, twin, S_N_TOKENS)
             if row_of(grammar, place) == place:
                 grammar[LISTS_PARTS] = 1
+                grammar[BARE_WALK] = BARE if has_flag_of_row(grammar, place, RECORDS_HERE) else 0
                 cross_exits(store, grammar, place, state, twin, NO_RECORD)
                 n_in_parts = _cross_parts(store, grammar)
                 grammar[LISTS_PARTS] = 0
             else:
-                _cross_with_record(store, grammar, place, state, twin)
+                grammar[BARE_WALK] = BARE
+                n_shared = _cross_with_record(store, grammar, configuration, state, twin)
             for i in range(grammar[N_POINTS]):
                 if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
                     walk_point(store, grammar, place, state, get_i32(block(grammar, POINTS), i))
@@ -141,6 +149,9 @@ def build_mask(store, grammar, configuration):
     if configuration_field(grammar, configuration, C_NAMING) != 0:
         kind |= HAS_NAMED
         _add_named(store, grammar, configuration, state)
+    if grammar[CANON] != 0:
+        list_parts(store, grammar)
+        keep_listing(store, grammar, configuration, n_shared)
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
 
@@ -168,7 +179,7 @@ def _cross_parts(store, grammar):
         else:
             first = part_field(store, part, M_MASK)
             for j in range(first, first + n):
-                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j))
+                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j), NO_END)
         first = part_field(store, part, M_FIRST_EXIT)
         cross(store, grammar, row, state, first, part_field(store, part, M_N_EXITS), NO_RECORD)
         i += 1
@@ -244,17 +255,23 @@ def _allow_named(store, grammar, configuration, words):
 
 
 @kernel
-def _cross_with_record(store, grammar, place, state, twin):
-    """List the crossing tokens of a place with a record, and its points: mostly those of all records."""
+def _cross_with_record(store, grammar, configuration, state, twin):
+    """List the crossing tokens of a configuration with a record, and its points: mostly those of all records.
+
+    Returns how many of the tokens are those of all records, which C_BASE has.
+    """
     never_inline()
+    place = configuration_field(grammar, configuration, C_PLACE)
     row = row_of(grammar, place)
     shared = configuration_of(store, grammar, pack(row, state))
     if shared < 0:
-        return
+        return 0
     if configuration_field(grammar, shared, C_SHARED) == 0:
         cross_exits(store, grammar, row, state, twin, NO_RECORD)
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
-            return
+            return 0
+        if grammar[CANON] != 0:
+            keep_listing(store, grammar, shared, 0)
         n = grammar[N_CROSSING]
         number = intern_list(grammar, CROSSINGS, ensure(grammar, CROSSING, 4), 0, n)
         put_configuration_field(grammar, shared, C_FIRST, list_offset(grammar, CROSSINGS, number))
@@ -270,9 +287,11 @@ def _cross_with_record(store, grammar, place, state, twin):
     record = record_of(grammar, place)
     if configuration_field(grammar, shared, C_MAY_REPEAT) != 0 and could_repeat(grammar, record):
         cross_exits(store, grammar, row, state, twin, record)
-        return
+        return 0
     _append(grammar, CROSSING, N_CROSSING, shared, C_FIRST, C_N)
     _append(grammar, POINTS, N_POINTS, shared, C_FIRST_POINT, C_N_POINTS)
+    put_configuration_field(grammar, configuration, C_BASE, shared)
+    return grammar[N_CROSSING]
 
 
 @kernel

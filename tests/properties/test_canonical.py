@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from dataclasses import replace
@@ -151,3 +152,68 @@ def test_vocabularies_of_models(shared_dir: Path, model: str) -> None:
     for seed in range(8):
         walker.walk(grammar, random.Random(seed))
     assert walker.counts["dead ends"] == walker.counts["not canonical"] == grammar.n_cut == 0
+
+
+LETTERS = ["a", "b", "na", ":"]
+FINITE = {  # schemas with the documents that fulfil them
+    "unique strings": (
+        {"type": "array", "uniqueItems": True, "items": {"enum": LETTERS}, "maxItems": 3},
+        [list(some) for n in range(4) for some in itertools.permutations(LETTERS, n)],
+    ),
+    "unique arrays": (
+        {"type": "array", "uniqueItems": True, "items": {"enum": [[], [1], ["na", 1], [1, [1]]]}, "maxItems": 2},
+        [list(some) for n in range(3) for some in itertools.permutations([[], [1], ["na", 1], [1, [1]]], n)],
+    ),
+    "free keys": (
+        {"type": "object", "propertyNames": {"enum": LETTERS}, "additionalProperties": {"enum": [1, "}"]}},
+        [
+            dict(zip(keys, values, strict=True))
+            for n in range(len(LETTERS) + 1)
+            for keys in itertools.permutations(LETTERS, n)
+            for values in itertools.product([1, "}"], repeat=n)
+        ],
+    ),
+    "items in unique objects": (
+        {
+            "type": "array",
+            "uniqueItems": True,
+            "maxItems": 2,
+            "items": {
+                "type": "object",
+                "properties": {"id": {"enum": LETTERS}, "na": {"enum": [12, "me"]}},
+                "required": ["id", "na"],
+                "additionalProperties": False,
+            },
+        },
+        [
+            [dict(sorted({"id": first, "na": second}.items(), reverse=turned)) for (first, second), turned in some]
+            for n in range(3)
+            for pairs in itertools.permutations(list(itertools.product(LETTERS, [12, "me"])), n)
+            for some in itertools.product(*(((pair, False), (pair, True)) for pair in pairs))
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_masks_of_recorded_values_are_those_of_all_documents(
+    compiler: llmask.Compiler, rng: random.Random, name: str
+) -> None:
+    """What was read before decides what may follow: every document, token by token."""
+    tok = compiler.tokenizer
+    schema, values = FINITE[name]
+    grammar = compiler.json_schema(
+        schema, property_order="any", whitespace="compact", unique_keys=True, numbers="plain", escapes="minimal"
+    )
+    expected: dict[tuple[int, ...], set[int]] = {}
+    documents = [[*tok.encode(json.dumps(value, separators=(",", ":"))), tok.eos_ids[0]] for value in values]
+    for ids in documents:
+        for n, token in enumerate(ids):
+            expected.setdefault(tuple(ids[:n]), set()).add(token)
+    for ids in rng.sample(documents, min(len(documents), 150)):
+        matcher = grammar.matcher()
+        for n, token in enumerate(ids):
+            assert read_mask(matcher, tok.vocab_size) == expected[tuple(ids[:n])], matcher.text()
+            matcher.accept_token(token)
+        assert matcher.is_terminated()
+    assert grammar.n_cut == 0

@@ -12,6 +12,7 @@ In: the text of a grammar. Out: characters, and errors with their place. Cost: n
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -20,6 +21,7 @@ from llmask.errors import GrammarError
 
 SHOWN = 100  # characters of a line that an error shows
 MAX_NAMES = 1000  # names among which a similar one is looked for
+NEWLINE = re.compile("\n")
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -39,6 +41,7 @@ class Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self._line_starts: list[int] | None = None
         for at in (text.find("\0"), next((n for n, c in enumerate(text) if "\ud800" <= c <= "\udfff"), -1)):
             if at >= 0:
                 raise self.error(f"the grammar holds U+{ord(text[at]):04X}, which is no text", "take it out", at)
@@ -59,8 +62,11 @@ class Scanner:
         return f"{self.short_place(at)}\n    {shown}\n    {blanks}^"
 
     def short_place(self, at: int) -> str:
-        """Line and column of a character."""
-        return f"line {self.text.count(chr(10), 0, at) + 1}, column {at - self.text.rfind(chr(10), 0, at)}"
+        """Line and column of a character. Where lines begin is found out once: every rule asks for its place."""
+        if self._line_starts is None:
+            self._line_starts = [0, *(found.end() for found in NEWLINE.finditer(self.text))]
+        line = bisect_right(self._line_starts, at)
+        return f"line {line}, column {at - self._line_starts[line - 1] + 1}"
 
     def peek(self, offset: int = 0) -> str:
         """A character that is still to be read, the empty string behind the last one."""

@@ -95,6 +95,7 @@ class ArrayLayout:
     """
 
     def __init__(self, translation: Translation, parts: list[Part]) -> None:
+        translation.count_work(len(parts) // 4)
         self.prefixes: list[list[SchemaAt]] = []
         self.others: list[SchemaAt] = []
         self.counted: list[Counted] = []

@@ -26,6 +26,7 @@ from llmask.frontends.json_schema.synthetic import all_of, negated
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
+MERGE_WORK = 10  # an alternative merged with what stands beside it, besides the schemas in it: they are looked at again
 SchemaAt = tuple[Any, Path]
 Part = tuple[dict[Any, Any], Path, Shape]  # a schema object, its place, what its keys say
 
@@ -89,6 +90,7 @@ def with_alternative(
     translation: Translation, conjunction: Conjunction, index: int, schemas: list[SchemaAt]
 ) -> Conjunction:
     """The same, with `schemas` in place of the choice number `index`."""
+    translation.count_work(MERGE_WORK + len(conjunction.parts) // 4)
     choice = conjunction.choices[index]
     chosen = Conjunction()
     chosen.seen = set(conjunction.seen)
@@ -112,6 +114,7 @@ def _add(
     if schema is False:
         conjunction.false_at = path
         return
+    translation.count_work()
     identity = translation.identity(schema, path)
     if identity in open_ids:
         raise GrammarError("the schema refers to itself without describing anything", pointer(path))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
 
 MAX_VALUE_DEPTH = 100
+VALUE_WORK = 4  # an array or object beside keywords, besides its parts: layouts are made for it
 
 
 def type_of(value: Any, path: Path) -> str:
@@ -141,6 +142,7 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
 
 
 def _array_fulfils(translation: Translation, value: list[Any], parts: list[Part]) -> bool:
+    translation.count_work(VALUE_WORK)
     layout = ArrayLayout(translation, parts)
     if layout.low > len(value) or (layout.high is not None and len(value) > layout.high):
         return False
@@ -159,6 +161,7 @@ def _array_fulfils(translation: Translation, value: list[Any], parts: list[Part]
 
 
 def _object_fulfils(translation: Translation, value: dict[str, Any], parts: list[Part]) -> bool:
+    translation.count_work(VALUE_WORK)
     for schema, path, shape in parts:
         if not all(name in value for name in schema.get("required", ())):
             return False

@@ -66,7 +66,7 @@ def with_few_keys_declared(translation: Translation, layout: Layout) -> Layout:
     entries, cells = list(layout.entries), []
     most = min(max(FEW_KEYS, layout.low), translation.options.limits.max_tracked_names)
     for cell in layout.cells:
-        names = texts_of(translation.nodes, cell.keys, most)
+        names = texts_of(translation, cell.keys, most)
         if names is None:
             cells.append(cell)
         else:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.translation import Translation
 
+KEY_WORK = 5  # a way to be a free key: states, edges and a place, besides the schemas of the place
+
 
 def emit_set_object(
     translation: Translation, wanted: CountedObject, rule: RuleId, start: StateId, end: StateId, depth: int
@@ -151,6 +153,7 @@ class _SetObject:
                     self._write_entry(at, entry, here, after[seen], seen)
             for cell in wanted.cells:
                 for added in self._choices(cell.witnesses & ~seen):
+                    self.translation.count_work(KEY_WORK)
                     there = seen | added
                     named = rules.state(rule)
                     if self.is_tracked:

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
-MERGE_WORK = 20  # an alternative merged with what stands beside it: what lies in it is written once more
 
 
 class Translation(Context):
@@ -308,7 +307,7 @@ class Translation(Context):
             others = overlaps(self, rest, choice)
         spellings: list[bytes] = []
         for at, member in enumerate(choice.schemas):
-            self.count_work(1 if is_bare else MERGE_WORK)
+            self.count_work()
             schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
             if not is_bare:
                 other = with_alternative(self, conjunction, index, schemas)

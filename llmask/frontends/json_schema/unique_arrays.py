@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
+from llmask.frontends.json_schema.conjunction import conjunction_of
 from llmask.frontends.json_schema.different_objects import all_but
 from llmask.frontends.json_schema.divided_items import LITERALS, item_parts
 from llmask.frontends.json_schema.finite import finite_values
-from llmask.frontends.json_schema.instances import equality_key
+from llmask.frontends.json_schema.instances import equality_key, type_of
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import (
     CALL_MANY,
     CALL_NEW,
@@ -59,9 +61,34 @@ def without_values(translation: Translation, schemas: list[SchemaAt], texts: lis
 
 
 def _rule_without(translation: Translation, schemas: list[SchemaAt], values: list[Any], path: Path) -> RuleId:
-    if values:
-        schemas = [*schemas, all_but(translation, values, path)]
-    return translation.rule_of(schemas) if schemas else translation.any_rule()
+    """Rule of everything that fulfils `schemas` but `values`.
+
+    Objects and arrays of which no value is one are a rule that all variants share: the first mask behind a quote asked
+    for 90 of them, a text each, and wrote 12,000 edges over objects in each of 30.
+    """
+    if not values:
+        return translation.rule_of(schemas) if schemas else translation.any_rule()
+    named = {kind if (kind := type_of(value, path)) != "integer" else "number" for value in values}
+    allowed = types_of(conjunction_of(translation, schemas).parts)
+    others = [kind for kind in allowed if kind not in named and (kind != "integer" or "number" not in named)]
+    refused = all_but(translation, values, path)
+    if len(others) == len(allowed) or not {"object", "array"}.intersection(others):
+        return translation.rule_of([*schemas, refused])
+    rules = translation.rules
+    rule = rules.rule(pointer(path))
+    last = rules.state(rule)
+    rules.final(last)
+    for part in (
+        [*schemas, _typed(translation, others, path)],
+        [*schemas, _typed(translation, [kind for kind in allowed if kind not in others], path), refused],
+    ):
+        rules.call(rules.start_state(rule), translation.rule_of(part), last)
+    return rule
+
+
+def _typed(translation: Translation, kinds: list[str], path: Path) -> SchemaAt:
+    """The schema of all values of some types."""
+    return translation.synthetic(("types", *kinds), lambda: {"type": kinds}), path
 
 
 def _values_of(texts: list[bytes]) -> list[Any]:

@@ -191,5 +191,8 @@ class Alphabet:
         found: list[int] | None = self.nodes.memo.get(key)
         if found is None:
             self.budget.spend(DERIVATIVES, 256)
-            found = self.nodes.memo[key] = [self.nodes.derivative(node, byte) for byte in range(256)]
+            first = self.nodes.first_bytes(node)
+            found = self.nodes.memo[key] = [
+                self.nodes.derivative(node, byte) if first >> byte & 1 else self.nodes.EMPTY for byte in range(256)
+            ]
         return found

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Items
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from llmask.derivatives.code_points import TEXT, CodePointSet
@@ -31,6 +32,7 @@ from llmask.frontends.regex.shapes import (
     character_sets,
     looks_ahead,
     parts_of,
+    rounds_in,
     single_character,
     takes_one_character,
     without_inner_counter,
@@ -159,18 +161,21 @@ class Meaning:
         return self.nodes.union([self._node(option) for option in tree.options])
 
     def _row(self, parts: Items[Tree]) -> list[int]:
-        """Nodes of parts in a row; single characters side by side are one literal, which nodes step through faster."""
+        """Nodes of parts in a row, what stands there many times in turn counted."""
+        row = [_only_character(part) or self._node(part) for part in parts]
         found: list[int] = []
-        literal = ""
-        for part in parts:
-            if isinstance(part, Chars) and len(part.members) == 1:
-                literal += chr(part.members.bounds[0])
-                continue
-            if literal:
-                found.append(self.spelling.literal(self.nodes, literal))
-                literal = ""
-            found.append(self._node(part))
-        return [*found, self.spelling.literal(self.nodes, literal)] if literal else found
+        for first, end, n in rounds_in(row):
+            piece = self._joined(row[first:end])
+            found += piece if n == 1 else [self.nodes.repeat(self.nodes.concat(piece), n, n)]
+        return found
+
+    def _joined(self, row: Items[str | int]) -> list[int]:
+        """Characters side by side are one literal, which nodes step through faster."""
+        found: list[int] = []
+        for is_text, group in groupby(row, lambda part: isinstance(part, str)):
+            members = list(group)
+            found += [self.spelling.literal(self.nodes, "".join(map(str, members)))] if is_text else map(int, members)
+        return found
 
     # --- trees that do, from the end
 
@@ -332,3 +337,9 @@ class Meaning:
         if rest == nodes.EPSILON and isinstance(tail, int):
             return nodes.EPSILON if nodes.is_nullable(tail) else nodes.EMPTY
         return self.equations.intersect(rest, tail)
+
+
+def _only_character(tree: Tree) -> str | None:
+    if isinstance(tree, Chars) and len(tree.members) == 1:
+        return chr(tree.members.bounds[0])
+    return None

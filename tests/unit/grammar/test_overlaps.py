@@ -137,3 +137,15 @@ def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Cal
         n_exact += not told
         n_wrong += not same
     assert n_wrong > 5
+
+
+def test_rows_of_parts_that_may_all_be_left_out_are_too_much_to_look_at(store: Store) -> None:
+    """Behind each of n names may be each later one: 3,000 of them took 15 seconds and a gigabyte."""
+
+    def row(n: int) -> Any:
+        names = [f"x{at}" for at in range(n)]
+        parts = {name: Repeat(Lexeme(store.nodes.literal(name.encode()), name), 0, 1) for name in names}
+        return lower(store.nodes, Grammar({"start": sequence(map(Reference, names)), **parts})).rules
+
+    assert overlaps(store.nodes, row(30))[0] is not None
+    assert overlaps(store.nodes, row(1000)) == (None, 0)

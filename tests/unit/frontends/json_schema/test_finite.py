@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from llmask.frontends.json_schema import SchemaOptions
+from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema import SchemaOptions, conjunction, finite
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key
 from llmask.frontends.json_schema.pointers import ROOT
 from llmask.frontends.json_schema.translation import Translation
+from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import VALUES, cases, rooted, schemas, valid_values
 
 
@@ -87,3 +89,40 @@ def test_no_value_is_missing(judge: Any, schema: Any, definition: Any) -> None:
         keys = {equality_key(value, ROOT) for value in found}
         assert {equality_key(VALUES[at], ROOT) for at in valid_values(root, 2020)} <= keys
         assert all(judge.is_valid(root, value) for value in found)
+
+
+def test_alternatives_that_are_merged_while_values_are_listed_are_counted(
+    judge: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sixteen choices that nothing decides: 65,536 ways, each with its schemas merged anew, of which none was counted.
+
+    A schema of 800 characters took five seconds to reach the limit.
+    """
+    n_merged = 0
+    merge = conjunction.with_alternative
+
+    def merge_and_count(*given: Any) -> Any:
+        nonlocal n_merged
+        n_merged += 1
+        return merge(*given)
+
+    monkeypatch.setattr(finite, "with_alternative", merge_and_count)
+    choices = [{"anyOf": [{"multipleOf": 0.5}, {"multipleOf": 0.25 / n}]} for n in range(1, 17)]
+    schema = {"type": "integer", "minimum": 1, "maximum": 0, "allOf": choices}
+    translation = Translation(judge.nodes, schema, SchemaOptions(limits=Limits(max_schema_keywords=20_000)))
+    with pytest.raises(LimitExceeded, match="max_schema_keywords"):
+        finite_values(translation, [(schema, ROOT)], 20)
+    assert 0 < n_merged <= 2000
+
+
+def test_states_of_patterns_are_counted_whatever_the_store_remembers(judge: Any) -> None:
+    """Patterns of 15 characters with 180 states each: 300 of them took twelve seconds and counted as 300 steps."""
+
+    def work(pattern: str) -> int:
+        schema = {"type": "string", "pattern": pattern}
+        translation = Translation(judge.nodes, schema, SchemaOptions())
+        assert finite_values(translation, [(schema, ROOT)], 20) is not None
+        return translation._work
+
+    assert work("^(?:abq){60}$") >= 10 * 180
+    assert work("^(?:abq){60}$") == work("^(?:abr){60}$")

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from llmask.errors import UnsatisfiableSchema
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.translation import Translation
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
 UNIQUE = {"type": "array", "uniqueItems": True}
@@ -124,3 +126,27 @@ def test_random_arrays_agree(judge: Any, schema: Any) -> None:
 @cases(40, schema=ARRAY)
 def test_every_array_that_is_begun_can_be_ended(judge: Any, schema: Any) -> None:
     assert dead_end(judge, {**UNIQUE, **schema}, most=250) is None
+
+
+def test_rules_without_a_text_share_what_is_no_text(judge: Any) -> None:
+    """The mask behind a quote asks for a rule without each text that may end there: thirty times all objects."""
+    members = {f"k{at}": {"enum": [at, {"a": at}]} for at in range(100)}
+    objects = {"type": "object", "properties": members, "additionalProperties": False}
+    schema = {"type": "array", "uniqueItems": True, "items": {"anyOf": [{"type": "string"}, objects, {"enum": [[1]]}]}}
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    translation.run()
+    rule = next(iter(translation.variants))
+
+    def n_edges(texts: list[bytes]) -> int:
+        before = len(translation.rules.edges)
+        translation.make_variant(rule, texts)
+        return len(translation.rules.edges) - before
+
+    first = n_edges([b'"a"'])
+    assert first > 100
+    assert n_edges([b'"b"']) < first / 10
+    assert n_edges([b'"a"', b'"b"']) < first / 10
+    assert n_edges([b'{"k0":0}']) > 100
+    valid = [["a", {"k0": 0}, [1], "b", {"k0": {"a": 0}}], [{"k0": 0}, {"k1": 1}, "a"], []]
+    invalid = [["a", {"k0": 0}, "a"], [{"k0": 0}, "a", {"k0": 0}], [[1], "a", [1]], [{"a": 1}], [1]]
+    judge.agrees(schema, valid, invalid)

@@ -181,6 +181,16 @@ def test_characters_side_by_side_are_one_literal(nodes: Any) -> None:
     assert compile_pattern(nodes, "aé(bc)d") == nodes.concat(parts)
 
 
+def test_what_stands_many_times_in_a_row_is_counted(nodes: Any) -> None:
+    """Search for "xxx...": as many beginnings were alive as there are letters, and 10,000 took ten seconds."""
+    assert compile_pattern(nodes, "x" * 1000) == compile_pattern(nodes, "x{1000}")
+    assert compile_pattern(nodes, "a" + "[xy]z" * 200 + "b") == compile_pattern(nodes, "a(?:[xy]z){200}b")
+    node = compile_pattern(nodes, "ab" * 100 + "c")
+    assert nodes.matches(node, b"ab" * 100 + b"c")
+    assert not nodes.matches(node, b"ab" * 99 + b"c")
+    assert not nodes.matches(node, b"ab" * 101 + b"c")
+
+
 def test_a_look_around_that_is_decided_leaves_no_trace(nodes: Any) -> None:
     """`not(ab TEXT)` lived on after "ab": x & not(TEXT) is empty, but only a search of all states could tell."""
     after = {}

@@ -1,0 +1,180 @@
+"""Tokens that are looked at one by one: whether the splitter and the token before let them follow, and what can follow
+them.
+
+Those of short masks, those inside of a character, and of long masks the few whose verdict depends on the token before.
+
+In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import chain_after, split_after
+from .canonical_ends import (
+    INSIDE_PLACE,
+    NO_NUMBER,
+    forget_ends,
+    go_token,
+    is_bare,
+    is_safe,
+    live_word,
+    names_ordinary,
+    state_behind,
+)
+from .canonical_fill import (
+    REFUSED_SPLIT,
+)
+from .canonical_groups import append
+from .canonical_lists import inside_state
+from .canonical_positions import (
+    P_BEFORE,
+    P_CHAIN,
+    P_CONFIGURATION,
+    P_SPLIT,
+    position_field,
+)
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_slots import (
+    DOUBTFUL,
+    FOUND,
+    N_DOUBTFUL,
+    N_FOUND,
+)
+from .configurations import (
+    C_BASE,
+    C_PLACE,
+    C_STATE,
+    REFUSED,
+    configuration_field,
+    pack,
+)
+from .crossed import NO_END
+from .jit import kernel, never_inline
+from .lexer_states import DEAD, S_FINISHED, S_MASK, S_N_TOKENS, state_field
+from .listings import after_first, end_at, listing_of, tokens_of
+from .memory import block, ensure, load_i32, load_u8
+from .store_slots import TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
+
+
+@kernel
+def _consider(store, grammar, canon, position, token, end, number):
+    """Enter a grammatical token in FOUND unless nothing canonical follows it; its verdict.
+
+    `end` is where it leads, or NO_END; `number` is that of the end in the memo.
+    """
+    never_inline()
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    after = split_after(canon, split, before, chain, token)
+    if after == REFUSED_SPLIT:
+        return NOTHING_FOLLOWS
+    following = chain_after(canon, split, chain, token)
+    found = FOLLOWS_ON
+    if end == NO_END or following & 1 != 0 or not is_safe(store, grammar, canon, number, end, after):
+        if end == NO_END or is_bare(end):
+            end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+            if end < 0:
+                return NOTHING_FOLLOWS
+        found = verdict(store, grammar, canon, grammar, end, after, token, following)
+    if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
+        append(canon, FOUND, N_FOUND, token)
+    return found
+
+
+@kernel
+def _consider_listing(store, grammar, canon, position, configuration):
+    """Consider the tokens of a listing: the last verdict that is NEEDS_STATE or CUT, or FOLLOWS_ON."""
+    never_inline()
+    listing = listing_of(grammar, configuration)
+    tokens, result = tokens_of(listing), FOLLOWS_ON
+    forget_ends(canon, load_i32(listing + 4))
+    for i in range(load_i32(listing)):
+        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
+        found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = found
+    return result
+
+
+@kernel
+def _consider_tokens(store, grammar, canon, position, tokens, n):
+    """Consider int32[n] tokens at an address; as `_consider_listing`."""
+    never_inline()
+    result = FOLLOWS_ON
+    for i in range(n):
+        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = found
+    return result
+
+
+@kernel
+def consider_all(store, grammar, canon, position, is_long):
+    """Consider the tokens in DOUBTFUL, or those of a short mask; as `_consider_listing`."""
+    never_inline()
+    if is_long:
+        return _consider_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL])
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
+    first = _consider_listing(store, grammar, canon, position, configuration)
+    second, third = FOLLOWS_ON, FOLLOWS_ON
+    if base != 0:
+        second = _consider_listing(store, grammar, canon, position, base)
+    if twin != DEAD:
+        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
+        third = _consider_tokens(store, grammar, canon, position, tokens, state_field(store, twin, S_N_TOKENS))
+    return max(first, second, third)  # NEEDS_STATE, then CUT
+
+
+@kernel
+def consider_again(store, grammar, canon, position, removed):
+    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: 1 where one was cut, 0, or -1: stop."""
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    chain = position_field(grammar, position, P_CHAIN)
+    canon[N_FOUND] = 0
+    again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
+    for i in range(load_i32(removed + 4)):
+        token = load_i32(removed + 8 + i * 4)
+        is_again = False
+        for j in range(n_again):
+            is_again = is_again or load_i32(again + j * 4) == token
+        if not is_again:
+            append(canon, FOUND, N_FOUND, token)
+    is_cut = load_i32(removed)
+    twin = inside_state(store, grammar, configuration)
+    start = pack(
+        configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
+    )
+    is_named = names_ordinary(store, grammar, start)
+    state, behind = start & 0xFFFFFFFF, state_behind(store, grammar, start)
+    for j in range(n_again):
+        token = load_i32(block(canon, DOUBTFUL) + j * 4)
+        first = load_u8(block(store, TOKEN_DATA) + load_i32(block(store, TOKEN_OFFSETS) + token * 4))
+        packed, after = REFUSED, REFUSED_SPLIT
+        if is_named or live_word(store, canon, state, behind, first >> 6) >> (first & 63) & 1 != 0:
+            after = split_after(canon, split, before, chain, token)
+        if after != REFUSED_SPLIT:
+            packed = after_first(store, grammar, configuration, token)
+        if packed < 0:
+            continue
+        following = chain_after(canon, split, chain, token)
+        found = CUT
+        inside = REFUSED
+        if twin != DEAD:
+            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
+        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
+            found = verdict(store, grammar, canon, canon, inside, after, token, following)
+        if found == CUT:
+            found = verdict(store, grammar, canon, grammar, packed, after, token, following)
+        if found == NEEDS_STATE:
+            return -1
+        if found == NOTHING_FOLLOWS:
+            append(canon, FOUND, N_FOUND, token)
+        elif found == CUT:
+            is_cut = 1
+    return is_cut

@@ -1,0 +1,189 @@
+"""Listings: the crossing tokens of a configuration with where each leads, for canonical masks.
+
+A string's 200 crossing tokens lead to 20 ends, so a listing has every end once:
+
+    n, n_ends, ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end)
+
+The walk that finds the tokens tells their ends (crossed.py), so a listing costs no steps; only tokens of parts, and
+those that the grammar names, are read again. A configuration with a record whose crossing tokens are those of its bare
+row (masks.py) lists its own only; in the listing of the bare row an end may be NO_END.
+
+In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. Cost: 5 ns a token.
+"""
+
+from __future__ import annotations
+
+from .canonical_ends import go_on_from_last, go_token, names_ordinary
+from .configurations import (
+    C_FIRST_NAMED,
+    C_N_NAMED,
+    C_NAMING,
+    C_PLACE,
+    C_STATE,
+    REFUSED,
+    configuration_field,
+    pack,
+)
+from .constants import MAX_TOKEN_BYTES
+from .crossed import NO_END, PART_FIELDS, allow_token
+from .earley_rows import R_START, RECORDS_HERE, has_flag_of_row, row_field
+from .grammar_slots import (
+    CROSSING,
+    CROSSING_ENDS,
+    CROSSINGS,
+    LISTED,
+    N_CROSSING,
+    N_PARTS,
+    N_TOKENS,
+    NAMES_TOKENS,
+    PARTS,
+    PATH_ENDS,
+    TOKENS,
+)
+from .interning import POOL, map_get, map_put
+from .jit import kernel, never_inline
+from .memory import block, copy_bytes, ensure, get_i32, get_i64, load_i32, load_i64, store_i32, store_i64
+from .part_masks import M_KIND, M_MASK, part_field
+from .raw import load_u32
+from .records import row_of
+from .state_masks import MASK_WORDS
+from .store_slots import MASKS, N_WORDS, TOKEN_OFFSETS
+from .token_sets import NAMES_ORDINARY, token_goto
+
+HEAD = 2  # int32 before the ends
+END_BYTES = 8
+LOOKED_AT = 32  # ends that are compared with the next one; one that comes again later is entered again
+
+
+@kernel
+def end_at(listing, number):
+    """An end of a listing at an address, packed."""
+    at = listing + 4 * HEAD + number * END_BYTES
+    return (load_i32(at) << 32) | (load_i32(at + 4) & 0xFFFFFFFF)
+
+
+@kernel
+def tokens_of(listing):
+    """Address of the tokens."""
+    return listing + 4 * HEAD + load_i32(listing + 4) * END_BYTES
+
+
+@kernel
+def listing_of(grammar, configuration):
+    """Address of the listing of a configuration with a mask."""
+    return block(grammar, TOKENS) + map_get(grammar, LISTED, configuration) * 4
+
+
+@kernel
+def has_bytes(store, token):
+    offsets = block(store, TOKEN_OFFSETS)
+    return load_i32(offsets + token * 4) != load_i32(offsets + token * 4 + 4)
+
+
+@kernel
+def after_first(store, grammar, configuration, token):
+    """Place and state after a token with bytes, by its name if the grammar names it; or REFUSED."""
+    never_inline()
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    if not has_bytes(store, token):
+        return REFUSED
+    naming = configuration_field(grammar, configuration, C_NAMING)
+    if naming != 0 and grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+        target = token_goto(store, grammar, naming - 1, token)
+        if target >= 0:
+            return pack(target, row_field(grammar, row_of(grammar, target), R_START))
+    return go_token(store, grammar, pack(place, state), token)
+
+
+@kernel
+def list_parts(store, grammar):
+    """Append to CROSSING the tokens of parts that have bitmasks (masks.py)."""
+    for i in range(grammar[N_PARTS]):
+        part = get_i32(block(grammar, PARTS), i * PART_FIELDS)
+        if part_field(store, part, M_KIND) == MASK_WORDS:
+            mask = get_i64(block(store, MASKS), part_field(store, part, M_MASK))
+            for word in range(store[N_WORDS]):
+                bits = load_u32(mask + word * 4)
+                token = word * 32
+                while bits != 0:
+                    if bits & 1 != 0:
+                        allow_token(grammar, token, NO_END)
+                    bits >>= 1
+                    token += 1
+
+
+@kernel
+def _number_of_end(ends, n_ends, place, state):
+    """Number of an end, one of the last; n_ends: it is new."""
+    number = n_ends - 1
+    last = max(n_ends - LOOKED_AT, 0)
+    while number >= last:
+        if load_i32(ends + number * END_BYTES + 4) == state and load_i32(ends + number * END_BYTES) == place:
+            return number
+        number -= 1
+    return n_ends
+
+
+@kernel
+def _find_ends(store, grammar, configuration, first):
+    """Read the tokens of CROSSING from `first` on whose ends the walk did not tell."""
+    never_inline()
+    start = pack(
+        configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
+    )
+    is_named = names_ordinary(store, grammar, start)
+    stack = ensure(grammar, PATH_ENDS, (MAX_TOKEN_BYTES + 2) * 8)
+    store_i64(stack, start)
+    last, n_valid = 0, 0
+    for i in range(first, grammar[N_CROSSING]):
+        ends = block(grammar, CROSSING_ENDS)
+        if get_i64(ends, i) != NO_END and not is_named:
+            continue
+        token = get_i32(block(grammar, CROSSING), i)
+        if is_named:
+            store_i64(ends + i * 8, after_first(store, grammar, configuration, token))
+        elif has_bytes(store, token):
+            went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
+            last, n_valid = token, went_on >> 1
+            if went_on & 1 != 0:
+                store_i64(ends + i * 8, load_i64(stack + n_valid * 8))
+
+
+@kernel
+def keep_listing(store, grammar, configuration, first):
+    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found."""
+    never_inline()
+    named = configuration_field(grammar, configuration, C_FIRST_NAMED)
+    for i in range(named, named + configuration_field(grammar, configuration, C_N_NAMED)):
+        allow_token(grammar, get_i32(block(grammar, CROSSINGS + POOL), i), NO_END)
+    n = grammar[N_CROSSING] - first
+    place = configuration_field(grammar, configuration, C_PLACE)
+    is_bare = row_of(grammar, place) == place and has_flag_of_row(grammar, place, RECORDS_HERE)
+    if not is_bare:
+        _find_ends(store, grammar, configuration, first)
+    position = grammar[N_TOKENS]
+    listing = ensure(grammar, TOKENS, (position + HEAD + 4 * n + 2) * 4) + position * 4
+    crossing, crossing_ends = ensure(grammar, CROSSING, 4), ensure(grammar, CROSSING_ENDS, 8)
+    # tokens are written where they lie if no end comes twice, and moved then
+    ends, tokens = listing + 4 * HEAD, listing + 4 * HEAD + n * END_BYTES
+    n_ends, n_kept = 0, 0
+    for i in range(first, first + n):
+        end = get_i64(crossing_ends, i)
+        if end == NO_END and not is_bare:
+            continue  # a special token: its end is that of the text
+        place, state = end >> 32, load_i32(crossing_ends + i * 8)
+        number = _number_of_end(ends, n_ends, place, state)
+        if number == n_ends:
+            store_i32(ends + number * END_BYTES, place)
+            store_i32(ends + number * END_BYTES + 4, state)
+            n_ends += 1
+        store_i32(tokens + n_kept * 8, get_i32(crossing, i))
+        store_i32(tokens + n_kept * 8 + 4, number)
+        n_kept += 1
+    store_i32(listing, n_kept)
+    store_i32(listing + 4, n_ends)
+    for i in range(n_kept):
+        copy_bytes(ends + n_ends * END_BYTES + i * 8, tokens + i * 8, 8)
+    grammar[N_TOKENS] = position + HEAD + 2 * n_ends + 2 * n_kept
+    map_put(grammar, LISTED, configuration, position)
