@@ -22,13 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
-from llmask.grammar.analysis import (
-    derives_empty,
-    derives_some,
-    nullable_rules,
-    productive_rules,
-    reachable_rules,
-)
+from llmask.grammar.analysis import derives_empty, derives_some, nullable_rules, productive_rules, reachable_rules
 from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
@@ -48,6 +42,7 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.inclusion import include
+from llmask.grammar.repetitions import folded
 from llmask.grammar.rules import RuleId, Rules, StateId
 from llmask.grammar.token_ranges import token_node
 
@@ -132,7 +127,7 @@ class Lowering:
         self._refuse_nothing(self.productive)
         self._warn(self.productive, self.grammar.rules)
         self.expressions = {
-            name: self._without(expression, self.productive)
+            name: folded(self._without(expression, self.productive))
             for name, expression in self.grammar.rules.items()
             if name in self.productive
         }

@@ -32,6 +32,7 @@ from llmask.grammar.expressions import (
 )
 
 MOST_STEPS = 200_000  # values of rules that one answer may look at
+MOST_PARTS = 600_000  # parts of those rules
 MOST_KNOWN = 1_000_000
 SIGN = "::"
 
@@ -103,6 +104,7 @@ class Provable:
         self._tentative: set[str] = set()
         self._in_progress: dict[str, None] = {}
         self._is_tainted = False
+        self._n_parts = 0
 
     def __contains__(self, name: object) -> bool:
         assert isinstance(name, str)
@@ -115,7 +117,10 @@ class Provable:
     def _solve(self, goal: str) -> None:
         self._in_progress = {goal: None}
         self._tentative.clear()
+        self._n_parts = 0
         for _ in range(MOST_STEPS):
+            if self._n_parts > MOST_PARTS:
+                break
             name = next(reversed(self._in_progress))
             rule, value = instance_of(name)
             self._is_tainted = False
@@ -138,7 +143,8 @@ class Provable:
 
     def _refuse(self, goal: str) -> NoReturn:
         raise LimitExceeded(
-            f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps to find out',
+            f'whether rule "{goal}" derives anything takes more than {MOST_STEPS} steps, or looks at more than '
+            f"{MOST_PARTS} parts of rules",
             help="use fewer bits, or conditions that leave a way to the end open",
         )
 
@@ -153,6 +159,7 @@ class Provable:
 
     def _holds(self, expression: Expression, value: int) -> bool:
         """Whether it holds of a part of a rule, as far as is known."""
+        self._n_parts += 1
         if isinstance(expression, Lexeme):
             return self._of_lexeme(expression)
         if isinstance(expression, (TokenSet, Inclusion)):

@@ -44,7 +44,8 @@ def as_repetition(name: str, expression: Expression) -> Expression:
 def folded(expression: Expression) -> Expression:
     """An expression with repetitions of repetitions as one, where no number of copies is left out.
 
-    x{0,3}{2} is x{0,6}, but x{3}{0,2} is not.
+    x{0,3}{2} is x{0,6}, but x{3}{0,2} is not. More than a billion copies are as many as there may be: no text reaches
+    them, and fifty counters in each other are all open at once.
     """
     if isinstance(expression, Sequence):
         return sequence(map(folded, expression.parts))
@@ -58,8 +59,8 @@ def folded(expression: Expression) -> Expression:
         # k copies take from k * part.low to k * inner; the next one more has to go on from there
         is_dense = part.low <= 1 if low == 0 else low * inner >= (low + 1) * part.low - 1
         most = None if high is None or part.high is None else high * part.high
-        if is_dense and low * part.low <= MOST_COUNT and (most or 0) <= MOST_COUNT:
-            return Repeat(part.part, low * part.low, most)
+        if is_dense and low * part.low <= MOST_COUNT:
+            return Repeat(part.part, low * part.low, None if (most or 0) > MOST_COUNT else most)
     return Repeat(part, low, high)
 
 

@@ -66,3 +66,13 @@ def test_what_is_slow_in_every_trial_is_a_fault(
     monkeypatch.setattr(fuzz_grammars, "MAX_SECONDS", -1.0)
     assert not measure(tiny_tokenizer, "gbnf", 1, seed=1)
     assert "FAULT: slow" in capsys.readouterr().out
+
+
+def test_memory_beyond_the_allowance_is_a_fault_of_the_case_that_took_it(
+    tiny_tokenizer: llmask.Tokenizer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(fuzz_grammars, "EXTRA_BYTES", -1)
+    assert not measure(tiny_tokenizer, "gbnf", 1, seed=1)
+    assert "gbnf 1, FAULT: " in capsys.readouterr().out
+    monkeypatch.setattr(fuzz_grammars, "EXTRA_BYTES", 2**40)
+    assert measure(tiny_tokenizer, "gbnf", 1, seed=1)

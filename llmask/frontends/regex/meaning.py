@@ -31,6 +31,7 @@ from llmask.frontends.regex.left_context import LeftContext
 from llmask.frontends.regex.shapes import (
     character_sets,
     looks_ahead,
+    may_be_empty,
     parts_of,
     rounds_in,
     single_character,
@@ -48,6 +49,8 @@ STEPS = Kind(  # visits of a part in a state; loops that look around are visited
     "Shorten the repetitions around them, or move them out of repetitions.",
 )
 MANY_ROUNDS = 16  # fewer are written out
+# Rounds that may be left out are all alive at once, each of them in the node of each other one; 1,000 take 3 s a mask.
+EMPTY_ROUNDS = 10  # pairs of them that count as a step
 START = object()  # key of the language {empty text}; a set of characters is the key of "ends in one of these"
 
 
@@ -229,6 +232,9 @@ class Meaning:
             # rounds are characters, and nothing follows that has some of its own
             rounds = self.nodes.repeat(self.spelling.char(self.nodes, TEXT), tree.min, tree.max)
             return [self.only(rounds, tail) for tail in self._endless_loop_before(tree.base, tails)]
+        n_rounds = tree.min if tree.max is None else tree.max
+        if may_be_empty(tree.base):
+            self.budget.spend(STEPS, n_rounds * n_rounds // EMPTY_ROUNDS)
         ahead = list(tails)
         if tree.max is None:
             ahead = self._endless_loop_before(tree.base, tails)

@@ -34,6 +34,7 @@ from llmask.frontends.regex.tree import (
 
 MAX_NESTING = 60  # the parser takes eight Python frames a level, of the thousand that there are
 MAX_COUNT = 2**31 - 2  # counters are 32-bit
+MAX_DIGITS = 10  # of it
 GLOBAL_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")
 FLAG_GROUP = re.compile(r"\(\?([aiLmsux]*)(?:-([aiLmsux]+))?:")
 # As `re` reads them: a backslash in a comment takes the next character with it, even one that would end the comment.
@@ -170,8 +171,14 @@ class PythonParser(CharacterParser):
         if found is None or not (found[1] or found[2]):
             return None
         self.index = found.end()
-        low = int(found[1] or 0)
-        return (low, low) if found[2] is None else (low, int(found[3]) if found[3] else None)
+        low = self._count(found[1] or "0")
+        return (low, low) if found[2] is None else (low, self._count(found[3]) if found[3] else None)
+
+    @staticmethod
+    def _count(digits: str) -> int:
+        """A bound; Python reads no more than 4,300 digits, and so many are too large in any case."""
+        significant = digits.lstrip("0")
+        return int(significant or "0") if len(significant) <= MAX_DIGITS else MAX_COUNT + 1
 
     def _possessive(self, item: Tree, low: int, high: int | None, at: int) -> Tree:
         """Each round is a group that keeps its first match, and so is their row."""

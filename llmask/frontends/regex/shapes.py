@@ -47,6 +47,17 @@ def takes_one_character(tree: Tree) -> bool:
     return isinstance(tree, Chars)
 
 
+def may_be_empty(tree: Tree) -> bool:
+    """Whether a tree may match nothing."""
+    if isinstance(tree, Chars):
+        return False
+    if isinstance(tree, Repeated) and tree.min == 0:
+        return True
+    if isinstance(tree, Alternatives):
+        return any(map(may_be_empty, tree.options))
+    return isinstance(tree, (Look, Edge, Boundary)) or all(map(may_be_empty, parts_of(tree)))
+
+
 def without_inner_counter(tree: Repeated) -> Repeated:
     """(x{a,b}){c,d} as x{ac,bd} where the rounds leave no gap: behind k of them, at most kb, follow at least (k+1)a."""
     inner = tree.base

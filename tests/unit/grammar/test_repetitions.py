@@ -41,3 +41,14 @@ def test_repetitions_of_repetitions_are_one_where_no_count_is_left_out() -> None
                     outer,
                 )
     assert n_folded > len(bounds) ** 2 / 2
+
+
+def test_counts_beyond_every_text_are_open() -> None:
+    """Fifty counters {0,100} in each other took two seconds a mask."""
+    letter = Lexeme(10, "a")
+    nested: Repeat = Repeat(letter, 0, 100)
+    for _ in range(49):
+        nested = Repeat(nested, 0, 100)
+    assert folded(nested) == Repeat(letter, 0, None)
+    assert folded(Repeat(Repeat(letter, 0, 1000), 0, 1000)) == Repeat(letter, 0, 10**6)
+    assert folded(Repeat(Repeat(letter, 1, 10**5), 1, 10**5)) == Repeat(letter, 1, None)

@@ -191,6 +191,15 @@ def test_what_stands_many_times_in_a_row_is_counted(nodes: Any) -> None:
     assert not nodes.matches(node, b"ab" * 101 + b"c")
 
 
+def test_rounds_that_may_be_left_out_count_in_pairs(nodes: Any) -> None:
+    """A thousand rounds that are written out and may be empty took three seconds a mask."""
+    compile_pattern(nodes, "(?:a*+|[ ]{2,3}){50}b")
+    compile_pattern(nodes, "(?:(?=a)a|(?>[ ]{2}|c)){200}b")
+    for bounds in ("1000", "1000,", "0,1000"):
+        with pytest.raises(LimitExceeded, match="anchors and look-arounds take more than 30000 steps"):
+            compile_pattern(nodes, f"(?:a*+|[ ]{{2,3}}){{{bounds}}}b")
+
+
 def test_a_look_around_that_is_decided_leaves_no_trace(nodes: Any) -> None:
     """`not(ab TEXT)` lived on after "ab": x & not(TEXT) is empty, but only a search of all states could tell."""
     after = {}

@@ -280,3 +280,9 @@ def test_long_patterns_meet_a_limit() -> None:
     assert str(caught.value) == (
         "the pattern has 11 characters, more than 10\n  at the pattern aaaaaaaaaaa\n  Shorten it, or raise the limit."
     )
+
+
+def test_a_count_may_have_more_digits_than_python_reads() -> None:
+    with pytest.raises(GrammarError, match="the repetition count is larger than 2147483646"):
+        compile_pattern(RegexNodes(), "a{" + "9" * 5000 + "}")
+    assert compile_pattern(RegexNodes(), "a{" + "0" * 5000 + "2}") == compile_pattern(RegexNodes(), "a{2}")

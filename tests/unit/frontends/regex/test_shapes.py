@@ -12,6 +12,7 @@ from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.shapes import (
     character_sets,
     looks_ahead,
+    may_be_empty,
     rounds_in,
     single_character,
     takes_one_character,
@@ -50,6 +51,21 @@ def test_some_trees_ask_what_follows(pattern: str, expected: bool) -> None:
 def test_every_set_of_a_tree_is_found() -> None:
     sets = character_sets(PythonParser("a(?=[bc])|(?>d|e*)$").parse())
     assert {CodePointSet.of(one) for one in ("a", "bc", "d", "e", "\n")} <= set(sets)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("a*+|b", True),
+        ("(?>ab|c)", False),
+        ("(?>a?)", True),
+        ("(?=a)", True),
+        ("a|(?=a)b", False),
+        ("(?:a?b?){3}", True),
+    ],
+)
+def test_some_trees_may_match_nothing(pattern: str, expected: bool) -> None:
+    assert may_be_empty(PythonParser(pattern).parse()) == expected
 
 
 def test_rounds_of_a_long_row() -> None:
