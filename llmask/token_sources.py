@@ -38,7 +38,7 @@ class TokenSources(TokenTable):
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Self:
-        """Tokenizer of a GGUF file with a BPE, SPM, UGM or WPM vocabulary; weights are not touched.
+        """Tokenizer of a GGUF file with a BPE, SPM, UGM, WPM or RWKV vocabulary; weights are not touched.
 
         Parameters
         ----------

@@ -69,7 +69,8 @@ class SpecialTokens:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        special = {t for t in vocabulary.special_ids.tolist() if vocabulary.types[t] != TokenType.UNUSED}
+        is_used = vocabulary.types[vocabulary.special_ids] != TokenType.UNUSED
+        special = set(vocabulary.special_ids[is_used].tolist())
         user_defined = (vocabulary.types == TokenType.USER_DEFINED).nonzero()[0].tolist()
         names: dict[str, int] = {}
         for token in sorted(special.union(user_defined)):

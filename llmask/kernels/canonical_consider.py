@@ -20,9 +20,7 @@ from .canonical_ends import (
     names_ordinary,
     state_behind,
 )
-from .canonical_fill import (
-    REFUSED_SPLIT,
-)
+from .canonical_fill import REFUSED_SPLIT, clear_bit
 from .canonical_groups import append
 from .canonical_lists import inside_state
 from .canonical_positions import (
@@ -34,6 +32,7 @@ from .canonical_positions import (
 )
 from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
 from .canonical_slots import (
+    AGAIN,
     DOUBTFUL,
     FOUND,
     N_DOUBTFUL,
@@ -52,7 +51,8 @@ from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MASK, S_N_TOKENS, state_field
 from .listings import after_first, end_at, listing_of, tokens_of
 from .memory import block, ensure, load_i32, load_u8
-from .store_slots import TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
+from .store_slots import N_WORDS, TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
+from .trie_walk import has_bit, set_bit
 
 
 @kernel
@@ -138,13 +138,15 @@ def consider_again(store, grammar, canon, position, removed):
     chain = position_field(grammar, position, P_CHAIN)
     canon[N_FOUND] = 0
     again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
+    bits = ensure(canon, AGAIN, store[N_WORDS] * 4)  # none are set
+    for j in range(n_again):
+        set_bit(bits, load_i32(again + j * 4))
     for i in range(load_i32(removed + 4)):
         token = load_i32(removed + 8 + i * 4)
-        is_again = False
-        for j in range(n_again):
-            is_again = is_again or load_i32(again + j * 4) == token
-        if not is_again:
+        if not has_bit(bits, token):
             append(canon, FOUND, N_FOUND, token)
+    for j in range(n_again):
+        clear_bit(bits, load_i32(again + j * 4))
     is_cut = load_i32(removed)
     twin = inside_state(store, grammar, configuration)
     start = pack(

@@ -26,7 +26,7 @@ from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
 from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, late_verdict, leads_on
+from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD
 from .configurations import (
     C_BASE,
@@ -74,9 +74,12 @@ def _look_at(store, grammar, canon, packed, number, split, token, after):
     `number` is that of the end in the memo.
     """
     chain = chain_after(canon, split, NO_CHAIN, token)  # one that begins with the token is no whole word yet
-    if chain == NO_CHAIN and leads_on(store, grammar, canon, number, packed, after):
-        return FOLLOWS_ON
-    found = late_verdict(store, grammar, canon, grammar, packed, after, token, chain)
+    if chain == NO_CHAIN:
+        if has_own_witness(store, grammar, canon, packed, after, token):
+            return FOLLOWS_ON
+        if leads_on(store, grammar, canon, number, packed, after):
+            return FOLLOWS_ON
+    found = searched_verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
     return found

@@ -168,12 +168,26 @@ def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
     never_inline()
     if chain == NO_CHAIN:
+        if has_own_witness(store, grammar, canon, packed, split, token):
+            return FOLLOWS_ON
         if _has_common_witness(store, grammar, canon, packed, split):
             return FOLLOWS_ON
-        if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
-            return FOLLOWS_ON
-        if _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token)):
-            return FOLLOWS_ON
+    return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
+
+
+@kernel
+def has_own_witness(store, grammar, canon, packed, split, token):
+    """Whether a witness that is known for a token can follow."""
+    never_inline()
+    if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
+        return True
+    return _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token))
+
+
+@kernel
+def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
+    """As `late_verdict` where no witness can follow, or the token is in a chain."""
+    never_inline()
     end = end_of(memo, packed)
     key = verdict_key(end, split, token)
     if chain == NO_CHAIN:

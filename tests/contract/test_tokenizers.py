@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from llmask.tokenizer import Tokenizer
@@ -56,7 +57,10 @@ def test_merges_of_pieces(name, project_root, tmp_path, rng, scaled):
 def test_unigram_pieces(splits, byte_fallback, tmp_path, rng, scaled):
     pieces = [("<unk>", 0.0), ("</s>", 0.0), *((f"<0x{byte:02X}>", 0.0) for byte in range(256))]
     words = {"".join(rng.choices(LETTERS, k=rng.randrange(1, 6))).replace(" ", "▁") for _ in range(1500)}
-    pieces += [(word, -rng.uniform(1, 20)) for word in sorted(words | {"▁", *LETTERS.replace(" ", "")})]
+    # float32, as trained models have them: with more digits rounding would decide between cuts of equal sums
+    pieces += [
+        (word, float(np.float32(-rng.uniform(1, 20)))) for word in sorted(words | {"▁", *LETTERS.replace(" ", "")})
+    ]
     model = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, 0, byte_fallback=byte_fallback))
     model.add_special_tokens(["<unk>", "</s>"])
     model.pre_tokenizer = pre_tokenizers.Metaspace(split=splits)
