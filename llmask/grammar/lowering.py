@@ -126,11 +126,13 @@ class Lowering:
         self.productive = productive_rules(self.grammar.rules, self.is_empty)
         self._refuse_nothing(self.productive)
         self._warn(self.productive, self.grammar.rules)
-        self.expressions = {
-            name: folded(self._without(expression, self.productive))
+        expressions = {
+            name: self._without(expression, self.productive)
             for name, expression in self.grammar.rules.items()
             if name in self.productive
         }
+        plain = {name: one for name, one in expressions.items() if name not in self.grammar.attributes}
+        self.expressions = {name: folded(expression, plain) for name, expression in expressions.items()}
         self.nullable = nullable_rules(self.expressions, self.is_nullable)
 
     def _write_waiting(self) -> None:

@@ -8,6 +8,9 @@ In: an expression. Out: an expression that derives the same. Cost: about a micro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from llmask.grammar.expressions import Choice, Expression, Reference, Repeat, Sequence, choice, sequence
 
 MOST_COUNT = 10**9  # counters are 32-bit
@@ -41,26 +44,28 @@ def as_repetition(name: str, expression: Expression) -> Expression:
     return sequence([one, *_many([sequence([choice(between), one])] if between else [])])
 
 
-def folded(expression: Expression) -> Expression:
+def folded(expression: Expression, rules: Mapping[str, Expression] = MappingProxyType({})) -> Expression:
     """An expression with repetitions of repetitions as one, where no number of copies is left out.
 
-    x{0,3}{2} is x{0,6}, but x{3}{0,2} is not. More than a billion copies are as many as there may be: no text reaches
-    them, and fifty counters in each other are all open at once.
+    What is repeated may be a reference to one of `rules`. x{0,3}{2} is x{0,6}, but x{3}{0,2} is not. More than a
+    billion copies are as many as there may be: no text reaches them, and fifty counters in each other are all open at
+    once.
     """
     if isinstance(expression, Sequence):
-        return sequence(map(folded, expression.parts))
+        return sequence([folded(part, rules) for part in expression.parts])
     if isinstance(expression, Choice):
-        return choice(map(folded, expression.options))
+        return choice([folded(option, rules) for option in expression.options])
     if not isinstance(expression, Repeat):
         return expression
-    part, low, high = folded(expression.part), expression.low, expression.high
-    if isinstance(part, Repeat) and high != 0 and part.high != 0:
-        inner = MOST_COUNT if part.high is None else part.high
-        # k copies take from k * part.low to k * inner; the next one more has to go on from there
-        is_dense = part.low <= 1 if low == 0 else low * inner >= (low + 1) * part.low - 1
-        most = None if high is None or part.high is None else high * part.high
-        if is_dense and low * part.low <= MOST_COUNT:
-            return Repeat(part.part, low * part.low, None if (most or 0) > MOST_COUNT else most)
+    part, low, high = folded(expression.part, rules), expression.low, expression.high
+    copies = rules.get(part.name) if isinstance(part, Reference) else part
+    if isinstance(copies, Repeat) and high != 0 and copies.high != 0:
+        inner = MOST_COUNT if copies.high is None else copies.high
+        # k copies take from k * copies.low to k * inner; the next one more has to go on from there
+        is_dense = copies.low <= 1 if low == 0 else low * inner >= (low + 1) * copies.low - 1
+        most = None if high is None or copies.high is None else high * copies.high
+        if is_dense and low * copies.low <= MOST_COUNT:
+            return Repeat(copies.part, low * copies.low, None if (most or 0) > MOST_COUNT else most)
     return Repeat(part, low, high)
 
 

@@ -52,3 +52,19 @@ def test_counts_beyond_every_text_are_open() -> None:
     assert folded(nested) == Repeat(letter, 0, None)
     assert folded(Repeat(Repeat(letter, 0, 1000), 0, 1000)) == Repeat(letter, 0, 10**6)
     assert folded(Repeat(Repeat(letter, 1, 10**5), 1, 10**5)) == Repeat(letter, 1, None)
+
+
+def test_copies_of_a_rule_are_copies_of_what_it_repeats() -> None:
+    part = Reference("a")
+    rules = {
+        "blanks": Repeat(part),
+        "few": Repeat(part, 0, 3),
+        "pairs": Repeat(part, 2, 2),
+        "self": Repeat(Reference("self")),
+    }
+    assert folded(Repeat(Reference("blanks"), 0, 99_999), rules) == Repeat(part)
+    assert folded(Repeat(Reference("blanks"), 2, 5), rules) == Repeat(part)
+    assert folded(Repeat(Reference("few"), 0, 4), rules) == Repeat(part, 0, 12)
+    assert folded(Repeat(Reference("pairs"), 0, 4), rules) == Repeat(Reference("pairs"), 0, 4)  # even numbers only
+    assert folded(Repeat(Reference("self"), 0, 2), rules) == Repeat(Reference("self"))
+    assert folded(Repeat(Reference("few"), 0, 4), {}) == Repeat(Reference("few"), 0, 4)
