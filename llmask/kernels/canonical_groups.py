@@ -67,9 +67,10 @@ def _find_groups(store, grammar, canon, state, split, tokens, n_tokens):
         last, n_valid = token, went_on >> 1
         reached = load_i64(stack + n_valid * 8) if went_on & 1 != 0 else REFUSED
         after = look_up(canon, FOLLOWS, split, token)
-        witness, text, behind = NO_WITNESS, 0, 0
+        witness, text, behind = MIXED, MIXED, 0  # whether a witness completes a chain is asked for each token
         if chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:
-            witness = witness_of(canon, after, token)
+            text = 0
+            witness = max(witness_of(canon, after, token), NO_WITNESS)
             if witness > NO_WITNESS:
                 text, behind = witness_text(canon, witness), split_behind(canon, witness)
         number = _group(groups, n, text, behind, after, reached)
