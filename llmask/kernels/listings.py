@@ -13,7 +13,7 @@ In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. C
 
 from __future__ import annotations
 
-from .canonical_ends import go_on_from_last, go_token, names_ordinary
+from .canonical_ends import go_on_from_last, go_token, has_stopped, names_ordinary
 from .configurations import (
     C_FIRST_NAMED,
     C_N_NAMED,
@@ -152,7 +152,10 @@ def _find_ends(store, grammar, configuration, first):
 
 @kernel
 def keep_listing(store, grammar, configuration, first):
-    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found."""
+    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found.
+
+    Nothing is remembered where a limit is reached: some ends are not known then.
+    """
     never_inline()
     named = configuration_field(grammar, configuration, C_FIRST_NAMED)
     for i in range(named, named + configuration_field(grammar, configuration, C_N_NAMED)):
@@ -162,6 +165,8 @@ def keep_listing(store, grammar, configuration, first):
     is_bare = row_of(grammar, place) == place and has_flag_of_row(grammar, place, RECORDS_HERE)
     if not is_bare:
         _find_ends(store, grammar, configuration, first)
+    if has_stopped(store, grammar):
+        return
     position = grammar[N_TOKENS]
     listing = ensure(grammar, TOKENS, (position + HEAD + 4 * n + 2) * 4) + position * 4
     crossing, crossing_ends = ensure(grammar, CROSSING, 4), ensure(grammar, CROSSING_ENDS, 8)

@@ -152,6 +152,8 @@ def build_mask(store, grammar, configuration):
     if grammar[CANON] != 0:
         list_parts(store, grammar)
         keep_listing(store, grammar, configuration, n_shared)
+        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+            return
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
 
@@ -272,6 +274,8 @@ def _cross_with_record(store, grammar, configuration, state, twin):
             return 0
         if grammar[CANON] != 0:
             keep_listing(store, grammar, shared, 0)
+            if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
+                return 0
         n = grammar[N_CROSSING]
         number = intern_list(grammar, CROSSINGS, ensure(grammar, CROSSING, 4), 0, n)
         put_configuration_field(grammar, shared, C_FIRST, list_offset(grammar, CROSSINGS, number))
