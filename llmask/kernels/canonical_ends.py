@@ -27,7 +27,7 @@ from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
 from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
-from .records import FIRST_PLACE, MOST_ROWS, place_after, row_of
+from .records import FIRST_PLACE, MOST_ROWS, row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
 
@@ -264,27 +264,13 @@ def names_ordinary(store, grammar, packed):
 
 @kernel
 def _goes(store, grammar, packed, byte):
-    """Whether one more byte may come; nothing is recorded."""
+    """Whether one more byte may come; inside of a lexeme nothing is recorded."""
     never_inline()
-    place, state = packed >> 32, packed & 0xFFFFFFFF
-    target = next_state(store, state, byte)
-    if place == INSIDE_PLACE:
-        return target != DEAD
-    if target == DEAD:
-        scanned = state_field(store, state, S_ACCEPTS)
-        if scanned == 0:
-            return False
-        place = _goto(store, grammar, place, scanned)
-        if place < 0:
-            return False
-        target = next_state(store, _start_after(store, grammar, place, scanned), byte)
-        if target == DEAD:
-            return False
-    if state_field(store, target, S_FINISHED) == 0:
-        return True
-    if place >= FIRST_PLACE:
-        place = place_after(store, grammar, place, byte, target)
-    return _goto(store, grammar, place, state_field(store, target, S_ACCEPTS)) >= 0
+    if packed >> 32 >= FIRST_PLACE and packed >> 32 != INSIDE_PLACE:
+        target = next_state(store, packed & 0xFFFFFFFF, byte)
+        if target != DEAD and state_field(store, target, S_FINISHED) == 0:
+            return True
+    return go(store, grammar, packed, byte) >= 0
 
 
 @kernel
