@@ -51,26 +51,39 @@ def clear_items(grammar):
 
 
 @kernel
-def add_item(grammar, state, parameter, origin, derived):
-    """Add an item to the row in progress; an item found twice is derived only if it was so both times."""
-    never_inline()
+def _slot_of(grammar, state, parameter, origin):
+    """Where an item stands in the index, or the free slot where it would."""
     index = block(grammar, ITEM_INDEX)
     items = block(grammar, ITEMS)
     mask = grammar[ITEM_INDEX_SIZE] - 1
     slot = mix(mix(mix(3, state), parameter), origin) & mask
     while True:
         entry = get_i32(index, slot) - 1
-        if entry < 0:
-            break
-        if (
+        if entry < 0 or (
             get_i32(items, 4 * entry) == state
             and get_i32(items, 4 * entry + 1) == parameter
             and get_i32(items, 4 * entry + 2) == origin
         ):
-            if derived == 0:
-                put_i32(items, 4 * entry + 3, 0)
-            return
+            return slot
         slot = (slot + 1) & mask
+
+
+@kernel
+def find_item(grammar, state, parameter, origin):
+    """Position of an item of the row in progress, -1 where it is not there."""
+    return get_i32(block(grammar, ITEM_INDEX), _slot_of(grammar, state, parameter, origin)) - 1
+
+
+@kernel
+def add_item(grammar, state, parameter, origin, derived):
+    """Add an item to the row in progress; an item found twice is derived only if it was so both times."""
+    never_inline()
+    slot = _slot_of(grammar, state, parameter, origin)
+    entry = get_i32(block(grammar, ITEM_INDEX), slot) - 1
+    if entry >= 0:
+        if derived == 0:
+            put_i32(block(grammar, ITEMS), 4 * entry + 3, 0)
+        return
     n = grammar[N_ITEMS]
     if n >= grammar[MAX_ITEMS]:
         exceed(grammar, LIMIT_ITEMS)
@@ -81,8 +94,8 @@ def add_item(grammar, state, parameter, origin, derived):
     put_i32(items, 4 * n + 2, origin)
     put_i32(items, 4 * n + 3, derived)
     grammar[N_ITEMS] = n + 1
-    put_i32(index, slot, n + 1)
-    if 2 * (n + 1) > mask:
+    put_i32(block(grammar, ITEM_INDEX), slot, n + 1)
+    if 2 * (n + 1) >= grammar[ITEM_INDEX_SIZE]:
         _grow_item_index(grammar)
 
 

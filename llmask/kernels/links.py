@@ -16,7 +16,8 @@ grammar without using lookahead", Theoretical Computer Science 82, 1991), which 
 but the last one can do nothing but end; here they may also go on. As with Leo, a link is made only where all waits of
 the row for the rule are those of one run, so chains do not branch, and only for rules that call each other in a circle
 of calls behind which a run may end (grammar/chained.py). Links of few items are not worth it: those are taken one by
-one, and so are all where a row would hold many links.
+one, and so are all where a row would hold many links. What stands on the chain of a link is left out beside it: so the
+rows behind tails are links that are there already, and only the first tails behind n runs take time that grows with n.
 
 A link depends on links of lower numbers only: of runs that began in the row itself, the waits are woken at once.
 
@@ -26,8 +27,8 @@ Cost: a known link 10 ns, a new one about 1 us.
 
 from __future__ import annotations
 
-from .earley_items import LINK, LINK_EDGE, LINKED, add_item, advance_free, clear_items, may_end
-from .earley_rows import LINK_MARK, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, add_kernel, intern_row, row_field
+from .earley_items import LINK, LINK_EDGE, LINKED, add_item, advance_free, clear_items, find_item, may_end
+from .earley_rows import LINK_MARK, NO_PLACE, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, add_kernel, intern_row, row_field
 from .grammar_slots import (
     EDGES,
     FEW_ITEMS,
@@ -50,7 +51,7 @@ from .store_slots import SCRATCH_TOP
 from .variants import CHAINED
 
 AFTER = 3 << 29  # in the keys of GOTO: numbers of edges, lexeme sets and steps over tokens are smaller
-MOST_COMPARED = 16  # links of a row of which some may hold others
+MOST_COMPARED = 16  # links of a row of which some may hold others, and items of a link that are looked at
 MOST_STEPS = 8  # along a chain, when it is looked for a link that another one holds
 
 
@@ -105,10 +106,10 @@ def make_links(store, grammar, bottom):
 
 @kernel
 def settle(grammar):
-    """Leave only few links in the items in progress, and none that another one holds."""
+    """Leave only few links in the items in progress, and nothing beside them that one of them holds."""
     never_inline()
     n = _count_links(grammar)
-    if n < 2:
+    if n == 0:
         return
     if n <= MOST_COMPARED:
         _drop_held(grammar)
@@ -219,29 +220,36 @@ def _count_links(grammar):
 
 @kernel
 def _drop_held(grammar):
-    """Drop the links that stand on the chain of another one."""
+    """Drop the items that stand on the chain of a link beside them."""
     never_inline()
     for position in range(grammar[N_ITEMS]):
         if not _is_link(grammar, position):
             continue
         here = get_i32(block(grammar, ITEMS), 4 * position + 2)
         for _ in range(MOST_STEPS):
-            at = list_offset(grammar, KERNELS, here) + list_length(grammar, KERNELS, here) - 3
-            pool = block(grammar, KERNELS + 1)
-            if get_i32(pool, at) != LINK:
+            here = _drop_items_of(grammar, here)
+            if here < 0:
                 break
-            here = get_i32(pool, at + 2)
-            while get_i32(pool, at) == LINK:
-                _drop(grammar, get_i32(pool, at + 2))
-                at -= 3
 
 
 @kernel
-def _drop(grammar, link):
-    items = block(grammar, ITEMS)
-    for position in range(grammar[N_ITEMS]):
-        if get_i32(items, 4 * position) == LINK and get_i32(items, 4 * position + 2) == link:
-            put_i32(items, 4 * position + 3, 1)
+def _drop_items_of(grammar, link):
+    """Drop the items that a link holds; the next link of the chain, or NO_PLACE."""
+    n = list_length(grammar, KERNELS, link)
+    if n > 3 * MOST_COMPARED:
+        return NO_PLACE
+    following = NO_PLACE
+    offset = list_offset(grammar, KERNELS, link)
+    pool = block(grammar, KERNELS + 1)
+    for at in range(offset, offset + n, 3):
+        state = get_i32(pool, at)
+        origin = get_i32(pool, at + 2)
+        found = find_item(grammar, state, get_i32(pool, at + 1), origin)
+        if found >= 0:
+            put_i32(block(grammar, ITEMS), 4 * found + 3, 1)
+        if state == LINK:
+            following = origin
+    return following
 
 
 @kernel

@@ -34,9 +34,11 @@ LISTS = {
     "no element": ('start: list\nlist: "a" list? "!"?', "", "a", "!!"),
     "two rules": ('start: x\nx: "a" y | "a"\ny: x opt\nopt: "!" |', "", "a", "!!"),
     "two tails": ('start: x\nx: "a" y "!"? | "a"\ny: "b" x "?"?', "a", "ba", "!?!"),
+    "three rules": ('start: x\nx: "a" y "!"? | "."\ny: "a" z "?"?\nz: "a" x ":"?', "", "aaa", ".!:?:!?!?"),
     "three kinds": ('start: x\nx: "a" x "!"? | "b" x "?"? | "c"', "", "ab", "c?!!?"),
     "deep inside": ('start: x\nx: "(" x "!"? | "c"', "", "(", "c!!!"),
     "else": ('start: s\ns: "if" s ("else" s)? | "{" s* "}" | "x"', "", "if", "xelsexelseifx"),
+    "two kinds of else": ('start: s\ns: "a" s ("b" s)? ("c" s)? | "x"', "", "a", "xbxcxbxbxcxcx"),
     "operators": ('start: e\ne: t ("=" e)?\nt: u ("+" t)?\nu: /[0-9]/ | "(" e ")"', "1", "=1+2", "+3"),
     "priorities": ('start: x\nx: NAME x "!"? | "let" x "?"? | "."\nNAME: /[a-z]/', "", "a", ".!!"),
     "ignored": ('start: x\nx: "a" x "!"? | "a"\n%ignore " "', "", "a ", "!! !"),
@@ -52,6 +54,18 @@ LISTS = {
 }
 EXACT = [name for name in LISTS if not name.startswith("parameter") and name != "priorities"]
 LETTERS = [b"a", b"b", b"c", b" "]
+TAILS = {  # what may follow twice behind a long list
+    "optional tail": "!!",
+    "tail of two": "!?!?",
+    "tail of rules": "((x))(x)",
+    "two kinds of tails": "!!??!?",
+    "two rules": "!!",
+    "two tails": "!?!",
+    "two kinds of else": "bxcxbxbxcxcx",
+    "else": "elsexelseifx",
+    "ignored": "!! !",
+    "parameter of 64 bits": "!!!",
+}
 CASES = [(name, "greedy") for name in LISTS] + [(name, "exact") for name in EXACT]
 
 
@@ -95,6 +109,20 @@ def test_ten_thousand_elements_take_some_items_each(byte_tokenizer: Any, name: s
     n_rows, n_held = read(byte_tokenizer, name, lexer, 10_000)[1]
     assert n_rows < 150_000
     assert n_held < 3_000_000
+
+
+@pytest.mark.parametrize("name", TAILS)
+def test_tails_know_what_stands_behind_them_after_the_first_ones(byte_tokenizer: Any, name: str) -> None:
+    added = []
+    for n in (100, 600):
+        text, first, element, rest = LISTS[name]
+        matcher = llmask.Compiler(byte_tokenizer, cache_bytes=0).lark(text).matcher()
+        matcher.accept_bytes((first + element * n + rest + TAILS[name]).encode())
+        before = sizes(matcher.grammar)
+        matcher.accept_bytes(TAILS[name].encode())
+        added.append([after - then for after, then in zip(sizes(matcher.grammar), before, strict=True)])
+    assert added[1][0] <= added[0][0] + 2
+    assert added[1][1] <= added[0][1] + 60
 
 
 def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) -> None:
