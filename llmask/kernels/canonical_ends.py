@@ -20,7 +20,7 @@ from .configurations import (
     step,
 )
 from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
-from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, has_flag_of_row
+from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, TAKES_TOKENS, has_flag_of_row
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
 from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
@@ -249,6 +249,20 @@ def _may_stop(store, grammar, packed):
         return True
     naming = configuration_field(grammar, configuration, C_NAMING)
     return naming != 0 and names_special(store, grammar, naming - 1)
+
+
+@kernel
+def might_stop(store, grammar, packed):
+    """Whether the text may end at an end with a bare row, for some of its records at least."""
+    never_inline()
+    row = (packed >> 32) - MOST_ROWS
+    scanned = state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS)
+    if has_flag_of_row(grammar, row, ACCEPTS | TAKES_TOKENS):
+        return True
+    if scanned == 0:
+        return False
+    target = bare_goto(store, grammar, row, scanned)
+    return target >= 0 and has_flag_of_row(grammar, target & ROW_BITS, ACCEPTS | TAKES_TOKENS | UNCERTAIN)
 
 
 @kernel

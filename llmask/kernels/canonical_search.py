@@ -15,7 +15,8 @@ in other places it is tried first, which is how the tokens of a string with room
 one with room for 50. One that can follow whatever the token before is, is remembered for all tokens: behind blanks
 `" true"` before a boolean, `" {"` before an object.
 
-From a bare row (crossed.py) a search goes where all records lead; if some lead elsewhere, nothing found is not certain.
+From a bare row (crossed.py) a search goes where all records lead; if some lead elsewhere, or the text may end behind
+some, nothing found is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the
 lexeme might end on the way. It stops there with a witness: of blanks that need a line end behind them this is found
@@ -42,7 +43,9 @@ from .canonical_ends import (
     go,
     go_to_node,
     has_stopped,
+    is_bare,
     live_word,
+    might_stop,
     names_ordinary,
     remember,
     safe_byte,
@@ -58,6 +61,7 @@ from .canonical_slots import (
     INSIDE_BUDGET,
     IS_OPEN,
     KEYS,
+    MAY_END,
     QUEUE,
     REPORT,
     ROOT_CHILD,
@@ -276,6 +280,8 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             canon[IS_OPEN] = 1
         if not is_inside and names_ordinary(store, grammar, packed):
             is_cut = True
+        if is_bare(packed) and load_i64(canon[MAY_END] + split * 8) != 0 and might_stop(store, grammar, packed):
+            return CUT  # for some records something follows
         state, behind = packed & 0xFFFFFFFF, state_behind(store, grammar, packed)
         live = 0
         for byte in range(256):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import llmask
-from bench.canonical import Walker
+from bench.canonical import Walker, chosen_rows, instances
 from llmask.vocabulary.vocabulary import TokenType, from_bytes
 from tests.properties.test_healing import spaced_tokenizer
 from tests.reference.definition import read_mask
@@ -217,3 +217,56 @@ def test_masks_of_recorded_values_are_those_of_all_documents(
             matcher.accept_token(token)
         assert matcher.is_terminated()
     assert grammar.n_cut == 0
+
+
+STRING = {"type": "string"}
+DISTINCT = {  # schemas of values that must differ, and documents where they do from their first characters on
+    "strings": (STRING, ["alpha", "beta", "Gamma ray", "d"]),
+    "strings or objects": ({"type": ["string", "object"]}, ["alpha", {"b": [1, {}]}, "gamma"]),
+    "arrays": ({"type": "array", "items": STRING}, [["alpha", "beta"], ["b"], ["c", ""]]),
+    "objects": ({"type": "object", "additionalProperties": STRING}, [{"a": "alpha"}, {"b": "beta", "c": ""}]),
+}
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+@pytest.mark.parametrize("around", ["", "object", "array"])
+def test_masks_of_distinct_values_are_those_without_uniqueness(
+    compiler: llmask.Compiler, name: str, around: str
+) -> None:
+    """Recording alone changes no mask: long masks, the end of the document behind the values, and objects around."""
+    tok = compiler.tokenizer
+    items, values = DISTINCT[name]
+    document: Any = {"object": {"ab": values}, "array": [values], "": values}[around]
+    matchers = []
+    for unique in (False, True):
+        schema: dict[str, Any] = {"type": "array", "items": items, "uniqueItems": unique}
+        if around == "object":
+            schema = {"type": "object", "patternProperties": {".": schema}, "additionalProperties": False}
+        elif around == "array":
+            schema = {"type": "array", "items": schema}
+        matchers.append(compiler.json_schema(schema, unique_keys=False).matcher())
+    for token in [*tok.encode(json.dumps(document)), tok.eos_ids[0]]:
+        expected = read_mask(matchers[0], tok.vocab_size)
+        assert token in expected
+        assert read_mask(matchers[1], tok.vocab_size) == expected, matchers[1].text()
+        for matcher in matchers:
+            matcher.accept_token(token)
+    assert matchers[0].grammar.n_cut == matchers[1].grammar.n_cut == 0
+
+
+def test_documents_of_schemas_that_record_values(shared_dir: Path) -> None:
+    """Every document of MaskBench whose values must differ is accepted as it is encoded."""
+    tok = llmask.Tokenizer.from_gguf(str(shared_dir / "data" / "vocab" / "llama-bpe.gguf"))
+    plain, canonical = llmask.Compiler(tok), llmask.Compiler(tok, canonical=True)
+    rows = [row for row in chosen_rows(100_000, 0) if "uniqueItems" in json.dumps(row.schema)]
+    n_documents = 0
+    for schema, documents in instances(rows, tok):
+        try:
+            pair = plain.json_schema(schema), canonical.json_schema(schema)
+        except llmask.LlmaskError:
+            continue
+        for ids in documents:
+            if pair[0].matcher().validate_tokens(ids) == len(ids):
+                assert pair[1].matcher().validate_tokens(ids) == len(ids), schema
+                n_documents += 1
+    assert n_documents > 200
