@@ -11,14 +11,14 @@ least 1, but behind "40" only one of them has a digit too few. Of these every fi
 answer is that of the lexer state behind it: blanks before any key lead to one lexer state.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
-nothing can follow, those that the lexer state does not answer. Cost: 50 ns a token of no slice; once for all grammars
+nothing can follow, those that the lexer state does not answer. Cost: 5 ns a node of the trie; once for all grammars
 of a store.
 """
 
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_to_node, go_token, has_stopped, safe_byte
+from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_byte
 from .canonical_exits import ALL_BYTES
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
@@ -34,6 +34,7 @@ from .canonical_slots import (
     IS_PLAIN,
     KIND_FIRST,
     KIND_TOKENS,
+    KINDS,
     N_CONTINUING,
     N_CUT_OFF,
     N_DOUBTFUL,
@@ -44,23 +45,29 @@ from .canonical_slots import (
     SHARED_BYTES,
     SLICE_RESTS,
     WALK,
+    WALK_MEMO,
 )
 from .configurations import pack
 from .constants import (
+    TRIE_BYTE_MASK,
+    TRIE_DEPTH_MASK,
+    TRIE_DEPTH_SHIFT,
     TRIE_END_MASK,
     TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
 from .grammar_slots import N_TOKENS, TOKENS
+from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import S_FINISHED, S_MASK, next_state, state_field
-from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
+from .lexer_states import S_MASK, next_state, state_field
+from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
 from .raw import load_u16
 from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
-from .store_slots import MASKS, N_WORDS, SLICES, TRIE
+from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
+MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 
@@ -144,26 +151,39 @@ def _consider(store, grammar, canon, split, token, reached, after):
 def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes):
     """Consider the tokens of a trie from a node on; False: stop."""
     never_inline()
-    stack = block(canon, WALK)
-    store_i64(stack, pack(INSIDE_PLACE, state))
-    last, last_after, is_safe = -1, -1, False
+    stack, memo = block(canon, WALK), ensure(canon, WALK_MEMO, MEMO_ENTRIES * 8)
+    fill_bytes(memo, MEMO_ENTRIES * 8, 0)
+    kinds, after = canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
+    store_i64(stack, hot_row(store, state))
+    rows = block(store, HOT_ROWS)
     while node < n_nodes:
         word = get_i64(trie, node)
-        reached = go_to_node(store, grammar, stack, word)
-        if reached < 0 or state_field(store, reached & 0xFFFFFFFF, S_FINISHED) != 0:
+        at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
+        byte, hot = word & TRIE_BYTE_MASK, load_i64(at - 8)
+        entry = load_i32(rows + hot * HOT_BYTES + byte * 4)
+        if entry == HOT_UNKNOWN:
+            entry = expand(store, hot, byte)
+            rows = block(store, HOT_ROWS)
+        if entry < HOT_FIRST:
             node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK  # what ends the lexeme is no matter of the lexer state
             continue
+        hot = entry - HOT_FIRST
+        store_i64(at, hot)
         node += 1
         token = (word >> TRIE_TOKEN_SHIFT) - 1
         if token < 0:
             continue
-        after = look_up(canon, FOLLOWS, split, token)
-        if after == REFUSED_SPLIT:
+        reached = load_u16(after + load_u16(kinds + token * 2) * 2)
+        if reached == REFUSED_SPLIT:
             continue
-        if reached != last or after != last_after:
-            last, last_after = reached, after
-            is_safe = safe_byte(store, grammar, canon, reached, after) != NO_BYTE
-        if not is_safe and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
+        key = (hot + 1) << 17 | reached << 1
+        at = memo + ((hot * 7 + reached) & (MEMO_ENTRIES - 1)) * 8
+        known = load_i64(at)
+        if known & -2 != key:
+            packed = pack(INSIDE_PLACE, hot_state(store, hot))
+            known = key | (1 if safe_byte(store, grammar, canon, packed, reached) != NO_BYTE else 0)
+            store_i64(at, known)
+        if known & 1 == 0 and not _consider(store, grammar, canon, split, token, hot_state(store, hot), reached):
             return False
     return not has_stopped(store, grammar)
 
