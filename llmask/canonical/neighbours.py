@@ -50,6 +50,7 @@ class Kinds:
     of_token : uint16[n_vocab].
     first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`.
     samples : int32[n_kinds], a token of each.
+    starts : int64[n_kinds, 4], the bits of their first bytes.
     n_continuing : kinds below are single tokens that begin inside of a character.
     """
 
@@ -89,6 +90,9 @@ class Kinds:
         self.tokens = np.argsort(kinds, kind="stable").astype(np.int32)
         self.first = np.searchsorted(kinds[self.tokens], np.arange(n_kinds + 1)).astype(np.int32)
         self.samples = self.tokens[self.first[:-1]]
+        begins = np.zeros((n_kinds, 256), bool)
+        begins[kinds[has_bytes], leads[has_bytes]] = True
+        self.starts = np.packbits(begins, axis=1, bitorder="little").view(np.int64)
 
     def slots(self) -> Slots:
         """Arrays by slot."""

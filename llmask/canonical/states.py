@@ -110,6 +110,7 @@ class SplitStates:
         self._is_lone, self._is_named = use_of_kind == LONE, use_of_kind == NAMED
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
         self.may_end = np.zeros(MOST_STATES, np.int64)
+        self.starts = np.zeros((MOST_STATES, 4), np.int64)
         trie = tokenizer.trie
         root_child = np.zeros(256, np.int32)
         children = slice(int(trie.child_first[0]), int(trie.child_first[1]))
@@ -126,6 +127,7 @@ class SplitStates:
             **chains(tokenizer, encoder, self.uses),
             canonical_slots.ENDS: self.ends,
             canonical_slots.MAY_END: self.may_end,
+            canonical_slots.STARTS: self.starts,
             canonical_slots.KEYS: np.zeros((MOST_STATES, canonical_split.STATE_FIELDS), np.int64),
         }
         for slot in (
@@ -229,6 +231,8 @@ class SplitStates:
         values, places = np.unique(packed, return_inverse=True)
         numbers = np.array([self._number_of(value) for value in values.tolist()], np.uint16)
         made = self._built[state] = SplitTable(*numbers[places.reshape(packed.shape)])
+        may_follow = (made.fitting != REFUSED_SPLIT) | (made.breaking != REFUSED_SPLIT)
+        self.starts[state] = np.bitwise_or.reduce(kinds.starts[: len(samples)][may_follow], axis=0)
         self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
         self._slots[canonical_slots.GOES_ON][state] = made.going_on.ctypes.data
         self._slots[canonical_slots.BREAKS][state] = made.breaking.ctypes.data

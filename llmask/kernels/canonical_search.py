@@ -68,6 +68,7 @@ from .canonical_slots import (
     SAFE_MEMO,
     SEARCH_WALK,
     SHARED_BYTES,
+    STARTS,
     WITNESSES,
 )
 from .canonical_split import N_PARTIAL, STATE_FIELDS
@@ -287,6 +288,8 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         for byte in range(256):
             if byte & 63 == 0:
                 live = live_word(store, canon, state, behind, byte >> 6)
+                if chain & 1 == 0:  # behind the last of the blanks a splitter lets no other byte follow
+                    live &= load_i64(canon[STARTS] + split * 32 + (byte >> 6) * 8)
             root = load_i32(canon[ROOT_CHILD] + byte * 4)
             if live >> (byte & 63) & 1 == 0 or root == 0:
                 continue

@@ -32,7 +32,8 @@ BREAKS = FOLLOWS + 1  # the same for one that is not
 GOES_ON = BREAKS + 1  # the same for one that must not end the word
 ENDS = GOES_ON + 1  # int64[n, 2]: ASCII characters that end the word
 MAY_END = ENDS + 1  # int64: 1 where the text may end
-IS_PARTIAL = MAY_END + 1  # uint8: inside of a character; the tables have the kinds below N_CONTINUING only
+STARTS = MAY_END + 1  # int64[n, 4]: first bytes of the tokens that FOLLOWS or BREAKS lets follow
+IS_PARTIAL = STARTS + 1  # uint8: inside of a character; the tables have the kinds below N_CONTINUING only
 IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
