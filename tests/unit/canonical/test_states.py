@@ -82,6 +82,21 @@ def test_masks_are_what_the_tables_say(states: SplitStates) -> None:
         assert (bits == expected).all()
 
 
+@pytest.mark.parametrize("text", ["name", "1", " ", "\n", '"', "    ", "é"])
+def test_first_bytes_of_the_tokens_that_may_follow(states: SplitStates, text: str) -> None:
+    tok, state = llmask.Tokenizer.default(), after(states, text)
+    made, kinds = states.tables(state), states.kinds.of_token
+    expected = {
+        tok.token_bytes(token)[0]
+        for token in range(tok.vocab_size)
+        if tok.token_bytes(token)
+        and min(int(made.fitting[kinds[token]]), int(made.breaking[kinds[token]])) != REFUSED_SPLIT
+    }
+    bits = np.unpackbits(states.starts[state].view(np.uint8), bitorder="little")
+    assert set(np.flatnonzero(bits).tolist()) == expected
+    assert (len(expected) < 100) == (text == "    ")  # one blank of many belongs to the next word
+
+
 def test_states_are_those_of_the_tokenizer_and_tables_those_of_a_store() -> None:
     tokenizer = llmask.Tokenizer.default()
     stores = [llmask.Compiler(tokenizer, canonical=True).store() for _ in range(2)]
