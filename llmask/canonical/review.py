@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..kernels import canonical_slots
-from ..kernels.canonical_review import FOLLOWING_MISSING, STATE_MISSING
+from ..kernels.canonical_review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
 
 if TYPE_CHECKING:
     from ..compiled import Generation
@@ -34,5 +34,7 @@ def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0
             states.tables(int(table.array[canonical_slots.REPORT]))
         elif result == FOLLOWING_MISSING:
             states.make_masks(int(table.array[canonical_slots.REPORT]))
+        elif result == RANKS_MISSING:
+            states.make_ranks(int(table.array[canonical_slots.REPORT]))
         else:
             return result

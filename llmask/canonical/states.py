@@ -133,7 +133,7 @@ class SplitStates:
         for slot in (
             *(canonical_slots.FOLLOWS, canonical_slots.BREAKS, canonical_slots.GOES_ON),
             *(canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN),
-            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING),
+            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING, canonical_slots.RANKS),
         ):
             self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
@@ -141,7 +141,7 @@ class SplitStates:
         self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
         self._like: dict[object, int] = {}
         self._built: dict[int, SplitTable] = {}
-        self._masks: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
+        self._kept: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
         self._enter_rows()
 
     def _enter_rows(self) -> None:
@@ -186,6 +186,7 @@ class SplitStates:
             (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
             (canonical_slots.N_SLICE_RESTS, len(self._tries)),
             (canonical_slots.N_CUT_OFF, len(self._slots[canonical_slots.CUT_OFF])),
+            (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
             (canonical_slots.N_ODD, len(self._slots[canonical_slots.ODD])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
             (canonical_slots.START, self.start),
@@ -251,8 +252,20 @@ class SplitStates:
             bits[: len(of_token)] = (after != REFUSED_SPLIT)[of_token]
             bits[self._specials] = True
             mask = np.packbits(bits, bitorder="little").view(np.int32)
-            self._masks.append(mask)
+            self._kept.append(mask)
             self._slots[slot][state] = mask.ctypes.data
+
+    def make_ranks(self, state: int) -> None:
+        """List the tokens that may not follow a state if they are incompatible with the one before, see RANKS."""
+        made, kinds = self.tables(state), self._slots[canonical_slots.ORDER_KINDS]
+        fitting, breaking = made.fitting[kinds & 0xFFFF], made.breaking[kinds & 0xFFFF]
+        differs = (kinds < canonical_slots.ODD_KIND) & (fitting != REFUSED_SPLIT) & (fitting != breaking)
+        refused, order = differs & (breaking == REFUSED_SPLIT), self._slots[canonical_slots.ORDER]
+        mixed = differs & ~refused
+        counts = [np.cumsum(np.append(False, chosen)) for chosen in (refused, mixed)]
+        ranks = np.concatenate((*counts, order[refused], order[mixed])).astype(np.int32)
+        self._kept.append(ranks)
+        self._slots[canonical_slots.RANKS][state] = ranks.ctypes.data
 
     def _number_of(self, packed: int) -> int:
         """Number of a packed state, or REFUSED_SPLIT, also where no character that begins so may come."""

@@ -5,9 +5,9 @@ The fields lie in the matcher's cell (shared_batch.py) and are those of its posi
     FILTER   mask = grammatical & words - removed
     LIST     mask = the tokens of a list
 
-`words` are the tokens that the splitter lets follow; `removed` are two lists: those that are incompatible with the
-previous token, as far as `words` has them still, and those without a canonical continuation. An end of sequence and
-other special tokens need that the text can be split here as assumed.
+`words` are the tokens that the splitter lets follow; `removed` are those that are incompatible with the previous token,
+as far as `words` has them still, a list and ranges of another one (canonical_following.py), and a list of those without
+a canonical continuation. An end of sequence and other special tokens need that the text can be split here as assumed.
 
 In: a cell, a grammatical mask. Out: the mask. Cost: 0.6 us for 128,000 tokens and 1 ns a listed token.
 """
@@ -26,10 +26,13 @@ CELL_PAIRS = 5  # address of int32[n]: incompatible tokens; of a LIST the tokens
 CELL_N_PAIRS = 6
 CELL_REMOVED = 7  # address of int32[n]: tokens without continuation
 CELL_N_REMOVED = 8
-CELL_MAY_END = 9  # 0: no end of sequence, no special token
-CELL_IS_CUT = 10  # 1: some token is allowed whose continuation was not found in time
-CELL_POSITION = 11
-CELL_FIELDS = 12
+CELL_RANGES = 9  # address of int32[n, 2]: parts (first, end) of a list, incompatible tokens, too
+CELL_N_RANGES = 10
+CELL_RANKED = 11  # address of that list, see canonical_following.py
+CELL_MAY_END = 12  # 0: no end of sequence, no special token
+CELL_IS_CUT = 13  # 1: some token is allowed whose continuation was not found in time
+CELL_POSITION = 14
+CELL_FIELDS = 15
 
 NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
@@ -46,6 +49,21 @@ def clear_bit(words, token):
 
 
 @kernel
+def clear_listed(words, tokens, n):
+    """Take int32[n] tokens at an address out of a mask."""
+    for i in range(n):
+        clear_bit(words, load_i32(tokens + i * 4))
+
+
+@kernel
+def clear_ranges(words, ranked, ranges, n):
+    """Take the tokens of int32[n, 2] parts of a list out of a mask."""
+    for i in range(n):
+        for at in range(load_i32(ranges + i * 8), load_i32(ranges + i * 8 + 4)):
+            clear_bit(words, load_i32(ranked + at * 4))
+
+
+@kernel
 def apply_filter(store, grammar, cell, words):
     """Take out of a mask what the cell says."""
     n_words = store[N_WORDS]
@@ -56,10 +74,10 @@ def apply_filter(store, grammar, cell, words):
     if n_words & 1:
         at = words + (n_words - 1) * 4
         store_i32(at, load_i32(at) & load_i32(allowed + (n_words - 1) * 4))
-    for field in range(CELL_PAIRS, CELL_MAY_END, 2):
-        tokens = load_i64(cell + 8 * field)
-        for i in range(load_i64(cell + 8 * field + 8)):
-            clear_bit(words, load_i32(tokens + i * 4))
+    for field in range(CELL_PAIRS, CELL_RANGES, 2):
+        clear_listed(words, load_i64(cell + 8 * field), load_i64(cell + 8 * field + 8))
+    ranked, n_ranges = load_i64(cell + 8 * CELL_RANKED), load_i64(cell + 8 * CELL_N_RANGES)
+    clear_ranges(words, ranked, load_i64(cell + 8 * CELL_RANGES), n_ranges)
     if load_i64(cell + 8 * CELL_MAY_END) == 0:
         eos = block(store, EOS)
         for i in range(store[N_EOS]):

@@ -1,117 +1,199 @@
 """What may follow a split state and a last token, whatever the grammar says.
 
+Of the runs of incompatible tokens (canonical_pairs.py) the splitter lets some follow all the same. For each split state
+the others are listed in the order of the runs, in RANKS:
+
+    int32[n + 1]    how many of them stand in ORDER before each place
+    int32[n + 1]    the same of mixed tokens, which may follow in another split state than if they were compatible
+    these tokens, first those, then the mixed ones
+
+so that a run is a range of that list, and nothing is asked of its tokens. Odd tokens are in none. Whoever asks first
+for a split state and a last token gets ranges, some hundred bytes; who asks again gets a mask of 16 KB, in which their
+tokens (some thousands) need not be cleared each time: of texts that are free most pairs come once.
+
 In: the table of split states. Out: lists and masks in TOKENS, of the first 64 MB for all grammars of the store.
-Cost: 1 ns a token that is incompatible with the last one (some thousands), once.
+Cost: 10 ns a run, once; as a mask 1 ns a token, once.
 """
 
 from __future__ import annotations
 
-from .canonical_fill import REFUSED_SPLIT, clear_bit
+from .canonical_fill import REFUSED_SPLIT, clear_listed, clear_ranges
+from .canonical_groups import append
 from .canonical_pairs import is_fitting, list_runs, meets_odd
 from .canonical_slots import (
-    BITS,
     BREAKS,
     DOUBTFUL,
+    FIRST,
     FOLLOWING,
     FOLLOWS,
     FOUND,
     KINDS,
+    N_DOUBTFUL,
+    N_FOUND,
     N_ODD,
+    N_ORDER,
     ODD,
-    ODD_KIND,
     ORDER,
     ORDER_KINDS,
     PAIR_LISTS,
+    RANKS,
     REPORT,
     RUNS,
     SHARED_BYTES,
 )
 from .grammar_slots import N_TOKENS, TOKENS
-from .interning import map_get, map_put
+from .interning import map_change, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32
+from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
 from .raw import load_u16
 from .store_slots import N_WORDS
-from .trie_walk import has_bit
 
+PAIR = 1
+MIXED = 2
+AS_MASK = -1  # ranges
 MOST_PAIRS = 400  # clearing so many bits takes as long as combining all words
 
 
 @kernel
-def find_following(store, grammar, canon, split, before):
-    """Address of (kind, n mixed, n pairs, 0, mixed tokens, then pairs, or for kind 1 a mask at an even place).
+def ranked_of(canon, ranks):
+    """Address of the list in RANKS."""
+    return ranks + 2 * (canon[N_ORDER] + 1) * 4
 
-    Pairs may not follow, mixed tokens may in another split state than if they were compatible. 0: masks are missing.
+
+@kernel
+def is_ranged(canon, ranks, token, ranges, n):
+    """Whether a token is in one of n ranges."""
+    if n == 0:
+        return False
+    place = load_i32(canon[FIRST] + token * 4)
+    at = load_i32(ranks + place * 4)
+    if at == load_i32(ranks + place * 4 + 4):
+        return False
+    for i in range(n):
+        if load_i32(ranges + i * 8) <= at < load_i32(ranges + i * 8 + 4):
+            return True
+    return False
+
+
+@kernel
+def _answer(canon, split, kind):
+    """What an incompatible token of a kind does: PAIR, MIXED, or 0: it may stand there as well or never may."""
+    fits = load_u16(load_i64(canon[FOLLOWS] + split * 8) + kind * 2)
+    broken = load_u16(load_i64(canon[BREAKS] + split * 8) + kind * 2)
+    if fits == REFUSED_SPLIT or broken == fits:
+        return 0
+    return PAIR if broken == REFUSED_SPLIT else MIXED
+
+
+@kernel
+def _enter(canon, answer, token):
+    if answer == PAIR:
+        append(canon, FOUND, N_FOUND, token)
+    elif answer == MIXED:
+        append(canon, DOUBTFUL, N_DOUBTFUL, token)
+
+
+@kernel
+def _enter_ranges(canon, owner, ranks, n_runs):
+    """Append the parts of RANKS that runs are, if not empty, to TOKENS; returns how many."""
+    n = 0
+    for i in range(n_runs):
+        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
+        if first >= 0 and load_i32(ranks + first * 4) < load_i32(ranks + end * 4):
+            append(owner, TOKENS, N_TOKENS, load_i32(ranks + first * 4))
+            append(owner, TOKENS, N_TOKENS, load_i32(ranks + end * 4))
+            n += 1
+    return n
+
+
+@kernel
+def _enter_mixed(canon, ranks, n_runs):
+    """Enter the mixed tokens of runs in DOUBTFUL."""
+    rank = ranks + (canon[N_ORDER] + 1) * 4
+    listed = ranked_of(canon, ranks) + load_i32(rank - 4) * 4
+    for i in range(n_runs):
+        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
+        if first >= 0:
+            for at in range(load_i32(rank + first * 4), load_i32(rank + end * 4)):
+                append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(listed + at * 4))
+
+
+@kernel
+def mask_of(following):
+    """Address of the mask of tokens that `find_following` found AS_MASK."""
+    return following + (4 + load_i32(following)) // 2 * 8
+
+
+@kernel
+def _as_mask(store, canon, key, position, split, ranked):
+    """What was found for a key before, from now on as a mask where that is faster."""
+    following = block(canon, TOKENS) + position * 4
+    n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
+    pairs = following + 12 + n_mixed * 4
+    ranges = pairs + n_pairs * 4
+    n = 0
+    for i in range(n_ranges):
+        n += load_i32(ranges + i * 8 + 4) - load_i32(ranges + i * 8)
+    if n <= MOST_PAIRS or canon[BYTES_USED] > canon[SHARED_BYTES]:
+        return following
+    n_bytes = (store[N_WORDS] + 1) // 2 * 8
+    fresh = (canon[N_TOKENS] + 1) & -2
+    canon[N_TOKENS] = fresh + (4 + n_mixed) // 2 * 2 + n_bytes // 4
+    address = ensure(canon, TOKENS, canon[N_TOKENS] * 4) + fresh * 4
+    store_i32(address, n_mixed)
+    store_i32(address + 4, 0)
+    store_i32(address + 8, AS_MASK)
+    copy_bytes(address + 12, following + 12, n_mixed * 4)
+    words = mask_of(address)
+    copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_bytes)
+    clear_listed(words, pairs, n_pairs)
+    clear_ranges(words, ranked, ranges, n_ranges)
+    map_change(canon, PAIR_LISTS, key, fresh)
+    return address
+
+
+@kernel
+def find_following(store, grammar, canon, split, before):
+    """Address of (n mixed, n pairs, n ranges, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
+
+    Pairs and ranges may not follow, mixed tokens may in another split state than if they were compatible; some come
+    twice. For AS_MASK ranges there is a mask of what may follow (`mask_of`).
+    0: the split state's RANKS are missing.
     """
     never_inline()
     key = (split << 21) | before
     known = map_get(canon, PAIR_LISTS, key)
+    ranks = load_i64(canon[RANKS] + split * 8)
     if known >= 0:
-        return block(canon, TOKENS) + known * 4
-    following = load_i64(canon[FOLLOWING] + split * 8)
-    if following == 0:
+        return _as_mask(store, canon, key, known, split, ranked_of(canon, ranks))
+    if ranks == 0:
         canon[REPORT] = split
         return 0
-    n_words = store[N_WORDS]
-    n_bytes = (n_words + 1) // 2 * 8
-    bits = ensure(canon, BITS, n_bytes)
-    copy_bytes(bits, following, n_bytes)
-    n_pairs, n_mixed = 0, 0
-    fits, breaks = load_i64(canon[FOLLOWS] + split * 8), load_i64(canon[BREAKS] + split * 8)
-    order, kinds = canon[ORDER], canon[ORDER_KINDS]
-    for i in range(list_runs(canon, before)):
-        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
-        is_single = first < 0
-        if is_single:
-            first = -1 - first
-            end = first + 1
-        found = ensure(canon, FOUND, (n_pairs + end - first) * 4)
-        mixed = ensure(canon, DOUBTFUL, (n_mixed + end - first) * 4)
-        for j in range(first, end):
-            token, kind = load_i32(order + j * 4), load_i32(kinds + j * 4)
-            if not has_bit(bits, token) or (kind >= ODD_KIND and not is_single):
-                continue
-            kind = (kind & 0xFFFF) * 2
-            broken = load_u16(breaks + kind)
-            if broken == REFUSED_SPLIT:
-                clear_bit(bits, token)
-                put_i32(found, n_pairs, token)
-                n_pairs += 1
-            elif broken != load_u16(fits + kind):
-                put_i32(mixed, n_mixed, token)
-                n_mixed += 1
-    found = ensure(canon, FOUND, (n_pairs + canon[N_ODD]) * 4)
-    mixed = ensure(canon, DOUBTFUL, (n_mixed + canon[N_ODD]) * 4)
+    n_runs = list_runs(canon, before)
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+    for i in range(n_runs):
+        place = -1 - load_i32(canon[RUNS] + i * 8)
+        if place >= 0:
+            kind = load_i32(canon[ORDER_KINDS] + place * 4) & 0xFFFF
+            _enter(canon, _answer(canon, split, kind), load_i32(canon[ORDER] + place * 4))
     for i in range(canon[N_ODD] if meets_odd(canon, before) else 0):
         token = load_i32(canon[ODD] + i * 4)
-        kind = load_u16(canon[KINDS] + token * 2) * 2
-        broken = load_u16(breaks + kind)
-        if not has_bit(bits, token) or broken == load_u16(fits + kind) or is_fitting(canon, before, token):
-            continue
-        if broken == REFUSED_SPLIT:
-            clear_bit(bits, token)
-            put_i32(found, n_pairs, token)
-            n_pairs += 1
-        else:
-            put_i32(mixed, n_mixed, token)
-            n_mixed += 1
+        answer = _answer(canon, split, load_u16(canon[KINDS] + token * 2))
+        if answer != 0 and not is_fitting(canon, before, token):
+            _enter(canon, answer, token)
+    _enter_mixed(canon, ranks, n_runs)
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
-    position = (owner[N_TOKENS] + 1) & -2
-    is_mask = 1 if n_pairs > MOST_PAIRS else 0
-    n_tail = n_bytes // 4 + 1 if is_mask else n_pairs
-    address = ensure(owner, TOKENS, (position + 5 + n_mixed + n_tail) * 4) + position * 4
-    put_i32(address, 0, is_mask)
-    put_i32(address, 1, n_mixed)
-    put_i32(address, 2, n_pairs)
-    for i in range(n_mixed):
-        put_i32(address, 4 + i, load_i32(mixed + i * 4))
-    if is_mask:
-        copy_bytes(address + 16 + (n_mixed + 1) // 2 * 8, bits, n_bytes)
-    else:
-        for i in range(n_pairs):
-            put_i32(address, 4 + n_mixed + i, load_i32(found + i * 4))
-    owner[N_TOKENS] = position + 5 + n_mixed + n_tail
+    position = owner[N_TOKENS]
+    append(owner, TOKENS, N_TOKENS, canon[N_DOUBTFUL])
+    append(owner, TOKENS, N_TOKENS, canon[N_FOUND])
+    append(owner, TOKENS, N_TOKENS, 0)
+    for i in range(canon[N_DOUBTFUL]):
+        append(owner, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
+    for i in range(canon[N_FOUND]):
+        append(owner, TOKENS, N_TOKENS, load_i32(block(canon, FOUND) + i * 4))
+    n_ranges = _enter_ranges(canon, owner, ranks, n_runs)
+    put_i32(block(owner, TOKENS), position + 2, n_ranges)
     if is_shared:
         map_put(canon, PAIR_LISTS, key, position)
-    return address
+    return block(owner, TOKENS) + position * 4

@@ -61,7 +61,7 @@ from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_st
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_MASK, next_state, state_field
-from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
+from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
 from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
 from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
@@ -78,11 +78,11 @@ def keep_found(owner, head, canon):
     n = canon[N_FOUND]
     first = owner[N_TOKENS]
     address = ensure(owner, TOKENS, (first + n + 2) * 4) + first * 4
-    put_i32(address, 0, head)
-    put_i32(address, 1, n)
+    store_i32(address, head)
+    store_i32(address + 4, n)
     found = ensure(canon, FOUND, 4)
     for i in range(n):
-        put_i32(address, 2 + i, load_i32(found + i * 4))
+        store_i32(address + 8 + i * 4, load_i32(found + i * 4))
     owner[N_TOKENS] = first + n + 2
     return address
 
@@ -157,7 +157,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes):
     store_i64(stack, hot_row(store, state))
     rows = block(store, HOT_ROWS)
     while node < n_nodes:
-        word = get_i64(trie, node)
+        word = load_i64(trie + node * 8)
         at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
         byte, hot = word & TRIE_BYTE_MASK, load_i64(at - 8)
         entry = load_i32(rows + hot * HOT_BYTES + byte * 4)

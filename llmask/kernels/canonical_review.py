@@ -26,8 +26,11 @@ from .canonical_fill import (
     CELL_IS_CUT,
     CELL_MAY_END,
     CELL_N_PAIRS,
+    CELL_N_RANGES,
     CELL_N_REMOVED,
     CELL_PAIRS,
+    CELL_RANGES,
+    CELL_RANKED,
     CELL_REMOVED,
     CELL_WORDS,
     FILTER,
@@ -35,7 +38,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import find_following
+from .canonical_following import AS_MASK, find_following, is_ranged, mask_of, ranked_of
 from .canonical_groups import append
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed, inside_state
@@ -68,6 +71,7 @@ from .canonical_slots import (
     N_DOUBTFUL,
     N_FOUND,
     N_KINDS,
+    RANKS,
     REACHABLE,
     REPORT,
     START,
@@ -100,7 +104,8 @@ from .trie_walk import has_bit
 DONE = 0
 STATE_MISSING = -201  # tables of the split state in REPORT
 FOLLOWING_MISSING = -202  # the masks of what may follow it
-STOPPED = -203  # a limit was reached
+RANKS_MISSING = -203  # the tokens that may not follow it if they are incompatible with the one before
+STOPPED = -204  # a limit was reached
 
 
 @kernel
@@ -217,7 +222,7 @@ def _review_long(store, grammar, canon, position):
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
     chain = position_field(grammar, position, P_CHAIN)
     words = load_i64(canon[FOLLOWING] + split * 8)
-    mixed, n_mixed, pairs, n_pairs = 0, 0, 0, 0
+    mixed, n_mixed, pairs, n_pairs, ranges, n_ranges = 0, 0, 0, 0, 0, 0
     if words == 0:
         canon[REPORT] = split
         return FOLLOWING_MISSING
@@ -225,11 +230,14 @@ def _review_long(store, grammar, canon, position):
         words = load_i64(canon[LONE_FOLLOWING] + split * 8)
     elif before != NO_TOKEN:
         following = find_following(store, grammar, canon, split, before)
-        mixed, n_mixed = following + 16, load_i32(following + 4)
-        if load_i32(following) != 0:
-            words = mixed + (n_mixed + 1) // 2 * 8
-        else:
-            pairs, n_pairs = mixed + n_mixed * 4, load_i32(following + 8)
+        if following == 0:
+            return RANKS_MISSING
+        n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
+        mixed = following + 12
+        pairs = mixed + n_mixed * 4
+        ranges = pairs + n_pairs * 4
+        if n_ranges == AS_MASK:
+            words, n_ranges = mask_of(following), 0
     removed = find_removed(store, grammar, canon, configuration, split)
     if removed == 0:
         return _missing(store, grammar)
@@ -243,6 +251,9 @@ def _review_long(store, grammar, canon, position):
     _put(grammar, position, CELL_WORDS, words)
     _put(grammar, position, CELL_PAIRS, pairs)
     _put(grammar, position, CELL_N_PAIRS, n_pairs)
+    _put(grammar, position, CELL_RANGES, ranges)
+    _put(grammar, position, CELL_N_RANGES, n_ranges)
+    _put(grammar, position, CELL_RANKED, ranked_of(canon, load_i64(canon[RANKS] + split * 8)))
     _put(grammar, position, CELL_REMOVED, removed + 8)
     _put(grammar, position, CELL_N_REMOVED, load_i32(removed + 4))
     _finish(grammar, position, FILTER, load_i64(canon[MAY_END] + split * 8), is_cut)
@@ -258,7 +269,7 @@ def _is_in(tokens, n, token):
 
 
 @kernel
-def _allows(grammar, position, token):
+def _allows(grammar, canon, position, token):
     """Whether a grammatical token is in the mask of a position that was reviewed."""
     at = block(grammar, POSITIONS) + (position * POSITION_FIELDS - CELL_CONFIGURATION) * 8
     kind = position_field(grammar, position, P_FILTER)
@@ -266,6 +277,9 @@ def _allows(grammar, position, token):
     if kind == NO_FILTER or kind == LIST:
         return kind == NO_FILTER or is_listed
     if is_listed or not has_bit(load_i64(at + 8 * CELL_WORDS), token):
+        return False
+    ranks = load_i64(canon[RANKS] + position_field(grammar, position, P_SPLIT) * 8)
+    if is_ranged(canon, ranks, token, load_i64(at + 8 * CELL_RANGES), load_i64(at + 8 * CELL_N_RANGES)):
         return False
     return not _is_in(load_i64(at + 8 * CELL_REMOVED), load_i64(at + 8 * CELL_N_REMOVED), token)
 
@@ -294,7 +308,7 @@ def next_position(store, grammar, canon, position, token):
             reached = ENDED if configuration_field(grammar, configuration, C_ACCEPTS) != 0 else REFUSED
         split, before, chain = canon[START], NO_TOKEN, NO_CHAIN
     else:
-        if not _allows(grammar, position, token):
+        if not _allows(grammar, canon, position, token):
             return REFUSED
         reached = take_token(store, grammar, configuration, token)
         after = split_after(canon, split, before, chain, token)

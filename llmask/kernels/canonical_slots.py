@@ -37,7 +37,8 @@ IS_PARTIAL = STARTS + 1  # uint8: inside of a character; the tables have the kin
 IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
-KEYS = LONE_FOLLOWING + 1  # int64[n, STATE_FIELDS], see canonical_split.py
+RANKS = LONE_FOLLOWING + 1  # int64: address of tokens in the order of ORDER, 0 = missing, see canonical_following.py
+KEYS = RANKS + 1  # int64[n, STATE_FIELDS], see canonical_split.py
 SPLITTER = KEYS + 1  # address of its table, see canonical_split.py; states below the number of its rows are rows
 START = SPLITTER + 1  # the state before any text
 
@@ -57,7 +58,8 @@ FIRST = RUN_END + 1  # int32[n]: the tree below a token in ORDER
 END = FIRST + 1
 ORDER = END + 1  # int32[n]: tokens
 ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
-ODD = ORDER_KINDS + 1  # int32[N_ODD]: odd tokens
+N_ORDER = ORDER_KINDS + 1  # n
+ODD = N_ORDER + 1  # int32[N_ODD]: odd tokens
 N_ODD = ODD + 1
 MEETS_ODD = N_ODD + 1  # uint8[n]: 1 if it merges with a token on the left spine of an odd one
 
@@ -88,8 +90,7 @@ N_FOUND = FOUND + 1
 DOUBTFUL = N_FOUND + 1  # int32[...]
 N_DOUBTFUL = DOUBTFUL + 1
 AGAIN = N_DOUBTFUL + 1  # int32[n_words]: bits of DOUBTFUL, see canonical_consider.py
-BITS = AGAIN + 1  # int64[...]: a mask
-RUNS = BITS + 1  # int32[..., 2]
+RUNS = AGAIN + 1  # int32[..., 2]
 ROOM = RUNS + 1  # bytes
 GROUPS = ROOM + 1  # int64[MOST_GROUPS, GROUP_FIELDS], see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
@@ -106,5 +107,5 @@ CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
     *(GROUPED, GROUPED + 1, ANSWERS, EXIT_MEMO, LIVE_ASCII, LIVE_HIGH),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, AGAIN, BITS, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO, WALK_MEMO),
+    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, AGAIN, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO, WALK_MEMO),
 )

@@ -149,7 +149,7 @@ def build_mask(store, grammar, configuration):
     if configuration_field(grammar, configuration, C_NAMING) != 0:
         kind |= HAS_NAMED
         _add_named(store, grammar, configuration, state)
-    if grammar[CANON] != 0:
+    if grammar[CANON] != 0 and configuration != ENDED:
         list_parts(store, grammar)
         keep_listing(store, grammar, configuration, n_shared)
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:

@@ -73,7 +73,7 @@ def test_a_pair_that_must_be_split(states: SplitStates) -> None:
 def test_masks_are_what_the_tables_say(states: SplitStates) -> None:
     state = after(states, "name")
     states.make_masks(state)
-    lone, fitting = states._masks[-2:]
+    lone, fitting = states._kept[-2:]
     of_token = states.kinds.of_token
     for mask, table in ((fitting, states.tables(state).fitting), (lone, states.tables(state).breaking)):
         bits = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(of_token)].astype(bool)
