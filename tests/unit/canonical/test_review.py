@@ -48,6 +48,35 @@ def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch)
     assert compiler.choice(["1"]).n_cut == 0
 
 
+def test_masks_behind_pairs_are_the_same_the_first_time_and_again() -> None:
+    """The first grammar gets ranges of incompatible tokens, the others a mask where they are many; all refuse them."""
+    compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True, cache_bytes=0)
+    tok = compiler.tokenizer
+    n_many = 0
+    for text in ("n", "in", "the", " ", ")", "é", "pri"):
+        tokens = tok.encode('"' + text)
+        before, found, matchers = tokens[-1], [], []
+        for number in range(3):
+            matcher = compiler.json_schema({"type": "string", "title": str(number)}).matcher()
+            matcher.accept_tokens(tokens)
+            matchers.append(matcher)
+            found.append([read_mask(matcher, tok.vocab_size) for _ in range(2)])
+        assert found[0] == found[1] == found[2]
+        allowed = found[0][0]
+        refused = [token for token in range(tok.vocab_size) if token not in allowed and tok.token_bytes(token)]
+        n_refused = 0
+        for token in refused:
+            data = tok.token_bytes(token)
+            if data.isalpha() and tok.token_bytes(before).isalpha():  # one word, so the merges decide
+                assert not tok.compatible(before, token), data
+                n_refused += 1
+                for matcher in (matchers[0], matchers[2]):
+                    with pytest.raises(llmask.TokenRejected):
+                        matcher.accept_token(token)
+        n_many += n_refused > 400
+    assert n_many > 1
+
+
 def test_what_is_found_for_all_grammars_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without room in the store's table the grammars keep what they need, and the masks are the same."""
     schema = {"type": "array", "items": {"type": "string", "maxLength": 6}}
