@@ -48,10 +48,11 @@ from .configurations import (
 )
 from .crossed import NO_END
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_FINISHED, S_MASK, S_N_TOKENS, state_field
+from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
 from .listings import after_first, end_at, listing_of, tokens_of
-from .memory import block, ensure, load_i32, load_u8
-from .store_slots import N_WORDS, TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
+from .memory import block, ensure, get_i64, load_i32, load_u8
+from .state_masks import MASK_WORDS
+from .store_slots import MASKS, N_WORDS, TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
 from .trie_walk import has_bit, set_bit
 
 
@@ -154,23 +155,33 @@ def consider_again(store, grammar, canon, position, removed):
     )
     is_named = names_ordinary(store, grammar, start)
     state, behind = start & 0xFFFFFFFF, state_behind(store, grammar, start)
+    mask = 0  # of the tokens that stay inside of the lexeme
+    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
+        mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)
         first = load_u8(block(store, TOKEN_DATA) + load_i32(block(store, TOKEN_OFFSETS) + token * 4))
-        packed, after = REFUSED, REFUSED_SPLIT
-        if is_named or live_word(store, canon, state, behind, first >> 6) >> (first & 63) & 1 != 0:
-            after = split_after(canon, split, before, chain, token)
-        if after != REFUSED_SPLIT:
-            packed = after_first(store, grammar, configuration, token)
-        if packed < 0:
+        packed = REFUSED
+        is_inside = mask != 0 and has_bit(mask, token)
+        if not is_inside:
+            if is_named or live_word(store, canon, state, behind, first >> 6) >> (first & 63) & 1 != 0:
+                packed = after_first(store, grammar, configuration, token)
+            if packed < 0:
+                continue
+        after = split_after(canon, split, before, chain, token)
+        if after == REFUSED_SPLIT:
             continue
         following = chain_after(canon, split, chain, token)
         found = CUT
         inside = REFUSED
-        if twin != DEAD:
+        if is_inside or (twin != DEAD and mask == 0):
             inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
         if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
             found = verdict(store, grammar, canon, canon, inside, after, token, following)
+        if found == CUT and packed < 0:
+            packed = after_first(store, grammar, configuration, token)
+            if packed < 0:
+                continue
         if found == CUT:
             found = verdict(store, grammar, canon, grammar, packed, after, token, following)
         if found == NEEDS_STATE:

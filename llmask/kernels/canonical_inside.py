@@ -60,7 +60,7 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import S_MASK, next_state, state_field
+from .lexer_states import S_MASK, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
 from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
@@ -68,6 +68,7 @@ from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
+OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 
@@ -148,13 +149,13 @@ def _consider(store, grammar, canon, split, token, reached, after):
 
 
 @kernel
-def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes):
-    """Consider the tokens of a trie from a node on; False: stop."""
+def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth):
+    """Consider the tokens of a trie from a node on, above which `state` was reached at a depth; False: stop."""
     never_inline()
     stack, memo = block(canon, WALK), ensure(canon, WALK_MEMO, MEMO_ENTRIES * 8)
     fill_bytes(memo, MEMO_ENTRIES * 8, 0)
     kinds, after = canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
-    store_i64(stack, hot_row(store, state))
+    store_i64(stack + depth * 8, hot_row(store, state))
     rows = block(store, HOT_ROWS)
     while node < n_nodes:
         word = load_i64(trie + node * 8)
@@ -212,14 +213,14 @@ def review_inside(store, grammar, canon, state, split, byte):
     if byte != ALL_BYTES:
         trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
         end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
-        if not _review_trie(store, grammar, canon, state, split, trie, first, end):
+        if not _review_trie(store, grammar, canon, state, split, trie, first, end, 0):
             return 0
     else:
         number = slice_below(store, canon, state)
         hard = _list_hard(store, canon, number, split)
         canon[N_FOUND] = canon[N_DOUBTFUL] = 0
         rest = canon[SLICE_RESTS] + number * 16
-        if not _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8)):
+        if not _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8), 0):
             return 0
         for i in range(load_i32(block(canon, TOKENS) + hard * 4 + 4)):
             token = load_i32(block(canon, TOKENS) + (hard + 2 + i) * 4)
@@ -227,6 +228,30 @@ def review_inside(store, grammar, canon, state, split, byte):
             after = look_up(canon, FOLLOWS, split, token)
             if reached >= 0 and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
                 return 0
+    return _keep_answer(store, grammar, canon, key)
+
+
+@kernel
+def review_part(store, grammar, canon, part, state, node, split):
+    """As `review_inside` for the tokens of a part (part_masks.py): below a node that was reached in a lexer state."""
+    never_inline()
+    key = OF_PART | part << 16 | split
+    known = map_get(canon, INSIDE, key)
+    if known >= 0:
+        return block(canon, TOKENS) + known * 4
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+    word = get_i64(block(store, TRIE), node)
+    end, depth = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+    twin = state_field(store, state, S_TWIN)
+    if not _review_trie(store, grammar, canon, twin, split, block(store, TRIE), node + 1, end, depth):
+        return 0
+    return _keep_answer(store, grammar, canon, key)
+
+
+@kernel
+def _keep_answer(store, grammar, canon, key):
+    """Keep the lists in FOUND and DOUBTFUL; their address as `review_inside` has it, or 0: stop."""
+    never_inline()
     if has_stopped(store, grammar):
         return 0
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]

@@ -25,7 +25,7 @@ from .canonical_ends import (
 from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
-from .canonical_inside import keep_found, key_of_byte, review_inside, slice_below
+from .canonical_inside import keep_found, key_of_byte, review_inside, review_part, slice_below
 from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD
 from .configurations import (
@@ -38,12 +38,12 @@ from .configurations import (
     configuration_field,
     pack,
 )
-from .crossed import NO_END
+from .crossed import NO_END, PART_FIELDS
 from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, state_field
-from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
+from .listings import after_first, end_at, has_bytes, listing_of, parts_of, tokens_of
 from .memory import block, ensure, get_i32, load_i32, load_i64, store_i64
 from .state_masks import MASK_WORDS
 
@@ -96,6 +96,21 @@ def _look_at_token(store, grammar, canon, configuration, split, token):
     if packed < 0 or safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
         return FOLLOWS_ON
     return _look_at(store, grammar, canon, packed, NO_NUMBER, split, token, after)
+
+
+@kernel
+def _look_at_doubtful(store, grammar, canon, configuration, split, answer):
+    """As `_look_at` for the tokens that an answer at an address leaves open: the worst verdict."""
+    never_inline()
+    n, n_dead = load_i32(answer), load_i32(answer + 4)
+    result = FOLLOWS_ON
+    for i in range(n_dead, n_dead + n):
+        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(answer + 8 + i * 4))
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = CUT
+    return result
 
 
 @kernel
@@ -192,17 +207,9 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
     `is_named`: that need not hold.
     """
     never_inline()
-    n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
-    result = FOLLOWS_ON
-    for i in range(0 if is_named else n_dead):
+    for i in range(0 if is_named else load_i32(of_bare + 4)):
         append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
-    for i in range(n_dead, n_dead + n):
-        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = CUT
-    return result
+    return _look_at_doubtful(store, grammar, canon, configuration, split, of_bare)
 
 
 @kernel
@@ -246,8 +253,27 @@ def _find_answers(store, grammar, canon, twin, split):
 
 
 @kernel
+def _find_parts(store, grammar, canon, configuration, split, n):
+    """As `_find_answers` for the tokens of parts, from number n on."""
+    never_inline()
+    listing = listing_of(grammar, configuration)
+    for i in range(load_i32(listing + 8)):
+        part = parts_of(listing) + i * PART_FIELDS * 4
+        found = review_part(store, grammar, canon, load_i32(part), load_i32(part + 4), load_i32(part + 8), split)
+        if found == 0:
+            return -1
+        if load_i32(found) != 0 or load_i32(found + 4) != 0:
+            at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
+            store_i64(at, found)
+            store_i64(at + 8, 0)
+            n += 1
+        listing = listing_of(grammar, configuration)  # what was found may lie in the same block
+    return n
+
+
+@kernel
 def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
-    """Enter tokens inside of the lexeme in FOUND if nothing follows them: NEEDS_STATE, CUT or FOLLOWS_ON.
+    """Enter tokens inside of the lexeme and of parts in FOUND if nothing follows them: NEEDS_STATE, CUT or FOLLOWS_ON.
 
     `is_named`: what the lexer state says of them need not hold.
     """
@@ -259,6 +285,10 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
         for j in range(0 if is_named else load_i32(inside + 4)):
             append(canon, FOUND, N_FOUND, load_i32(inside + 8 + j * 4))
         if groups == 0:
+            worst = _look_at_doubtful(store, grammar, canon, configuration, split, inside)
+            if worst == NEEDS_STATE:
+                return worst
+            result = max(result, worst)
             continue
         behind = exit_of(store, grammar, canon, configuration, load_i64(answer + 16))
         group = groups + 4
@@ -281,6 +311,8 @@ def find_removed(store, grammar, canon, configuration, split):
     if known >= 0:
         return block(grammar, TOKENS) + known * 4
     n_answers = _find_answers(store, grammar, canon, inside_state(store, grammar, configuration), split)
+    if n_answers >= 0:
+        n_answers = _find_parts(store, grammar, canon, configuration, split, n_answers)
     if n_answers < 0:
         return 0
     base, of_bare = configuration_field(grammar, configuration, C_BASE), 0

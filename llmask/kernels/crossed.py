@@ -34,6 +34,7 @@ NO_HOT_ROW = -1
 
 # where a token leads: a packed place and lexer state, with BARE where the place is a bare row, or
 NO_END = -1  # it has to be read to know
+IN_PART = -2  # so is one that a part lists
 BARE = MOST_ROWS << 32
 
 

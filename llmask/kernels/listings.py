@@ -2,11 +2,15 @@
 
 A string's 200 crossing tokens lead to 20 ends, so a listing has every end once:
 
-    n, n_ends, ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end)
+    n, n_ends, n_parts,
+    ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end), parts int32[n_parts, 3]
 
-The walk that finds the tokens tells their ends (crossed.py), so a listing costs no steps; only tokens of parts, and
-those that the grammar names, are read again. A configuration with a record whose crossing tokens are those of its bare
-row (masks.py) lists its own only; in the listing of the bare row an end may be NO_END.
+The walk that finds the tokens tells their ends (crossed.py), so a listing costs no steps; only those that the grammar
+names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a matter of
+lexer states (canonical_inside.py). Those of a mask of few are listed token by token.
+
+A configuration with a record whose crossing tokens are those of its bare row (masks.py) lists its own only; in the
+listing of the bare row an end may be NO_END.
 
 In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. Cost: 5 ns a token.
 """
@@ -25,7 +29,7 @@ from .configurations import (
     pack,
 )
 from .constants import MAX_TOKEN_BYTES
-from .crossed import NO_END, PART_FIELDS, allow_token
+from .crossed import IN_PART, NO_END, PART_FIELDS, allow_token
 from .earley_rows import R_START, RECORDS_HERE, has_flag_of_row, row_field
 from .grammar_slots import (
     CROSSING,
@@ -43,14 +47,11 @@ from .grammar_slots import (
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .memory import block, copy_bytes, ensure, get_i32, get_i64, load_i32, load_i64, store_i32, store_i64
-from .part_masks import M_KIND, M_MASK, part_field
-from .raw import load_u32
 from .records import row_of
-from .state_masks import MASK_WORDS
-from .store_slots import MASKS, N_WORDS, TOKEN_OFFSETS
+from .store_slots import TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, token_goto
 
-HEAD = 2  # int32 before the ends
+HEAD = 3  # int32 before the ends
 END_BYTES = 8
 LOOKED_AT = 32  # ends that are compared with the next one; one that comes again later is entered again
 
@@ -66,6 +67,12 @@ def end_at(listing, number):
 def tokens_of(listing):
     """Address of the tokens."""
     return listing + 4 * HEAD + load_i32(listing + 4) * END_BYTES
+
+
+@kernel
+def parts_of(listing):
+    """Address of the parts: of each its number (part_masks.py), lexer state and node."""
+    return tokens_of(listing) + load_i32(listing) * 8
 
 
 @kernel
@@ -97,23 +104,6 @@ def after_first(store, grammar, configuration, token):
 
 
 @kernel
-def list_parts(store, grammar):
-    """Append to CROSSING the tokens of parts that have bitmasks (masks.py)."""
-    for i in range(grammar[N_PARTS]):
-        part = get_i32(block(grammar, PARTS), i * PART_FIELDS)
-        if part_field(store, part, M_KIND) == MASK_WORDS:
-            mask = get_i64(block(store, MASKS), part_field(store, part, M_MASK))
-            for word in range(store[N_WORDS]):
-                bits = load_u32(mask + word * 4)
-                token = word * 32
-                while bits != 0:
-                    if bits & 1 != 0:
-                        allow_token(grammar, token, NO_END)
-                    bits >>= 1
-                    token += 1
-
-
-@kernel
 def _number_of_end(ends, n_ends, place, state):
     """Number of an end, one of the last; n_ends: it is new."""
     number = n_ends - 1
@@ -126,8 +116,8 @@ def _number_of_end(ends, n_ends, place, state):
 
 
 @kernel
-def _find_ends(store, grammar, configuration, first):
-    """Read the tokens of CROSSING from `first` on whose ends the walk did not tell."""
+def _find_ends(store, grammar, configuration, first, lists_parts):
+    """Read the tokens of CROSSING from `first` on whose ends the walk did not tell, those of parts if asked for."""
     never_inline()
     start = pack(
         configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
@@ -138,7 +128,8 @@ def _find_ends(store, grammar, configuration, first):
     last, n_valid = 0, 0
     for i in range(first, grammar[N_CROSSING]):
         ends = block(grammar, CROSSING_ENDS)
-        if get_i64(ends, i) != NO_END and not is_named:
+        end = get_i64(ends, i)
+        if (end == IN_PART and not lists_parts) or (end >= 0 and not is_named):
             continue
         token = get_i32(block(grammar, CROSSING), i)
         if is_named:
@@ -151,9 +142,10 @@ def _find_ends(store, grammar, configuration, first):
 
 
 @kernel
-def keep_listing(store, grammar, configuration, first):
-    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found.
+def keep_listing(store, grammar, configuration, first, is_long):
+    """Remember where the tokens of CROSSING from `first` on lead, with which a configuration was found, and its parts.
 
+    Of a mask of few tokens (not `is_long`) those of parts are listed one by one.
     Nothing is remembered where a limit is reached: some ends are not known then.
     """
     never_inline()
@@ -164,19 +156,20 @@ def keep_listing(store, grammar, configuration, first):
     place = configuration_field(grammar, configuration, C_PLACE)
     is_bare = row_of(grammar, place) == place and has_flag_of_row(grammar, place, RECORDS_HERE)
     if not is_bare:
-        _find_ends(store, grammar, configuration, first)
+        _find_ends(store, grammar, configuration, first, not is_long)
     if has_stopped(store, grammar):
         return
+    n_parts = grammar[N_PARTS] if is_long else 0
     position = grammar[N_TOKENS]
-    listing = ensure(grammar, TOKENS, (position + HEAD + 4 * n + 2) * 4) + position * 4
+    listing = ensure(grammar, TOKENS, (position + HEAD + 4 * n + PART_FIELDS * n_parts + 2) * 4) + position * 4
     crossing, crossing_ends = ensure(grammar, CROSSING, 4), ensure(grammar, CROSSING_ENDS, 8)
     # tokens are written where they lie if no end comes twice, and moved then
     ends, tokens = listing + 4 * HEAD, listing + 4 * HEAD + n * END_BYTES
     n_ends, n_kept = 0, 0
     for i in range(first, first + n):
         end = get_i64(crossing_ends, i)
-        if end == NO_END and not is_bare:
-            continue  # a special token: its end is that of the text
+        if end == IN_PART or (end == NO_END and not is_bare):
+            continue  # one of a part that is listed, or a special token: its end is that of the text
         place, state = end >> 32, load_i32(crossing_ends + i * 8)
         number = _number_of_end(ends, n_ends, place, state)
         if number == n_ends:
@@ -188,7 +181,10 @@ def keep_listing(store, grammar, configuration, first):
         n_kept += 1
     store_i32(listing, n_kept)
     store_i32(listing + 4, n_ends)
+    store_i32(listing + 8, n_parts)
     for i in range(n_kept):
         copy_bytes(ends + n_ends * END_BYTES + i * 8, tokens + i * 8, 8)
-    grammar[N_TOKENS] = position + HEAD + 2 * n_ends + 2 * n_kept
+    if n_parts != 0:
+        copy_bytes(parts_of(listing), block(grammar, PARTS), n_parts * PART_FIELDS * 4)
+    grammar[N_TOKENS] = position + HEAD + 2 * n_ends + 2 * n_kept + PART_FIELDS * n_parts
     map_put(grammar, LISTED, configuration, position)

@@ -38,7 +38,7 @@ from .configurations import (
     pack,
     put_configuration_field,
 )
-from .crossed import BARE, NO_END, P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
+from .crossed import BARE, IN_PART, P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
 from .crossing import cross, cross_exits, walk_point
 from .earley_rows import RECORDS_HERE, has_flag_of_row
 from .grammar_slots import (
@@ -63,7 +63,7 @@ from .grammar_slots import (
 from .interning import POOL, intern_list, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
-from .listings import keep_listing, list_parts
+from .listings import keep_listing
 from .memory import (
     EXCEEDED,
     block,
@@ -117,8 +117,9 @@ def build_mask(store, grammar, configuration):
             twin = state_field(store, state, S_TWIN)
             n_tokens = state_field(store, twin, S_N_TOKENS)
             if row_of(grammar, place) == place:
-                grammar[LISTS_PARTS] = 1
-                grammar[BARE_WALK] = BARE if has_flag_of_row(grammar, place, RECORDS_HERE) else 0
+                is_bare = has_flag_of_row(grammar, place, RECORDS_HERE)
+                grammar[LISTS_PARTS] = 0 if is_bare else 1
+                grammar[BARE_WALK] = BARE if is_bare else 0
                 cross_exits(store, grammar, place, state, twin, NO_RECORD)
                 n_in_parts = _cross_parts(store, grammar)
                 grammar[LISTS_PARTS] = 0
@@ -150,8 +151,10 @@ def build_mask(store, grammar, configuration):
         kind |= HAS_NAMED
         _add_named(store, grammar, configuration, state)
     if grammar[CANON] != 0 and configuration != ENDED:
-        list_parts(store, grammar)
-        keep_listing(store, grammar, configuration, n_shared)
+        is_long = kind & KIND_BITS == MASK_WORDS
+        if state != DEAD and state_field(store, state_field(store, state, S_TWIN), S_MASK_KIND) == MASK_WORDS:
+            is_long = True
+        keep_listing(store, grammar, configuration, n_shared, is_long)
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
             return
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
@@ -181,7 +184,7 @@ def _cross_parts(store, grammar):
         else:
             first = part_field(store, part, M_MASK)
             for j in range(first, first + n):
-                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j), NO_END)
+                allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j), IN_PART)
         first = part_field(store, part, M_FIRST_EXIT)
         cross(store, grammar, row, state, first, part_field(store, part, M_N_EXITS), NO_RECORD)
         i += 1
@@ -273,7 +276,7 @@ def _cross_with_record(store, grammar, configuration, state, twin):
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
             return 0
         if grammar[CANON] != 0:
-            keep_listing(store, grammar, shared, 0)
+            keep_listing(store, grammar, shared, 0, True)
             if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
                 return 0
         n = grammar[N_CROSSING]
