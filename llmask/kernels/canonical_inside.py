@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_byte
-from .canonical_exits import ALL_BYTES
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
@@ -68,6 +67,7 @@ from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
 from .trie_walk import has_bit
 
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
+ALL_BYTES = 256  # for a first byte: all tokens
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
@@ -232,10 +232,16 @@ def review_inside(store, grammar, canon, state, split, byte):
 
 
 @kernel
+def key_of_part(part, split):
+    """Key of what holds for the tokens of a part."""
+    return OF_PART | part << 16 | split
+
+
+@kernel
 def review_part(store, grammar, canon, part, state, node, split):
     """As `review_inside` for the tokens of a part (part_masks.py): below a node that was reached in a lexer state."""
     never_inline()
-    key = OF_PART | part << 16 | split
+    key = key_of_part(part, split)
     known = map_get(canon, INSIDE, key)
     if known >= 0:
         return block(canon, TOKENS) + known * 4

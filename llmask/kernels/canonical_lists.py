@@ -22,12 +22,12 @@ from .canonical_ends import (
     names_ordinary,
     safe_byte,
 )
-from .canonical_exits import ALL_BYTES, exit_of, goes_on_inside
+from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_groups import GROUP_HEAD, MIXED, append, find_groups
-from .canonical_inside import keep_found, key_of_byte, review_inside, review_part, slice_below
+from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, append, find_groups
+from .canonical_inside import ALL_BYTES, keep_found, key_of_byte, key_of_part, review_inside, review_part, slice_below
 from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, has_own_witness, leads_on, searched_verdict
-from .canonical_slots import ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD
+from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
 from .configurations import (
     C_BASE,
     C_FIRST_NAMED,
@@ -38,16 +38,19 @@ from .configurations import (
     configuration_field,
     pack,
 )
-from .crossed import NO_END, PART_FIELDS
+from .constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
+from .crossed import NO_END
 from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, state_field
-from .listings import after_first, end_at, has_bytes, listing_of, parts_of, tokens_of
-from .memory import block, ensure, get_i32, load_i32, load_i64, store_i64
+from .lexer_states import DEAD, S_MASK_KIND, S_SINGLE, S_TWIN, state_field
+from .listings import PART_BYTES, after_first, end_at, has_bytes, listing_of, parts_of, tokens_of
+from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i64
+from .raw import load_u32
 from .state_masks import MASK_WORDS
+from .store_slots import TRIE
 
-ANSWER_BYTES = 24
+ANSWER_BYTES = 32
 
 
 @kernel
@@ -99,40 +102,33 @@ def _look_at_token(store, grammar, canon, configuration, split, token):
 
 
 @kernel
-def _look_at_doubtful(store, grammar, canon, configuration, split, answer):
-    """As `_look_at` for the tokens that an answer at an address leaves open: the worst verdict."""
-    never_inline()
-    n, n_dead = load_i32(answer), load_i32(answer + 4)
-    result = FOLLOWS_ON
-    for i in range(n_dead, n_dead + n):
-        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(answer + 8 + i * 4))
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = CUT
-    return result
+def _look_at_groups(store, grammar, canon, configuration, split, place, single, groups):
+    """As `_look_at` for the tokens of groups at an address, inside of a lexeme of a place: the worst verdict.
 
-
-@kernel
-def _look_at_group(store, grammar, canon, configuration, split, behind, group):
-    """As `_look_at` for the tokens of a group at an address: the last verdict that is not FOLLOWS_ON, or that.
-
-    `behind` is the exit of the lexeme in which they stay, or REFUSED.
+    `single` is the lexeme of all groups, 0: they say so.
     """
     never_inline()
-    n, witness = load_i32(group), load_i32(group + 4)
-    if behind != REFUSED and witness != MIXED:
-        split_of, state_of = load_i32(group + 8), load_i32(group + 12)
-        if goes_on_inside(store, grammar, canon, behind, state_of, split_of, witness):
-            return FOLLOWS_ON
+    texts, group = groups + 4 * HEAD, groups + 4 * HEAD + load_i32(groups) * TEXT_BYTES
+    lexemes, behind, hold, asked = 0, REFUSED, 0, 0
     result = FOLLOWS_ON
-    for i in range(n):
-        token = load_i32(group + 4 * (GROUP_HEAD + i))
-        found = _look_at_token(store, grammar, canon, configuration, split, token)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = CUT
+    for _ in range(load_i32(groups + 4)):
+        n, bits = load_i32(group), load_u32(group + 8) | load_i32(group + 12) << 32
+        if load_i32(group + 4) != lexemes:
+            lexemes = load_i32(group + 4)
+            behind = exit_of(store, grammar, place, lexemes if single == 0 else single)
+            hold, asked = 0, 0
+        if bits & hold == 0 and behind != REFUSED:
+            number = first_that_holds(store, grammar, canon, behind, texts, bits & ~asked)
+            asked |= bits if number < 0 else bits & ((1 << number) - 1)
+            hold |= 0 if number < 0 else 1 << number
+        for i in range(n if bits & hold == 0 else 0):
+            token = load_i32(group + 4 * (GROUP_HEAD + i))
+            found = _look_at_token(store, grammar, canon, configuration, split, token)
+            if found == NEEDS_STATE:
+                return found
+            if found == CUT:
+                result = CUT
+        group += 4 * (GROUP_HEAD + n)
     return result
 
 
@@ -207,48 +203,112 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
     `is_named`: that need not hold.
     """
     never_inline()
-    for i in range(0 if is_named else load_i32(of_bare + 4)):
+    n, n_dead = load_i32(of_bare), load_i32(of_bare + 4)
+    result = FOLLOWS_ON
+    for i in range(0 if is_named else n_dead):
         append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
-    return _look_at_doubtful(store, grammar, canon, configuration, split, of_bare)
+    for i in range(n_dead, n_dead + n):
+        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
+        if found == NEEDS_STATE:
+            return found
+        if found == CUT:
+            result = CUT
+    return result
 
 
 @kernel
-def _find_answer(store, grammar, canon, state, split, byte, n):
-    """Enter what a lexer state answers in ANSWERS, from number n on; how many there are then, or -1: stop."""
-    never_inline()
-    inside = review_inside(store, grammar, canon, state, split, byte)
-    if inside == 0:
-        return -1
-    n_doubtful, n_dead = load_i32(inside), load_i32(inside + 4)
-    if n_doubtful == 0 and n_dead == 0:
-        return n
-    groups = 0
-    if n_doubtful != 0:
-        key = state << 16 | split if byte == ALL_BYTES else key_of_byte(store, state, split, byte)
-        groups = find_groups(store, grammar, canon, state, split, key, inside + 8 + n_dead * 4, n_doubtful)
+def _enter_answer(store, canon, n, answer, groups, place, state):
+    """Enter an answer for a place and a lexer state in ANSWERS, number n; how many there are then."""
     at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
-    store_i64(at, inside)
+    store_i64(at, answer)
     store_i64(at + 8, groups)
-    store_i64(at + 16, byte)
+    store_i64(at + 16, place)
+    single = state_field(store, state, S_SINGLE) if state_field(store, state, S_TWIN) != state else 0
+    store_i64(at + 24, single)
     return n + 1
 
 
 @kernel
-def _find_answers(store, grammar, canon, twin, split):
-    """Enter in ANSWERS what a lexer state answers for tokens that stay inside of the lexeme; how many there are."""
+def _is_empty(answer):
+    return load_i32(answer) == 0 and load_i32(answer + 4) == 0
+
+
+@kernel
+def _list_answers(store, grammar, canon, twin, split):
+    """List in ANSWERS what a lexer state answers, and in place of the groups the first byte; how many, or -1: stop."""
     never_inline()
-    if twin == DEAD or state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
-        return 0
     if slice_below(store, canon, twin) != 0:
-        return _find_answer(store, grammar, canon, twin, split, ALL_BYTES, 0)
+        answer = review_inside(store, grammar, canon, twin, split, ALL_BYTES)
+        return (
+            -1
+            if answer == 0
+            else 0
+            if _is_empty(answer)
+            else _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
+        )
     n, live = 0, 0
     for byte in range(256):
         if byte & 63 == 0:
             live = live_word(store, canon, twin, twin, byte >> 6)
         if live >> (byte & 63) & 1 != 0 and load_i32(canon[ROOT_CHILD] + byte * 4) != 0:
-            n = _find_answer(store, grammar, canon, twin, split, byte, n)
-            if n < 0:
-                return n
+            answer = review_inside(store, grammar, canon, twin, split, byte)
+            if answer == 0:
+                return -1
+            if not _is_empty(answer):
+                n = _enter_answer(store, canon, n, answer, byte, 0, twin)
+    return n
+
+
+@kernel
+def _recall_answers(store, grammar, canon, twin, split):
+    """As `_list_answers`; what was listed before is not listed again."""
+    never_inline()
+    key = (twin << 16) | split
+    known = map_get(canon, ANSWERED, key)
+    if known >= 0:
+        n, entry = get_i32(block(canon, TOKENS), known), block(canon, TOKENS) + known * 4 + 4
+        for i in range(n):
+            answer = load_u32(entry + i * 12) | load_i32(entry + i * 12 + 4) << 32
+            _enter_answer(store, canon, i, answer, load_i32(entry + i * 12 + 8), 0, twin)
+        return n
+    n = _list_answers(store, grammar, canon, twin, split)
+    if n >= 0 and canon[BYTES_USED] <= canon[SHARED_BYTES] and not has_stopped(store, grammar):
+        position = canon[N_TOKENS]
+        append(canon, TOKENS, N_TOKENS, n)
+        for i in range(n):
+            entry = block(canon, ANSWERS) + i * ANSWER_BYTES
+            append(canon, TOKENS, N_TOKENS, load_i64(entry))
+            append(canon, TOKENS, N_TOKENS, load_i64(entry) >> 32)
+            append(canon, TOKENS, N_TOKENS, load_i64(entry + 8))
+        map_put(canon, ANSWERED, key, position)
+    return n
+
+
+@kernel
+def _find_groups(store, grammar, canon, state, depth, split, key, answer):
+    """Address of the groups of the tokens that an answer leaves open, 0: there are none."""
+    n, n_dead = load_i32(answer), load_i32(answer + 4)
+    if n == 0:
+        return 0
+    return find_groups(store, grammar, canon, state, depth, split, key, answer + 8 + n_dead * 4, n)
+
+
+@kernel
+def _find_answers(store, grammar, canon, configuration, split):
+    """Enter in ANSWERS what is known of tokens that stay inside of the lexeme; how many answers, or -1: stop."""
+    never_inline()
+    twin = inside_state(store, grammar, configuration)
+    if twin == DEAD or state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
+        return 0
+    n = _recall_answers(store, grammar, canon, twin, split)
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(n):
+        entry = block(canon, ANSWERS) + i * ANSWER_BYTES
+        answer, byte = load_i64(entry), load_i64(entry + 8)
+        key = twin << 16 | split if byte == ALL_BYTES else key_of_byte(store, twin, split, byte)
+        groups = _find_groups(store, grammar, canon, twin, 0, split, key, answer)
+        _enter_answer(store, canon, i, answer, groups, place, state)
     return n
 
 
@@ -256,18 +316,19 @@ def _find_answers(store, grammar, canon, twin, split):
 def _find_parts(store, grammar, canon, configuration, split, n):
     """As `_find_answers` for the tokens of parts, from number n on."""
     never_inline()
-    listing = listing_of(grammar, configuration)
-    for i in range(load_i32(listing + 8)):
-        part = parts_of(listing) + i * PART_FIELDS * 4
-        found = review_part(store, grammar, canon, load_i32(part), load_i32(part + 4), load_i32(part + 8), split)
-        if found == 0:
+    for i in range(load_i32(listing_of(grammar, configuration) + 8)):
+        part = parts_of(listing_of(grammar, configuration)) + i * PART_BYTES
+        number, place = load_i32(part), load_i32(part + 4)
+        state, node = load_i32(part + 8), load_i32(part + 12)
+        answer = review_part(store, grammar, canon, number, state, node, split)
+        if answer == 0:
             return -1
-        if load_i32(found) != 0 or load_i32(found + 4) != 0:
-            at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
-            store_i64(at, found)
-            store_i64(at + 8, 0)
-            n += 1
-        listing = listing_of(grammar, configuration)  # what was found may lie in the same block
+        if not _is_empty(answer):
+            depth = (get_i64(block(store, TRIE), node) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
+            key = key_of_part(number, split)
+            twin = state_field(store, state, S_TWIN)
+            groups = _find_groups(store, grammar, canon, twin, depth, split, key, answer)
+            n = _enter_answer(store, canon, n, answer, groups, place, state)
     return n
 
 
@@ -280,25 +341,16 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
     never_inline()
     result = FOLLOWS_ON
     for i in range(n):
-        answer = block(canon, ANSWERS) + i * ANSWER_BYTES
-        inside, groups = load_i64(answer), load_i64(answer + 8)
-        for j in range(0 if is_named else load_i32(inside + 4)):
-            append(canon, FOUND, N_FOUND, load_i32(inside + 8 + j * 4))
-        if groups == 0:
-            worst = _look_at_doubtful(store, grammar, canon, configuration, split, inside)
+        entry = block(canon, ANSWERS) + i * ANSWER_BYTES
+        answer, groups = load_i64(entry), load_i64(entry + 8)
+        for j in range(0 if is_named else load_i32(answer + 4)):
+            append(canon, FOUND, N_FOUND, load_i32(answer + 8 + j * 4))
+        if groups != 0:
+            place, single = load_i64(entry + 16), load_i64(entry + 24)
+            worst = _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
             if worst == NEEDS_STATE:
                 return worst
             result = max(result, worst)
-            continue
-        behind = exit_of(store, grammar, canon, configuration, load_i64(answer + 16))
-        group = groups + 4
-        for _ in range(load_i32(groups)):
-            found = _look_at_group(store, grammar, canon, configuration, split, behind, group)
-            if found == NEEDS_STATE:
-                return found
-            if found == CUT:
-                result = CUT
-            group += 4 * (GROUP_HEAD + load_i32(group))
     return result
 
 
@@ -310,7 +362,7 @@ def find_removed(store, grammar, canon, configuration, split):
     known = map_get(grammar, REMOVED, key)
     if known >= 0:
         return block(grammar, TOKENS) + known * 4
-    n_answers = _find_answers(store, grammar, canon, inside_state(store, grammar, configuration), split)
+    n_answers = _find_answers(store, grammar, canon, configuration, split)
     if n_answers >= 0:
         n_answers = _find_parts(store, grammar, canon, configuration, split, n_answers)
     if n_answers < 0:

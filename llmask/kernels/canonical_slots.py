@@ -73,12 +73,12 @@ CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end
 # --- found so far
 PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
-INSIDE = WITNESSES + 3  # map: mask or lexer state, split state -> tokens inside of lexemes, see canonical_inside.py
+INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
-GROUPED = HARD + 3  # map: lexer state, split state -> groups of doubtful tokens, in TOKENS, see canonical_groups.py
-ANSWERS = GROUPED + 3  # int64[..., 3]: addresses of both, and the first byte, while a mask is made
-EXIT_MEMO = ANSWERS + 1  # see canonical_exits.py
-LIVE_ASCII = EXIT_MEMO + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
+GROUPED = HARD + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
+ANSWERED = GROUPED + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
+ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_lists.py
+LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 # --- scratch
@@ -92,7 +92,7 @@ N_DOUBTFUL = DOUBTFUL + 1
 AGAIN = N_DOUBTFUL + 1  # int32[n_words]: bits of DOUBTFUL, see canonical_consider.py
 RUNS = AGAIN + 1  # int32[..., 2]
 ROOM = RUNS + 1  # bytes
-GROUPS = ROOM + 1  # int64[MOST_GROUPS, GROUP_FIELDS], see canonical_groups.py
+GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
 SAFE_MEMO = GROUP_OF + 1  # int64[MEMO_FIELDS], see canonical_ends.py
@@ -106,6 +106,6 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, ANSWERS, EXIT_MEMO, LIVE_ASCII, LIVE_HIGH),
+    *(GROUPED, GROUPED + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
     *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, AGAIN, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO, WALK_MEMO),
 )

@@ -26,10 +26,11 @@ BELOW = 1
 ENDING = 2
 POINT_KINDS = 4  # a point is node * POINT_KINDS + kind
 
-P_ROW = 0  # fields of a part
-P_STATE = 1
-P_NODE = 2
-PART_FIELDS = 3
+P_PART = 0  # fields of a part; its number, see part_masks.py
+P_ROW = 1
+P_STATE = 2
+P_NODE = 3
+PART_FIELDS = 4
 NO_HOT_ROW = -1
 
 # where a token leads: a packed place and lexer state, with BARE where the place is a bare row, or
@@ -108,6 +109,7 @@ def note_part(grammar, row, state, node):
     never_inline()
     n = grammar[N_PARTS]
     parts = ensure(grammar, PARTS, (n + 1) * PART_FIELDS * 4)
+    put_i32(parts, n * PART_FIELDS + P_PART, 0)
     put_i32(parts, n * PART_FIELDS + P_ROW, row)
     put_i32(parts, n * PART_FIELDS + P_STATE, state)
     put_i32(parts, n * PART_FIELDS + P_NODE, node)

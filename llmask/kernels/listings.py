@@ -3,7 +3,7 @@
 A string's 200 crossing tokens lead to 20 ends, so a listing has every end once:
 
     n, n_ends, n_parts,
-    ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end), parts int32[n_parts, 3]
+    ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end), parts int32[n_parts, 4]
 
 The walk that finds the tokens tells their ends (crossed.py), so a listing costs no steps; only those that the grammar
 names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a matter of
@@ -53,6 +53,7 @@ from .token_sets import NAMES_ORDINARY, token_goto
 
 HEAD = 3  # int32 before the ends
 END_BYTES = 8
+PART_BYTES = 4 * PART_FIELDS
 LOOKED_AT = 32  # ends that are compared with the next one; one that comes again later is entered again
 
 
@@ -71,7 +72,7 @@ def tokens_of(listing):
 
 @kernel
 def parts_of(listing):
-    """Address of the parts: of each its number (part_masks.py), lexer state and node."""
+    """Address of the parts: of each its number (part_masks.py), place, lexer state and node."""
     return tokens_of(listing) + load_i32(listing) * 8
 
 

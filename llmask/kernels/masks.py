@@ -38,7 +38,7 @@ from .configurations import (
     pack,
     put_configuration_field,
 )
-from .crossed import BARE, IN_PART, P_NODE, P_ROW, P_STATE, PART_FIELDS, allow_token
+from .crossed import BARE, IN_PART, P_NODE, P_PART, P_ROW, P_STATE, PART_FIELDS, allow_token
 from .crossing import cross, cross_exits, walk_point
 from .earley_rows import RECORDS_HERE, has_flag_of_row
 from .grammar_slots import (
@@ -165,7 +165,7 @@ def build_mask(store, grammar, configuration):
 def _cross_parts(store, grammar):
     """List what crosses from the parts that were noted, which may note more; returns how many tokens have bitmasks.
 
-    What a part has as a list is listed. Behind it PARTS has, in the place of each part, its number.
+    What a part has as a list is listed. PARTS gets the number of each.
     """
     never_inline()
     n_tokens = 0
@@ -177,7 +177,7 @@ def _cross_parts(store, grammar):
         part = part_mask(store, state, get_i32(block(grammar, PARTS), at + P_NODE))
         if part < 0:
             break
-        put_i32(block(grammar, PARTS), at, part)
+        put_i32(block(grammar, PARTS), at + P_PART, part)
         n = part_field(store, part, M_N_TOKENS)
         if part_field(store, part, M_KIND) == MASK_WORDS:
             n_tokens += n
@@ -197,7 +197,7 @@ def _write_found(store, grammar, state, words):
     never_inline()
     _write(store, state, block(grammar, CROSSING), 0, grammar[N_CROSSING], words)
     for i in range(grammar[N_PARTS]):
-        part = get_i32(block(grammar, PARTS), i * PART_FIELDS)
+        part = get_i32(block(grammar, PARTS), i * PART_FIELDS + P_PART)
         if part_field(store, part, M_KIND) == MASK_WORDS:
             mask = get_i64(block(store, MASKS), part_field(store, part, M_MASK))
             for pair in range(store[N_WORDS] // 2):
