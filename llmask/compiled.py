@@ -89,6 +89,8 @@ class Generation:
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
         self._factor = 4 if source.is_growing else 2
+        self.room = 0
+        self.bring(0)
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
@@ -97,7 +99,7 @@ class Generation:
         ------
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
-        result = self._store.run(operation, a, b, data=data, grammar=self.table)
+        result = self._store.run(operation, a, b, 0, data, self.table)
         n_made = 0
         while result == engine.VARIANT_NEEDED:
             n_made += 1
@@ -174,11 +176,6 @@ class Generation:
             length = self._store.run(engine.READ_LIST, lists, number, data=items, grammar=self.table)
         return items
 
-    @property
-    def room(self) -> int:
-        """See the class."""
-        return max(self._least_room, self._factor * self._brought)
-
     @cached_property
     def ends(self) -> Ends:
         """How sequences can end, for budgets."""
@@ -189,6 +186,7 @@ class Generation:
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
         self._brought += n_bytes
+        self.room = max(self._least_room, self._factor * self._brought)
 
 
 class CompiledGrammar(GrammarValue):

@@ -87,7 +87,7 @@ class Matcher:
         LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
         """
         if budget is not None:
-            return fill_within(self, bitmask, row, budget)
+            return self._fill_within(bitmask, row, budget)
         if type(row) is not int:
             row = as_integer(row, "a row")
         try:
@@ -99,7 +99,7 @@ class Matcher:
             status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_MISS:
             self._make_room()
-            self._run(engine.BUILD_MASK, self._cell[CELL_CONFIGURATION])
+            self._build_mask()
             status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
@@ -116,6 +116,14 @@ class Matcher:
             return True
         assert status == FILL_ALL
         return False
+
+    def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
+        """Write a mask under a budget."""
+        return fill_within(self, bitmask, row, budget)
+
+    def _build_mask(self) -> None:
+        """Build the mask that `engine.fill_mask` misses."""
+        self._run(engine.BUILD_MASK, self._cell[CELL_CONFIGURATION])
 
     # --- tokens
 

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class CanonicalMatcher(Matcher):
-    """See `Compiler(canonical=True)`.
+    """See `Compiler(canonical=True)`: masks allow the tokens that the tokenizer itself would write, and can go on from.
+
+    Where the look ahead was given up a token is allowed that may have no canonical continuation; such positions are
+    counted (`CompiledGrammar.n_cut`). Budgets are refused.
 
     Text before the first token is taken to end with a special token. Bytes given to `accept_bytes` are taken as a text
     of their own: what follows is canonical behind them.
@@ -44,26 +47,15 @@ class CanonicalMatcher(Matcher):
         with self._store.lock:
             return run(generation, self._store, engine.PLACE_CANONICAL, configuration)
 
-    def _review(self) -> None:
+    def _build_mask(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
         if self._cell[CELL_FILTER] == ASK:
-            self._make_room()
             with self._store.lock:
                 run(self._generation, self._store, engine.REVIEW, self._positions[-1])
             show_position(self._cell_address, self._positions[-1])
 
-    def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
-        """As `Matcher.fill_bitmask`: grammatical tokens that the tokenizer itself would write here, and can go on from.
-        Budgets are refused.
-
-        Where the look ahead was given up a token is allowed that may have no canonical continuation; such positions
-        are counted (`CompiledGrammar.n_cut`).
-        """
-        if budget is not None:
-            raise self._no_budgets()
-        if self._cell[CELL_FILTER] == ASK:
-            self._review()
-        return super().fill_bitmask(bitmask, row)
+    def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
+        raise self._no_budgets()
 
     def _no_budgets(self) -> LlmaskError:
         return LlmaskError(
@@ -72,11 +64,11 @@ class CanonicalMatcher(Matcher):
         )
 
     def least_budget(self) -> int:
-        """Refused, see `fill_bitmask`."""
+        """Refused: the shortest way to the end need not be canonical."""
         raise self._no_budgets()
 
     def finishing_tokens(self) -> list[int]:
-        """Refused, see `fill_bitmask`."""
+        """Refused: the shortest way to the end need not be canonical."""
         raise self._no_budgets()
 
     def _accept(self, token: int) -> bool:
@@ -139,5 +131,7 @@ class CanonicalMatcher(Matcher):
         """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""
         if not super().is_accepting() or self.is_terminated():
             return super().is_accepting()
-        self._review()
+        if self._cell[CELL_FILTER] == ASK:
+            self._make_room()
+            self._build_mask()
         return bool(self._cell[CELL_MAY_END])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..kernels import canonical_slots
+from ..kernels import canonical_slots, engine
 from ..kernels.canonical_review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0
     assert table is not None
     while True:
         result = generation.run(operation, a, b)
+        if result > engine.LIMIT_REACHED:
+            return result
         if result == STATE_MISSING:
             states.tables(int(table.array[canonical_slots.REPORT]))
         elif result == FOLLOWING_MISSING:
             states.make_masks(int(table.array[canonical_slots.REPORT]))
-        elif result == RANKS_MISSING:
-            states.make_ranks(int(table.array[canonical_slots.REPORT]))
         else:
-            return result
+            assert result == RANKS_MISSING
+            states.make_ranks(int(table.array[canonical_slots.REPORT]))

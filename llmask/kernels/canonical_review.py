@@ -134,12 +134,12 @@ def review(store, grammar, canon, position):
     if position_field(grammar, position, P_FILTER) != ASK:
         return DONE
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    if configuration == ENDED:
-        _finish(grammar, position, NO_FILTER, 1, 0)
-        return DONE
     build_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
+    if configuration == ENDED:
+        _finish(grammar, position, NO_FILTER, 1, 0)
+        return DONE
     split = position_field(grammar, position, P_SPLIT)
     if load_i64(canon[FOLLOWS] + split * 8) == 0:
         canon[REPORT] = split

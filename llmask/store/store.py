@@ -20,6 +20,7 @@ from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
 from ..kernels import engine, memory, store_slots, trie_walk
 from ..kernels.constants import MAX_TOKEN_BYTES
+from ..kernels.jit import entry_point
 from ..kernels.table import Table
 from ..limits import Limits
 from .slices import SliceArrays, add_slices
@@ -44,6 +45,7 @@ class Builder:
         self.address = table.address
         self.limits = limits
         self.lock = threading.RLock()
+        self._build = entry_point(engine.build)
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -56,7 +58,7 @@ class Builder:
         """
         with self.lock:
             address = self.address
-            result: int = engine.build(
+            result: int = self._build(
                 operation, address, address if grammar is None else grammar.address, a, b, c, data
             )
             if result == engine.LIMIT_REACHED:
