@@ -33,7 +33,9 @@ def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0
         if result > engine.LIMIT_REACHED:
             return result
         if result == STATE_MISSING:
-            states.tables(int(table.array[canonical_slots.REPORT]))
+            first = canonical_slots.MISSING
+            for state in table.array[first : first + table.array[canonical_slots.N_MISSING]].tolist():
+                states.tables(state)
         elif result == FOLLOWING_MISSING:
             states.make_masks(int(table.array[canonical_slots.REPORT]))
         else:

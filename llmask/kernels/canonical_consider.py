@@ -83,7 +83,7 @@ def _consider(store, grammar, canon, position, token, end, number):
 
 @kernel
 def _consider_listing(store, grammar, canon, position, configuration):
-    """Consider the tokens of a listing: the last verdict that is NEEDS_STATE or CUT, or FOLLOWS_ON."""
+    """Consider the tokens of a listing: NEEDS_STATE if there is one, or CUT, or FOLLOWS_ON."""
     never_inline()
     listing = listing_of(grammar, configuration)
     tokens, result = tokens_of(listing), FOLLOWS_ON
@@ -91,10 +91,7 @@ def _consider_listing(store, grammar, canon, position, configuration):
     for i in range(load_i32(listing)):
         token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
         found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = found
+        result = max(result, found)
     return result
 
 
@@ -105,10 +102,7 @@ def _consider_tokens(store, grammar, canon, position, tokens, n):
     result = FOLLOWS_ON
     for i in range(n):
         found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = found
+        result = max(result, found)
     return result
 
 
@@ -127,12 +121,12 @@ def consider_all(store, grammar, canon, position, is_long):
     if twin != DEAD:
         tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
         third = _consider_tokens(store, grammar, canon, position, tokens, state_field(store, twin, S_N_TOKENS))
-    return max(first, second, third)  # NEEDS_STATE, then CUT
+    return max(first, second, third)
 
 
 @kernel
 def consider_again(store, grammar, canon, position, removed):
-    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: 1 where one was cut, 0, or -1: stop."""
+    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: NEEDS_STATE, CUT or FOLLOWS_ON."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
@@ -148,7 +142,7 @@ def consider_again(store, grammar, canon, position, removed):
             append(canon, FOUND, N_FOUND, token)
     for j in range(n_again):
         clear_bit(bits, load_i32(again + j * 4))
-    is_cut = load_i32(removed)
+    result = CUT if load_i32(removed) != 0 else FOLLOWS_ON
     twin = inside_state(store, grammar, configuration)
     start = pack(
         configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
@@ -184,10 +178,7 @@ def consider_again(store, grammar, canon, position, removed):
                 continue
         if found == CUT:
             found = verdict(store, grammar, canon, grammar, packed, after, token, following)
-        if found == NEEDS_STATE:
-            return -1
         if found == NOTHING_FOLLOWS:
             append(canon, FOUND, N_FOUND, token)
-        elif found == CUT:
-            is_cut = 1
-    return is_cut
+        result = max(result, found)
+    return result

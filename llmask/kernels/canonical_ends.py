@@ -8,7 +8,17 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from __future__ import annotations
 
-from .canonical_slots import ENDS, LIVE_ASCII, LIVE_HIGH, MAY_END, SAFE_MEMO, SHARED_BYTES
+from .canonical_slots import (
+    ENDS,
+    LIVE_ASCII,
+    LIVE_HIGH,
+    MAY_END,
+    MISSING,
+    MOST_MISSING,
+    N_MISSING,
+    SAFE_MEMO,
+    SHARED_BYTES,
+)
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -161,6 +171,18 @@ def go_to_node(store, grammar, stack, word):
 def has_stopped(store, grammar):
     """Whether a limit was reached, so that nothing that was found may be remembered."""
     return store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0
+
+
+@kernel
+def note_missing(canon, split):
+    """Note a split state whose tables are missing; of many some wait for the next time."""
+    n = canon[N_MISSING]
+    for i in range(n):
+        if canon[MISSING + i] == split:
+            return
+    if n < MOST_MISSING:
+        canon[MISSING + n] = split
+        canon[N_MISSING] = n + 1
 
 
 @kernel

@@ -9,14 +9,15 @@ The fields lie in the matcher's cell (shared_batch.py) and are those of its posi
 as far as `words` has them still, a list and ranges of another one (canonical_following.py), and a list of those without
 a canonical continuation. An end of sequence and other special tokens need that the text can be split here as assumed.
 
-In: a cell, a grammatical mask. Out: the mask. Cost: 0.6 us for 128,000 tokens and 1 ns a listed token.
+In: a cell, a grammatical mask. Out: the mask. Cost: 0.3 us for 128,000 tokens and 1 ns a listed token.
 """
 
 from __future__ import annotations
 
 from .grammar_slots import NAMES_TOKENS
 from .jit import kernel
-from .memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32, store_i64
+from .memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32
+from .raw import VECTOR_BYTES, and_vector
 from .store_slots import EOS, N_EOS, N_SPECIALS, N_WORDS, SPECIALS
 
 # fields of a cell, behind those of shared_batch.py
@@ -68,12 +69,11 @@ def apply_filter(store, grammar, cell, words):
     """Take out of a mask what the cell says."""
     n_words = store[N_WORDS]
     allowed = load_i64(cell + 8 * CELL_WORDS)
-    for i in range(n_words >> 1):
-        at = words + i * 8
-        store_i64(at, load_i64(at) & load_i64(allowed + i * 8))
-    if n_words & 1:
-        at = words + (n_words - 1) * 4
-        store_i32(at, load_i32(at) & load_i32(allowed + (n_words - 1) * 4))
+    n_bytes = n_words * 4
+    for at in range(0, n_bytes // VECTOR_BYTES * VECTOR_BYTES, VECTOR_BYTES):
+        and_vector(words + at, allowed + at)
+    for at in range(n_bytes // VECTOR_BYTES * VECTOR_BYTES, n_bytes, 4):
+        store_i32(words + at, load_i32(words + at) & load_i32(allowed + at))
     for field in range(CELL_PAIRS, CELL_RANGES, 2):
         clear_listed(words, load_i64(cell + 8 * field), load_i64(cell + 8 * field + 8))
     ranked, n_ranges = load_i64(cell + 8 * CELL_RANKED), load_i64(cell + 8 * CELL_N_RANGES)

@@ -22,7 +22,7 @@ from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_b
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
-from .canonical_search import FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_search import FOLLOWS_ON, NOTHING_FOLLOWS, verdict
 from .canonical_slots import (
     CUT_OFF,
     DOUBTFUL,
@@ -39,6 +39,7 @@ from .canonical_slots import (
     N_DOUBTFUL,
     N_FOUND,
     N_KINDS,
+    N_MISSING,
     N_SLICE_RESTS,
     ROOT_CHILD,
     SHARED_BYTES,
@@ -136,21 +137,18 @@ def _list_hard(store, canon, number, split):
 
 @kernel
 def _consider(store, grammar, canon, split, token, reached, after):
-    """Enter a token in one of the lists unless something follows it; False: stop."""
+    """Enter a token in one of the lists unless something follows it."""
     packed = pack(INSIDE_PLACE, reached)
     found = verdict(store, grammar, canon, canon, packed, after, token, chain_after(canon, split, NO_CHAIN, token))
-    if found == NEEDS_STATE:
-        return False
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
     elif found != FOLLOWS_ON:
         append(canon, DOUBTFUL, N_DOUBTFUL, token)
-    return True
 
 
 @kernel
 def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth):
-    """Consider the tokens of a trie from a node on, above which `state` was reached at a depth; False: stop."""
+    """Consider the tokens of a trie from a node on, above which `state` was reached at a depth."""
     never_inline()
     stack, memo = block(canon, WALK), ensure(canon, WALK_MEMO, MEMO_ENTRIES * 8)
     fill_bytes(memo, MEMO_ENTRIES * 8, 0)
@@ -184,9 +182,8 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
             packed = pack(INSIDE_PLACE, hot_state(store, hot))
             known = key | (1 if safe_byte(store, grammar, canon, packed, reached) != NO_BYTE else 0)
             store_i64(at, known)
-        if known & 1 == 0 and not _consider(store, grammar, canon, split, token, hot_state(store, hot), reached):
-            return False
-    return not has_stopped(store, grammar)
+        if known & 1 == 0:
+            _consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
 
 
 @kernel
@@ -213,21 +210,19 @@ def review_inside(store, grammar, canon, state, split, byte):
     if byte != ALL_BYTES:
         trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
         end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
-        if not _review_trie(store, grammar, canon, state, split, trie, first, end, 0):
-            return 0
+        _review_trie(store, grammar, canon, state, split, trie, first, end, 0)
     else:
         number = slice_below(store, canon, state)
         hard = _list_hard(store, canon, number, split)
         canon[N_FOUND] = canon[N_DOUBTFUL] = 0
         rest = canon[SLICE_RESTS] + number * 16
-        if not _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8), 0):
-            return 0
+        _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8), 0)
         for i in range(load_i32(block(canon, TOKENS) + hard * 4 + 4)):
             token = load_i32(block(canon, TOKENS) + (hard + 2 + i) * 4)
             reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
             after = look_up(canon, FOLLOWS, split, token)
-            if reached >= 0 and not _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after):
-                return 0
+            if reached >= 0:
+                _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after)
     return _keep_answer(store, grammar, canon, key)
 
 
@@ -249,8 +244,7 @@ def review_part(store, grammar, canon, part, state, node, split):
     word = get_i64(block(store, TRIE), node)
     end, depth = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
     twin = state_field(store, state, S_TWIN)
-    if not _review_trie(store, grammar, canon, twin, split, block(store, TRIE), node + 1, end, depth):
-        return 0
+    _review_trie(store, grammar, canon, twin, split, block(store, TRIE), node + 1, end, depth)
     return _keep_answer(store, grammar, canon, key)
 
 
@@ -258,7 +252,7 @@ def review_part(store, grammar, canon, part, state, node, split):
 def _keep_answer(store, grammar, canon, key):
     """Keep the lists in FOUND and DOUBTFUL; their address as `review_inside` has it, or 0: stop."""
     never_inline()
-    if has_stopped(store, grammar):
+    if canon[N_MISSING] != 0 or has_stopped(store, grammar):
         return 0
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar

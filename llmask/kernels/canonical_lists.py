@@ -124,10 +124,7 @@ def _look_at_groups(store, grammar, canon, configuration, split, place, single, 
         for i in range(n if bits & hold == 0 else 0):
             token = load_i32(group + 4 * (GROUP_HEAD + i))
             found = _look_at_token(store, grammar, canon, configuration, split, token)
-            if found == NEEDS_STATE:
-                return found
-            if found == CUT:
-                result = CUT
+            result = max(result, found)
         group += 4 * (GROUP_HEAD + n)
     return result
 
@@ -152,10 +149,7 @@ def _look_at_listing(store, grammar, canon, configuration, split):
             found = _look_at_token(store, grammar, canon, configuration, split, token)
         else:
             found = _look_at(store, grammar, canon, packed, number, split, token, after)
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = CUT
+        result = max(result, found)
     return result
 
 
@@ -171,6 +165,7 @@ def _review_bare(store, grammar, canon, base, split):
     tokens = tokens_of(listing)
     forget_ends(canon, load_i32(listing + 4))
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
+    is_missing = False
     for i in range(load_i32(listing)):
         token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
         after = look_up(canon, FOLLOWS, split, token)
@@ -182,11 +177,10 @@ def _review_bare(store, grammar, canon, base, split):
             if is_safe(store, grammar, canon, number, packed, after):
                 continue
             found = _look_at(store, grammar, canon, packed, number, split, token, after)
-        if found == NEEDS_STATE:
-            return 0
         if found == CUT:
             append(canon, DOUBTFUL, N_DOUBTFUL, token)
-    if has_stopped(store, grammar):
+        is_missing = is_missing or found == NEEDS_STATE
+    if is_missing or has_stopped(store, grammar):
         return 0
     n, position = canon[N_DOUBTFUL], grammar[N_TOKENS]
     keep_found(grammar, n, canon)
@@ -209,10 +203,7 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
         append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
     for i in range(n_dead, n_dead + n):
         found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
-        if found == NEEDS_STATE:
-            return found
-        if found == CUT:
-            result = CUT
+        result = max(result, found)
     return result
 
 
@@ -347,10 +338,8 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
             append(canon, FOUND, N_FOUND, load_i32(answer + 8 + j * 4))
         if groups != 0:
             place, single = load_i64(entry + 16), load_i64(entry + 24)
-            worst = _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
-            if worst == NEEDS_STATE:
-                return worst
-            result = max(result, worst)
+            found = _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
+            result = max(result, found)
     return result
 
 

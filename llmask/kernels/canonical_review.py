@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
 from .canonical_consider import consider_again, consider_all
-from .canonical_ends import (
-    has_stopped,
-)
+from .canonical_ends import has_stopped, note_missing
 from .canonical_fill import (
     ASK,
     CELL_IS_CUT,
@@ -71,6 +69,7 @@ from .canonical_slots import (
     N_DOUBTFUL,
     N_FOUND,
     N_KINDS,
+    N_MISSING,
     RANKS,
     REACHABLE,
     REPORT,
@@ -102,8 +101,8 @@ from .trie_walk import has_bit
 
 # what the review answers
 DONE = 0
-STATE_MISSING = -201  # tables of the split state in REPORT
-FOLLOWING_MISSING = -202  # the masks of what may follow it
+STATE_MISSING = -201  # tables of the split states in MISSING
+FOLLOWING_MISSING = -202  # the masks of what may follow the split state in REPORT
 RANKS_MISSING = -203  # the tokens that may not follow it if they are incompatible with the one before
 STOPPED = -204  # a limit was reached
 
@@ -133,6 +132,7 @@ def review(store, grammar, canon, position):
     never_inline()
     if position_field(grammar, position, P_FILTER) != ASK:
         return DONE
+    canon[N_MISSING] = 0
     configuration = position_field(grammar, position, P_CONFIGURATION)
     build_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
@@ -142,7 +142,7 @@ def review(store, grammar, canon, position):
         return DONE
     split = position_field(grammar, position, P_SPLIT)
     if load_i64(canon[FOLLOWS] + split * 8) == 0:
-        canon[REPORT] = split
+        note_missing(canon, split)
         return STATE_MISSING
     twin = inside_state(store, grammar, configuration)
     is_long = configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS
@@ -244,9 +244,10 @@ def _review_long(store, grammar, canon, position):
     is_cut = load_i32(removed)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
-        is_cut = consider_again(store, grammar, canon, position, removed)
-        if is_cut < 0 or has_stopped(store, grammar):
+        found = consider_again(store, grammar, canon, position, removed)
+        if found == NEEDS_STATE or has_stopped(store, grammar):
             return _missing(store, grammar)
+        is_cut = 1 if found == CUT else 0
         removed = keep_found(grammar, is_cut, canon)
     _put(grammar, position, CELL_WORDS, words)
     _put(grammar, position, CELL_PAIRS, pairs)

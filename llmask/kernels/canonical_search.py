@@ -47,6 +47,7 @@ from .canonical_ends import (
     live_word,
     might_stop,
     names_ordinary,
+    note_missing,
     remember,
     safe_byte,
     state_behind,
@@ -63,7 +64,6 @@ from .canonical_slots import (
     KEYS,
     MAY_END,
     QUEUE,
-    REPORT,
     ROOT_CHILD,
     SAFE_MEMO,
     SEARCH_WALK,
@@ -88,7 +88,7 @@ from .store_slots import TOKEN_DATA, TOKEN_OFFSETS, TRIE
 NOTHING_FOLLOWS = 0
 FOLLOWS_ON = 1
 CUT = 2  # the search was given up
-NEEDS_STATE = 3  # tables of the split state in REPORT; or a limit was reached
+NEEDS_STATE = 3  # tables of a split state that is in MISSING; or a limit was reached
 
 SECOND = 1 << 40  # added to the key of a witness: one for places where the first does not hold
 ANY_TOKEN = (
@@ -275,7 +275,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         packed, split, token = load_i64(at), load_i64(at + 8), load_i64(at + 16)
         chain = load_i64(at + 24)
         if load_i64(canon[FOLLOWS] + split * 8) == 0:
-            canon[REPORT] = split
+            note_missing(canon, split)
             return NEEDS_STATE
         if is_inside and state_field(store, packed & 0xFFFFFFFF, S_ACCEPTS) != 0:
             canon[IS_OPEN] = 1

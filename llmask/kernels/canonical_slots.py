@@ -14,8 +14,11 @@ ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
 BUDGET = SHARED_BYTES + 1  # trie nodes of one search
 INSIDE_BUDGET = BUDGET + 1  # the same by a lexer state alone
-REPORT = INSIDE_BUDGET + 1  # split state that is missing
-IS_OPEN = REPORT + 1  # 1 when the lexeme might end on the way of the last search
+REPORT = INSIDE_BUDGET + 1  # split state whose masks are missing
+MOST_MISSING = 64
+N_MISSING = REPORT + 1
+MISSING = N_MISSING + 1  # MOST_MISSING slots: split states whose tables are missing
+IS_OPEN = MISSING + MOST_MISSING  # 1 when the lexeme might end on the way of the last search
 
 # --- tokens; a kind is all tokens that no split state tells apart
 KINDS = IS_OPEN + 1  # address of uint16[n_vocab]

@@ -54,3 +54,21 @@ def _make_operation(name):
 shift_right = _make_operation("lshr")  # logical: zeros come in from the left
 wrapped_product = _make_operation("mul")  # the lowest 64 bits of it
 wrapped_sum = _make_operation("add")
+
+VECTOR_BYTES = 64
+
+
+@intrinsic
+def and_vector(typingctx, destination, source):
+    """Take out of VECTOR_BYTES at an address what those at another one lack; both are addresses of int32.
+
+    Loops over addresses that are numbers are not made into vectors by the compiler.
+    """
+
+    def codegen(context, builder, signature, args):
+        vector = ir.VectorType(ir.IntType(32), VECTOR_BYTES // 4).as_pointer()
+        target, other = (builder.inttoptr(address, vector) for address in args)
+        builder.store(builder.and_(builder.load(target, align=4), builder.load(other, align=4)), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
