@@ -35,6 +35,7 @@ from .canonical_slots import (
     ODD_KIND,
     ORDER,
     ORDER_KINDS,
+    PAIR_MEMO,
     REACHABLE,
     RUN_END,
     RUN_FIRST,
@@ -42,7 +43,9 @@ from .canonical_slots import (
 )
 from .encoder_slots import MADE_OF
 from .jit import door, kernel, never_inline
-from .memory import as_table, ensure, load_i32, load_u8, put_i32
+from .memory import as_table, ensure, load_i32, load_i64, load_u8, put_i32, store_i64
+
+MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
 
 @door("void(int64, int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])", group="canonical")
@@ -78,7 +81,13 @@ def is_fitting(canon, left, right):
     reachable = canon[REACHABLE]
     if load_u8(reachable + left) == 0 or load_u8(reachable + right) == 0:
         return False
-    return are_compatible(as_table(canon[ENCODER]), left, right)
+    key = (left << 21 | right) + 1
+    at = ensure(canon, PAIR_MEMO, MEMO_PAIRS * 8) + ((left * 31 + right) & (MEMO_PAIRS - 1)) * 8
+    known = load_i64(at)
+    if known >> 1 != key:
+        known = key << 1 | (1 if are_compatible(as_table(canon[ENCODER]), left, right) else 0)
+        store_i64(at, known)
+    return known & 1 != 0
 
 
 @kernel

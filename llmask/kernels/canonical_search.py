@@ -33,12 +33,14 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up, split_after
 from .canonical_ends import (
+    EIGHT_LESS,
     INSIDE_PLACE,
     MAY_STOP,
     MEMO_BITS,
     MEMO_BYTES,
     NO_BYTE,
     NO_NUMBER,
+    ONE_LESS,
     end_of,
     go,
     go_to_node,
@@ -284,30 +286,35 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         if is_bare(packed) and load_i64(canon[MAY_END] + split * 8) != 0 and might_stop(store, grammar, packed):
             return CUT  # for some records something follows
         state, behind = packed & 0xFFFFFFFF, state_behind(store, grammar, packed)
-        live = 0
-        for byte in range(256):
-            if byte & 63 == 0:
-                live = live_word(store, canon, state, behind, byte >> 6)
-                if chain & 1 == 0:  # behind the last of the blanks a splitter lets no other byte follow
-                    live &= load_i64(canon[STARTS] + split * 32 + (byte >> 6) * 8)
-            root = load_i32(canon[ROOT_CHILD] + byte * 4)
-            if live >> (byte & 63) & 1 == 0 or root == 0:
-                continue
-            found = _search_below(store, grammar, canon, memo, root, entry, n_entries, budget)
-            if found < 0:
-                return NEEDS_STATE
-            budget = found >> 16
-            found &= 0xFFFF
-            if found == FOUND_ONE:
-                while entry > 0:
-                    _note_verdict(canon, memo, entry, FOLLOWS_ON)
-                    entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
-                return FOLLOWS_ON
-            if found & WAS_CUT != 0:
-                is_cut = True
-            n_entries = found & 0xFF
-            if budget == 0:
-                return CUT
+        for first in range(0, 256, 64):
+            live, byte = live_word(store, canon, state, behind, first >> 6), first
+            if chain & 1 == 0:  # behind the last of the blanks a splitter lets no other byte follow
+                live &= load_i64(canon[STARTS] + split * 32 + (first >> 6) * 8)
+            while live != 0:
+                while live & 0xFF == 0:
+                    live = (live >> 8) & EIGHT_LESS
+                    byte += 8
+                root = load_i32(canon[ROOT_CHILD] + byte * 4)
+                is_live = live & 1 != 0 and root != 0
+                live = (live >> 1) & ONE_LESS
+                byte += 1
+                if not is_live:
+                    continue
+                found = _search_below(store, grammar, canon, memo, root, entry, n_entries, budget)
+                if found < 0:
+                    return NEEDS_STATE
+                budget = found >> 16
+                found &= 0xFFFF
+                if found == FOUND_ONE:
+                    while entry > 0:
+                        _note_verdict(canon, memo, entry, FOLLOWS_ON)
+                        entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
+                    return FOLLOWS_ON
+                if found & WAS_CUT != 0:
+                    is_cut = True
+                n_entries = found & 0xFF
+                if budget == 0:
+                    return CUT
         entry += 1
     if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT
