@@ -16,9 +16,7 @@ from .canonical_ends import (
     go_token,
     is_bare,
     is_safe,
-    live_word,
     names_ordinary,
-    state_behind,
 )
 from .canonical_fill import REFUSED_SPLIT, clear_bit
 from .canonical_groups import append
@@ -40,6 +38,10 @@ from .canonical_slots import (
 )
 from .configurations import (
     C_BASE,
+    C_FIRST,
+    C_MASK,
+    C_MASK_KIND,
+    C_N,
     C_PLACE,
     C_STATE,
     REFUSED,
@@ -47,12 +49,15 @@ from .configurations import (
     pack,
 )
 from .crossed import NO_END
+from .grammar_slots import CROSSINGS, OWN_MASKS
+from .interning import POOL
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
 from .listings import after_first, end_at, listing_of, tokens_of
-from .memory import block, ensure, get_i64, load_i32, load_u8
+from .masks import KIND_BITS
+from .memory import block, ensure, get_i32, get_i64, load_i32
 from .state_masks import MASK_WORDS
-from .store_slots import MASKS, N_WORDS, TOKEN_DATA, TOKEN_LISTS, TOKEN_OFFSETS
+from .store_slots import MASKS, N_WORDS, TOKEN_LISTS
 from .trie_walk import has_bit, set_bit
 
 
@@ -125,6 +130,17 @@ def consider_all(store, grammar, canon, position, is_long):
 
 
 @kernel
+def _clear_crossing(grammar, configuration, bits):
+    """Clear the bits of the crossing tokens of a configuration; or the address of its own mask, which has them all."""
+    if configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS:
+        return get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
+    first = configuration_field(grammar, configuration, C_FIRST)
+    for i in range(first, first + configuration_field(grammar, configuration, C_N)):
+        clear_bit(bits, get_i32(block(grammar, CROSSINGS + POOL), i))
+    return 0
+
+
+@kernel
 def consider_again(store, grammar, canon, position, removed):
     """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: NEEDS_STATE, CUT or FOLLOWS_ON."""
     never_inline()
@@ -140,25 +156,23 @@ def consider_again(store, grammar, canon, position, removed):
         token = load_i32(removed + 8 + i * 4)
         if not has_bit(bits, token):
             append(canon, FOUND, N_FOUND, token)
-    for j in range(n_again):
-        clear_bit(bits, load_i32(again + j * 4))
+    own = _clear_crossing(grammar, configuration, bits)
     result = CUT if load_i32(removed) != 0 else FOLLOWS_ON
     twin = inside_state(store, grammar, configuration)
     start = pack(
         configuration_field(grammar, configuration, C_PLACE), configuration_field(grammar, configuration, C_STATE)
     )
     is_named = names_ordinary(store, grammar, start)
-    state, behind = start & 0xFFFFFFFF, state_behind(store, grammar, start)
     mask = 0  # of the tokens that stay inside of the lexeme
     if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
         mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)
-        first = load_u8(block(store, TOKEN_DATA) + load_i32(block(store, TOKEN_OFFSETS) + token * 4))
         packed = REFUSED
         is_inside = mask != 0 and has_bit(mask, token)
         if not is_inside:
-            if is_named or live_word(store, canon, state, behind, first >> 6) >> (first & 63) & 1 != 0:
+            is_crossing = has_bit(own, token) if own != 0 else not has_bit(bits, token)
+            if is_crossing or is_named or mask == 0:
                 packed = after_first(store, grammar, configuration, token)
             if packed < 0:
                 continue
@@ -181,4 +195,6 @@ def consider_again(store, grammar, canon, position, removed):
         if found == NOTHING_FOLLOWS:
             append(canon, FOUND, N_FOUND, token)
         result = max(result, found)
+    for j in range(n_again):
+        clear_bit(bits, load_i32(block(canon, DOUBTFUL) + j * 4))
     return result
