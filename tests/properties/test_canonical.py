@@ -13,6 +13,7 @@ import pytest
 
 import llmask
 from bench.canonical import Walker, chosen_rows, instances
+from llmask.kernels import store_slots
 from llmask.vocabulary.vocabulary import TokenType, from_bytes
 from tests.properties.test_healing import spaced_tokenizer
 from tests.reference.definition import read_mask
@@ -77,6 +78,7 @@ def compiler() -> llmask.Compiler:
     return llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
 
 
+STRING = {"type": "string"}
 TEXTS = [
     "",
     "naïve café",
@@ -131,6 +133,40 @@ def test_random_sequences_are_canonical(compiler: llmask.Compiler, scaled: Any, 
         assert tok.encode(matcher.text().decode()) == ids
         n_done += 1
     assert n_done > 20
+
+
+PARTED = [  # schemas whose masks are of many tokens, most of them behind the end of a lexeme
+    {"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
+    {"type": "object", "properties": {"naïve": STRING, "na": {"type": "object"}}, "additionalProperties": STRING},
+    {"type": "array", "items": {"type": "string", "maxLength": 3}},
+    {"type": "array", "items": {"type": "string", "pattern": "^[a-z ]{2,9}$"}},
+    {"type": "array", "items": {"type": "object", "propertyNames": {"pattern": "^x-"}}, "uniqueItems": True},
+]
+
+
+@pytest.mark.parametrize("least", [1, 40])
+def test_masks_are_the_same_whatever_is_a_part(
+    compiler: llmask.Compiler, scaled: Any, rng: random.Random, least: int
+) -> None:
+    """What lexer states say of parts of the trie (kernels/crossed.py) against every token looked at."""
+    tok = compiler.tokenizer
+    parted, whole = (llmask.Compiler(tok, canonical=True) for _ in range(2))
+    parted.json_schema(True).store.table.array[store_slots.LEAST_PART] = least
+    whole.json_schema(True).store.table.array[store_slots.LEAST_PART] = 1 << 30
+    for number in range(scaled(12)):
+        schema = PARTED[number % len(PARTED)]
+        options: dict[str, Any] = rng.choice([{}, {"indent": 2}, {"whitespace": "compact"}, {"max_whitespace": 3}])
+        grammars = [made.json_schema(schema, **options) for made in (parted, whole)]
+        matchers = [grammar.matcher() for grammar in grammars]
+        for _ in range(25):
+            masks = [read_mask(matcher, tok.vocab_size) for matcher in matchers]
+            assert masks[0] == masks[1], (schema, options, matchers[0].text())
+            if matchers[0].is_terminated():
+                break
+            token = rng.choice(sorted(masks[0]))
+            for matcher in matchers:
+                matcher.accept_token(token)
+        assert grammars[0].n_cut == grammars[1].n_cut
 
 
 NAMES = ["[PAD151700]", "x[PAD102000]y", "[PAD 1]", "[PAD15", "þ ö", "<|im_start|>"]
@@ -219,7 +255,6 @@ def test_masks_of_recorded_values_are_those_of_all_documents(
     assert grammar.n_cut == 0
 
 
-STRING = {"type": "string"}
 DISTINCT = {  # schemas of values that must differ, and documents where they do from their first characters on
     "strings": (STRING, ["alpha", "beta", "Gamma ray", "d"]),
     "strings or objects": ({"type": ["string", "object"]}, ["alpha", {"b": [1, {}]}, "gamma"]),
