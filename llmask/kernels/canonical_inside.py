@@ -8,7 +8,8 @@ states, and the tokens of no slice are looked at.
 Lexer states that take a slice and the same tokens share the answer: a string with room for 1,000 characters more is
 reviewed as one with room for 999. Others do not: a number of at least 256 begins with the same tokens as one of at
 least 1, but behind "40" only one of them has a digit too few. Of these every first byte is reviewed by itself, and the
-answer is that of the lexer state behind it: blanks before any key lead to one lexer state.
+answer is that of the lexer state behind it: blanks before any key lead to one lexer state. Tokens of parts (crossed.py)
+are reviewed with the part, and share the answer as parts do.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
 nothing can follow, those that the lexer state does not answer. Cost: 5 ns a node of the trie; once for all grammars

@@ -230,13 +230,9 @@ def _list_answers(store, grammar, canon, twin, split):
     never_inline()
     if slice_below(store, canon, twin) != 0:
         answer = review_inside(store, grammar, canon, twin, split, ALL_BYTES)
-        return (
-            -1
-            if answer == 0
-            else 0
-            if _is_empty(answer)
-            else _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
-        )
+        if answer == 0 or _is_empty(answer):
+            return -1 if answer == 0 else 0
+        return _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
     n, live = 0, 0
     for byte in range(256):
         if byte & 63 == 0:
@@ -276,7 +272,7 @@ def _recall_answers(store, grammar, canon, twin, split):
 
 
 @kernel
-def _find_groups(store, grammar, canon, state, depth, split, key, answer):
+def _groups_of(store, grammar, canon, state, depth, split, key, answer):
     """Address of the groups of the tokens that an answer leaves open, 0: there are none."""
     n, n_dead = load_i32(answer), load_i32(answer + 4)
     if n == 0:
@@ -298,7 +294,7 @@ def _find_answers(store, grammar, canon, configuration, split):
         entry = block(canon, ANSWERS) + i * ANSWER_BYTES
         answer, byte = load_i64(entry), load_i64(entry + 8)
         key = twin << 16 | split if byte == ALL_BYTES else key_of_byte(store, twin, split, byte)
-        groups = _find_groups(store, grammar, canon, twin, 0, split, key, answer)
+        groups = _groups_of(store, grammar, canon, twin, 0, split, key, answer)
         _enter_answer(store, canon, i, answer, groups, place, state)
     return n
 
@@ -318,7 +314,7 @@ def _find_parts(store, grammar, canon, configuration, split, n):
             depth = (get_i64(block(store, TRIE), node) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
             key = key_of_part(number, split)
             twin = state_field(store, state, S_TWIN)
-            groups = _find_groups(store, grammar, canon, twin, depth, split, key, answer)
+            groups = _groups_of(store, grammar, canon, twin, depth, split, key, answer)
             n = _enter_answer(store, canon, n, answer, groups, place, state)
     return n
 

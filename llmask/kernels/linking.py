@@ -25,18 +25,24 @@ class _HelperLibrary(JITCodeLibrary):
 
 
 class _DoorLibrary(JITCodeLibrary):
-    """A door's code with that of all helpers below it."""
+    """A door's code with that of all helpers below it.
+
+    LLVM links what is asked for so far: a helper comes behind all that call it, for the first of them to be found may
+    have lost its call when its own code was simplified.
+    """
 
     def finalize(self) -> None:
-        found: dict[Any, None] = dict.fromkeys(self._linking_libraries)
-        waiting = list(found)
-        while waiting:
-            for library in waiting.pop()._linking_libraries:
-                if library not in found:
-                    found[library] = None
-                    waiting.append(library)
-        self._linking_libraries: list[Any] = list(found)
+        found: dict[Any, None] = {}  # each behind what it calls
+        _add_below(self, found)
+        self._linking_libraries: list[Any] = list(found)[::-1]
         super().finalize()
+
+
+def _add_below(library: Any, found: dict[Any, None]) -> None:
+    for called in library._linking_libraries:
+        if called not in found:
+            _add_below(called, found)
+            found[called] = None
 
 
 class HelperCompiler(Compiler):

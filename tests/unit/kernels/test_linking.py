@@ -26,6 +26,29 @@ def below(values, k):
     return halved(values, k) + (halved(values, 0) if k else 0)
 
 
+@kernel
+def tripled(value):
+    return 3 * value
+
+
+@kernel
+def through_another(value):
+    return tripled(value)
+
+
+@kernel
+def calls_in_vain(value):
+    found = 0
+    for k in range(0 * value):
+        found += tripled(k)
+    return found + through_another(value)
+
+
+@door("int64(int64)", "test")
+def thrice(value):
+    return calls_in_vain(value)
+
+
 @door("int64(int64[:], int64)", "test")
 def total(values, n):
     found = 0
@@ -36,7 +59,7 @@ def total(values, n):
 
 if __name__ == "__main__":
     make_ready("test", announce=False)
-    print(total(np.array([2, 4, 6]), 3), len(total.stats.cache_hits))
+    print(total(np.array([2, 4, 6]), 3), len(total.stats.cache_hits), thrice(5))
     libraries = [result.library for helper in (halved, below) for result in helper.overloads.values()]
     print([len(list(library.get_defined_functions())) for library in libraries])
     try:
@@ -52,4 +75,4 @@ def test_doors_and_their_errors_compiled_and_loaded(tmp_path: Path, monkeypatch:
     path.write_text(KERNELS)
     for n_hits, functions in ((0, [1, 1]), (1, [])):  # compiled, then read from the folder
         done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines() == [f"{1 + 3 + 4} {n_hits}", f"{functions}", "odd"]
+        assert done.stdout.splitlines() == [f"{1 + 3 + 4} {n_hits} 15", f"{functions}", "odd"]
