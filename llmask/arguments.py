@@ -35,6 +35,14 @@ def each_of(tokens: Iterable[Any]) -> Iterator[Any]:
         ) from None
 
 
+def no_such_row(row: int, bitmask: Any, n_words: int) -> LlmaskError:
+    """The error for a row that a bitmask does not have, or that is too short."""
+    return LlmaskError(
+        f"row {row} of a bitmask of shape {tuple(bitmask.shape)} cannot hold {n_words} words",
+        help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
+    )
+
+
 def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
     """A caller's bitmask as the array that kernels write to: NumPy, or torch on the CPU, int32, two dimensions."""
     array = bitmask

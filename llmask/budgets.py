@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import as_bitmask, as_integer
+from .arguments import as_bitmask, as_integer, no_such_row
 from .ends import Ends, Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
 from .kernels.configurations import ENDED
@@ -49,7 +49,7 @@ def fill_within(matcher: Matcher, bitmask: Any, row: int, budget: Any) -> bool:
     words = as_bitmask(bitmask)
     row = as_integer(row, "a row")
     if not 0 <= row < len(words) or words.shape[1] < matcher._store.n_words:
-        raise matcher._no_such_row(row, words)
+        raise no_such_row(row, words, matcher._store.n_words)
     with matcher._store.lock:
         ends = ends_of(matcher)
         configuration = matcher._cell[CELL_CONFIGURATION]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import as_bitmask, as_integer, each_of
+from .arguments import as_bitmask, as_integer, each_of, no_such_row
 from .budgets import fill_within, finishing_tokens, keep_end, known_end, least_budget
 from .errors import LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
@@ -95,7 +95,7 @@ class Matcher:
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
-                raise self._no_such_row(row, bitmask) from None
+                raise no_such_row(row, bitmask, self._store.n_words) from None
             status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_MISS:
             self._make_room()
@@ -104,7 +104,7 @@ class Matcher:
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
-            raise self._no_such_row(row, bitmask)
+            raise no_such_row(row, bitmask, self._store.n_words)
         if status == FILL_EMPTY:
             raise VocabularyError(
                 "the grammar goes on here, but no token of the vocabulary spells what may come next",
@@ -117,9 +117,7 @@ class Matcher:
         assert status == FILL_ALL
         return False
 
-    def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
-        """Write a mask under a budget."""
-        return fill_within(self, bitmask, row, budget)
+    _fill_within = fill_within  # writes a mask under a budget
 
     def _build_mask(self) -> None:
         """Build the mask that `engine.fill_mask` misses."""
@@ -377,12 +375,6 @@ class Matcher:
         return temperature_of(self)
 
     # --- messages
-
-    def _no_such_row(self, row: int, bitmask: Any) -> LlmaskError:
-        return LlmaskError(
-            f"row {row} of a bitmask of shape {tuple(bitmask.shape)} cannot hold {self._store.n_words} words",
-            help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
-        )
 
     def _place(self) -> str:
         text = self.text()

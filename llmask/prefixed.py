@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .arguments import as_bitmask
+from .arguments import as_bitmask, no_such_row
 from .budgets import check_least, checked_budget, ends_of, no_end
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
@@ -67,7 +67,7 @@ class PrefixedMatcher(Matcher):
             return super().fill_bitmask(bitmask, row, budget)
         bitmask = as_bitmask(bitmask)
         if not 0 <= row < len(bitmask) or bitmask.shape[1] < self._store.n_words:
-            raise self._no_such_row(row, bitmask)
+            raise no_such_row(row, bitmask, self._store.n_words)
         tokens = self._spelling_tokens(self._rest)
         if not tokens:
             raise VocabularyError(
