@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..encoders.bpe import BpeEncoder
+from ..errors import VocabularyError
 from ..kernels import bpe_pairs, canonical_pairs, canonical_slots, canonical_split, encoder_slots
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
+MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
 Slots = dict[int, npt.NDArray[Any]]
 
 
@@ -136,16 +138,8 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
     is_odd = np.zeros(n, bool)
     for token in np.flatnonzero(is_late).tolist():
         is_odd[order[first[token] : end[token]]] = True
-    is_on_spine = np.zeros(n + 1, bool)  # the last entry is that of tokens without a left half
-    spine = np.flatnonzero(is_odd)
-    while (spine >= 0).any():
-        is_on_spine[spine] = True
-        spine = np.where(spine >= 0, parents[spine], -1)
-    is_on_spine[-1] = False
-    meets_odd = np.zeros(n + 1, np.uint8)
-    meets_odd[parents[is_on_spine[right]]] = 1
     n_vocab = len(kinds)
-    odd = np.flatnonzero(is_odd[:n_vocab]).astype(np.int32)
+    odd_first, odd = _odd_behind(np.flatnonzero(is_odd[:n_vocab]), parents, right)
     is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
     order_kinds = np.zeros(n, np.int32)
     order_kinds[:n_vocab] = kinds
@@ -161,9 +155,33 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
         canonical_slots.END: end,
         canonical_slots.ORDER: order,
         canonical_slots.ORDER_KINDS: order_kinds,
+        canonical_slots.ODD_FIRST: odd_first,
         canonical_slots.ODD: odd,
-        canonical_slots.MEETS_ODD: meets_odd,
     }
+
+
+def _odd_behind(
+    odd: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """For every token a the odd tokens with a left end that it merges with: `list[first[a] : first[a + 1]]`."""
+    n = len(parents)
+    by_right = np.argsort(right, kind="stable")
+    first_of = np.searchsorted(right[by_right], np.arange(n + 1))
+    pairs = np.zeros(0, np.int64)
+    spine = odd
+    while len(odd):
+        counts = first_of[spine + 1] - first_of[spine]
+        if len(pairs) + counts.sum() > MOST_ODD:
+            raise VocabularyError(
+                "canonical masks are not built for this vocabulary: too many tokens are made before their parts",
+                help="compile without canonical=True",
+            )
+        places = np.repeat(first_of[spine] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        found = parents[by_right[places]] * n + np.repeat(odd, counts)
+        pairs = np.unique(np.concatenate((pairs, found)))
+        odd, spine = odd[parents[spine] >= 0], parents[spine][parents[spine] >= 0]
+    first = np.searchsorted(pairs, np.arange(n + 1) * n).astype(np.int32)
+    return first, (pairs % n).astype(np.int32)
 
 
 def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8]) -> Slots:

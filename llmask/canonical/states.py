@@ -33,8 +33,9 @@ import numpy.typing as npt
 
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots, canonical_split, jit
+from ..kernels.canonical_descent import FRAME
 from ..kernels.canonical_fill import REFUSED_SPLIT
-from ..kernels.canonical_search import ENTRY, MOST_ENTRIES
+from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
 from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
@@ -172,8 +173,8 @@ class SplitStates:
             self._slots[canonical_slots.SLICE_RESTS] = np.array(rests, np.int64)
         table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, ())
         table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
-        for slot in (canonical_slots.WALK, canonical_slots.SEARCH_WALK):
-            table.put(slot, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(canonical_slots.WALK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(canonical_slots.SEARCH_WALK, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
         slots = table.array
         for slot, array in self._slots.items():
             slots[slot] = array.ctypes.data
@@ -187,7 +188,6 @@ class SplitStates:
             (canonical_slots.N_SLICE_RESTS, len(self._tries)),
             (canonical_slots.N_CUT_OFF, len(self._slots[canonical_slots.CUT_OFF])),
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
-            (canonical_slots.N_ODD, len(self._slots[canonical_slots.ODD])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
             (canonical_slots.START, self.start),
         ):

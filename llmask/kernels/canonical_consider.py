@@ -9,6 +9,7 @@ In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token.
 from __future__ import annotations
 
 from .canonical_chains import chain_after, split_after
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import (
     INSIDE_PLACE,
     NO_NUMBER,
@@ -28,7 +29,7 @@ from .canonical_positions import (
     P_SPLIT,
     position_field,
 )
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, verdict
+from .canonical_search import verdict
 from .canonical_slots import (
     AGAIN,
     DOUBTFUL,

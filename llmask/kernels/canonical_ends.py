@@ -16,9 +16,11 @@ from .canonical_slots import (
     MISSING,
     MOST_MISSING,
     N_MISSING,
+    ROOM,
     SAFE_MEMO,
     SHARED_BYTES,
 )
+from .class_maps import class_of
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -29,14 +31,13 @@ from .configurations import (
     start_after,
     step,
 )
-from .constants import TRIE_BYTE_MASK, TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
 from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, TAKES_TOKENS, has_flag_of_row
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
 from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
-from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
+from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, S_MAP, next_state, state_field
+from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64, store_u8
 from .records import FIRST_PLACE, MOST_ROWS, row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
@@ -159,15 +160,6 @@ def go_on_from_last(store, grammar, stack, last, n_valid, token):
 
 
 @kernel
-def go_to_node(store, grammar, stack, word):
-    """Place and state at a node of the trie, or REFUSED; `stack` has those above it by depth, and gets it."""
-    depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-    reached = go(store, grammar, load_i64(stack + (depth - 1) * 8), word & TRIE_BYTE_MASK)
-    store_i64(stack + depth * 8, reached)
-    return reached
-
-
-@kernel
 def has_stopped(store, grammar):
     """Whether a limit was reached, so that nothing that was found may be remembered."""
     return store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0
@@ -206,17 +198,29 @@ def end_of(memo, packed):
 
 
 @kernel
+def _find_live(store, canon, words, state, first):
+    """Write two words: which of 128 bytes from `first` on a lexer state takes; each class of bytes is asked once."""
+    class_map = state_field(store, state, S_MAP)
+    known = ensure(canon, ROOM, 256)
+    fill_bytes(known, 256, 0)
+    for word in range(2):
+        bits = 0
+        for bit in range(64):
+            byte = first + 64 * word + bit
+            byte_class = class_of(store, class_map, byte)
+            if load_u8(known + byte_class) == 0:
+                store_u8(known + byte_class, 1 if next_state(store, state, byte) == DEAD else 2)
+            bits |= (load_u8(known + byte_class) >> 1) << bit
+        store_i64(words + 8 * word, bits)
+
+
+@kernel
 def _live(store, canon, slot, state, first):
     """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
     never_inline()
     at = ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
     if load_i64(at) == 0:
-        for word in range(2):
-            bits = 0
-            for bit in range(64):
-                if next_state(store, state, first + 64 * word + bit) != DEAD:
-                    bits |= 1 << bit
-            store_i64(at + 8 + 8 * word, bits)
+        _find_live(store, canon, at + 8, state, first)
         if store[EXCEEDED] == 0:
             store_i64(at, 1)
     return at + 8

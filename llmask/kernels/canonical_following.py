@@ -7,7 +7,7 @@ the others are listed in the order of the runs, in RANKS:
     int32[n + 1]    the same of mixed tokens, which may follow in another split state than if they were compatible
     these tokens, first those, then the mixed ones
 
-so that a run is a range of that list, and nothing is asked of its tokens. Odd tokens are in none. Whoever asks first
+so that a run is a range of that list, and nothing is asked of its tokens. Whoever asks first
 for a split state and a last token gets ranges, some hundred bytes; who asks again gets a mask of 16 KB, in which their
 tokens (some thousands) need not be cleared each time: of texts that are free most pairs come once.
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from .canonical_fill import REFUSED_SPLIT, clear_listed, clear_ranges
 from .canonical_groups import append
-from .canonical_pairs import is_fitting, list_runs, meets_odd
+from .canonical_pairs import list_runs
 from .canonical_slots import (
     BREAKS,
     DOUBTFUL,
@@ -27,12 +27,9 @@ from .canonical_slots import (
     FOLLOWING,
     FOLLOWS,
     FOUND,
-    KINDS,
     N_DOUBTFUL,
     N_FOUND,
-    N_ODD,
     N_ORDER,
-    ODD,
     ORDER,
     ORDER_KINDS,
     PAIR_LISTS,
@@ -176,11 +173,6 @@ def find_following(store, grammar, canon, split, before):
         if place >= 0:
             kind = load_i32(canon[ORDER_KINDS] + place * 4) & 0xFFFF
             _enter(canon, _answer(canon, split, kind), load_i32(canon[ORDER] + place * 4))
-    for i in range(canon[N_ODD] if meets_odd(canon, before) else 0):
-        token = load_i32(canon[ODD] + i * 4)
-        answer = _answer(canon, split, load_u16(canon[KINDS] + token * 2))
-        if answer != 0 and not is_fitting(canon, before, token):
-            _enter(canon, answer, token)
     _enter_mixed(canon, ranks, n_runs)
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar

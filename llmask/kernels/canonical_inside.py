@@ -19,11 +19,12 @@ of a store.
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, may_leave
 from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
-from .canonical_search import FOLLOWS_ON, NOTHING_FOLLOWS, verdict
+from .canonical_search import verdict
 from .canonical_slots import (
     CUT_OFF,
     DOUBTFUL,
@@ -139,8 +140,10 @@ def _list_hard(store, canon, number, split):
 @kernel
 def _consider(store, grammar, canon, split, token, reached, after):
     """Enter a token in one of the lists unless something follows it."""
-    packed = pack(INSIDE_PLACE, reached)
-    found = verdict(store, grammar, canon, canon, packed, after, token, chain_after(canon, split, NO_CHAIN, token))
+    packed, chain = pack(INSIDE_PLACE, reached), chain_after(canon, split, NO_CHAIN, token)
+    found = CUT  # of what may follow the lexeme lexer states know nothing
+    if chain & 1 != 0 or not may_leave(store, canon, reached, after):
+        found = verdict(store, grammar, canon, canon, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)
     elif found != FOLLOWS_ON:

@@ -10,6 +10,7 @@ an end; tokens without a quick answer as canonical_search.py says.
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import (
     NO_BYTE,
     NO_NUMBER,
@@ -26,7 +27,7 @@ from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, append, find_groups
 from .canonical_inside import ALL_BYTES, keep_found, key_of_byte, key_of_part, review_inside, review_part, slice_below
-from .canonical_search import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, has_own_witness, leads_on, searched_verdict
+from .canonical_search import has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
 from .configurations import (
     C_BASE,

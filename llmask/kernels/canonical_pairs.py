@@ -12,8 +12,9 @@ half. The children of b are ordered by when they are made, the last first; so th
 end of the run. And the merges (a, b) are the children of a in the same forest, the first at the end.
 
 All of that is so where a token is made after its parts. Tokens that are not (bpe_pairs.py: Llama 3 has 90) come last
-among the children. They and those with such a token on the left spine are *odd*: callers ask for each; so are asked one
-by one all that a merge to one of them might refuse, and all behind an L with such a token on the right spine.
+among the children. They and those with such a token on the left spine are *odd*: of each it is known which tokens merge
+with one on its spine, and it is asked for where L has one of these. So are asked one by one all that a merge to an odd
+token might refuse, and all behind an L with such a token on the right spine.
 
 In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token of it; the forest 20 ms.
 """
@@ -29,9 +30,8 @@ from .canonical_slots import (
     ENCODER,
     END,
     FIRST,
-    MEETS_ODD,
-    N_ODD,
     ODD,
+    ODD_FIRST,
     ODD_KIND,
     ORDER,
     ORDER_KINDS,
@@ -108,11 +108,25 @@ def _add_asked(canon, left, right, n):
 
 
 @kernel
+def _add_odd(canon, token, n):
+    """Add the odd tokens that may not stand behind `token`, one by one; returns how many runs there are."""
+    never_inline()
+    made_of, spine = as_table(canon[ENCODER])[MADE_OF], token
+    while True:
+        for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
+            n = _add_asked(canon, token, load_i32(canon[ODD] + i * 4), n)
+        entry = made_of + spine * MADE_BYTES
+        if load_i32(entry + TIME) == BYTE_TIME:
+            return n
+        spine = load_i32(entry + RIGHT)
+
+
+@kernel
 def list_runs(canon, token):
     """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
 
-    A run is (first, end) in ORDER, without its odd tokens, which are left out; or (-1 - place, 0), one token. `token`
-    is one that merging makes.
+    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
+    merging makes.
     """
     never_inline()
     made_of = as_table(canon[ENCODER])[MADE_OF]
@@ -140,20 +154,7 @@ def list_runs(canon, token):
             break
         limit = load_i32(entry + LEFT_LIMIT)
         spine = load_i32(entry + RIGHT)
-    return n
-
-
-@kernel
-def meets_odd(canon, token):
-    """Whether `token` may be incompatible with odd tokens behind it."""
-    never_inline()
-    made_of, spine = as_table(canon[ENCODER])[MADE_OF], token
-    while load_u8(canon[MEETS_ODD] + spine) == 0:
-        entry = made_of + spine * MADE_BYTES
-        if load_i32(entry + TIME) == BYTE_TIME:
-            return False
-        spine = load_i32(entry + RIGHT)
-    return True
+    return _add_odd(canon, token, n)
 
 
 @door("int64(int64, int64, int32[::1])", group="canonical")
@@ -167,8 +168,4 @@ def find_incompatible(address, token, out):
             if first < 0 or load_i32(canon[ORDER_KINDS] + j * 4) < ODD_KIND:
                 out[n] = load_i32(canon[ORDER] + j * 4)
                 n += 1
-    for i in range(canon[N_ODD] if meets_odd(canon, token) else 0):
-        if not is_fitting(canon, token, load_i32(canon[ODD] + i * 4)):
-            out[n] = load_i32(canon[ODD] + i * 4)
-            n += 1
     return n

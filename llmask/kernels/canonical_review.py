@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
 from .canonical_consider import consider_again, consider_all
+from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
 from .canonical_fill import (
     ASK,
@@ -51,7 +52,6 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
-from .canonical_search import CUT, NEEDS_STATE
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -91,7 +91,7 @@ from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, state_field
 from .listings import has_bytes
 from .masks import KIND_BITS, build_mask
-from .memory import block, get_i32, load_i32, load_i64, load_u8, store_release
+from .memory import EXCEEDED, block, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
 from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
@@ -324,6 +324,20 @@ def next_position(store, grammar, canon, position, token):
     if has_stopped(store, grammar):
         return STOPPED
     map_put(grammar, STEPS, key, found)
+    return found
+
+
+@kernel
+def step_and_review(store, grammar, canon, position, token):
+    """As `next_position`; the mask there, which comes next as a rule, is found at once.
+
+    What stops that stops a matcher when it asks for the mask.
+    """
+    never_inline()
+    found = next_position(store, grammar, canon, position, token)
+    if found >= 0 and not has_stopped(store, grammar):
+        review(store, grammar, canon, found)
+        store[EXCEEDED] = grammar[EXCEEDED] = 0
     return found
 
 

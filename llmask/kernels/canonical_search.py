@@ -31,79 +31,43 @@ of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, look_up, split_after
+from .canonical_chains import NO_CHAIN
+from .canonical_descent import CUT, FOLLOWS_ON, FOUND_ONE, NEEDS_STATE, NOTHING_FOLLOWS, WAS_CUT, look_at_tokens
 from .canonical_ends import (
-    EIGHT_LESS,
     INSIDE_PLACE,
-    MAY_STOP,
     MEMO_BITS,
     MEMO_BYTES,
     NO_BYTE,
     NO_NUMBER,
-    ONE_LESS,
     end_of,
     go,
-    go_to_node,
     has_stopped,
     is_bare,
-    live_word,
     might_stop,
     names_ordinary,
     note_missing,
     remember,
     safe_byte,
-    state_behind,
 )
-from .canonical_fill import REFUSED_SPLIT
-from .canonical_guess import MOST_BYTES, NO_WITNESS, guess_witness, put_witness, split_behind, witness_text
+from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_text
+from .canonical_queue import ANY_TOKEN, ENTRY, MOST_COMMON, MOST_ENTRIES, SECOND, note_verdict, verdict_key, write_entry
 from .canonical_slots import (
-    BREAKS,
     BUDGET,
-    ENDS,
     FOLLOWS,
     INSIDE_BUDGET,
     IS_OPEN,
     KEYS,
     MAY_END,
     QUEUE,
-    ROOT_CHILD,
     SAFE_MEMO,
-    SEARCH_WALK,
-    SHARED_BYTES,
-    STARTS,
     WITNESSES,
 )
 from .canonical_split import N_PARTIAL, STATE_FIELDS
-from .constants import (
-    TRIE_END_MASK,
-    TRIE_END_SHIFT,
-    TRIE_TOKEN_SHIFT,
-)
 from .grammar_slots import IS_UNCERTAIN, VERDICTS
 from .interning import map_get
 from .jit import kernel, never_inline
-from .lexer_states import S_ACCEPTS, S_FINISHED, state_field
-from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, load_u8, store_i64
-from .store_slots import TOKEN_DATA, TOKEN_OFFSETS, TRIE
-
-# verdicts
-NOTHING_FOLLOWS = 0
-FOLLOWS_ON = 1
-CUT = 2  # the search was given up
-NEEDS_STATE = 3  # tables of a split state that is in MISSING; or a limit was reached
-
-SECOND = 1 << 40  # added to the key of a witness: one for places where the first does not hold
-ANY_TOKEN = (
-    1 << 21
-) - 1  # in the key of a witness for all tokens; there may be MOST_COMMON, with numbers from bit 40 on
-MOST_COMMON = 16
-ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
-MOST_ENTRIES = 128
-
-
-@kernel
-def verdict_key(end, split, token):
-    return (end << 37) | (split << 21) | token
+from .lexer_states import S_ACCEPTS, state_field
+from .memory import block, ensure, load_i64, store_i64
 
 
 @kernel
@@ -210,63 +174,11 @@ def searched_verdict(store, grammar, canon, memo, packed, split, token, chain):
 
 
 @kernel
-def _write_entry(canon, n, packed, split, token, chain, before, end):
-    at = block(canon, QUEUE) + n * ENTRY * 8
-    store_i64(at, packed)
-    store_i64(at + 8, split)
-    store_i64(at + 16, token)
-    store_i64(at + 24, chain)
-    store_i64(at + 32, before)
-    store_i64(at + 40, end)
-
-
-@kernel
-def _note_verdict(canon, memo, entry, found):
-    """Remember what was found for an entry of the queue."""
-    at = block(canon, QUEUE) + entry * ENTRY * 8
-    if load_i64(at + 24) == NO_CHAIN:
-        key = verdict_key(load_i64(at + 40), load_i64(at + 8), load_i64(at + 16))
-        if map_get(memo, VERDICTS, key) < 0:
-            remember(canon, memo, VERDICTS, key, found)
-
-
-@kernel
-def _note_witness(store, canon, entry, token, after):
-    """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
-    never_inline()
-    queue = block(canon, QUEUE)
-    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
-    if load_i64(queue + 24) != NO_CHAIN:
-        return
-    text, n_bytes = 0, 0
-    while True:
-        first, last = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
-        n_bytes += last - first
-        if n_bytes > MOST_BYTES:
-            return
-        for at in range(last - 1, first - 1, -1):
-            if load_u8(data + at) == 0:
-                return
-            text = text << 8 | load_u8(data + at)
-        if entry == 0:
-            break
-        token = load_i64(queue + entry * ENTRY * 8 + 16)
-        entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), 2
-    if look_up(canon, FOLLOWS, load_i64(queue + 8), token) == look_up(canon, BREAKS, load_i64(queue + 8), token):
-        key, most = key | ANY_TOKEN, MOST_COMMON
-    while most > 0 and map_get(canon, WITNESSES, key) >= 0:
-        key, most = key + SECOND, most - 1
-    if most > 0 and canon[BYTES_USED] <= canon[SHARED_BYTES]:
-        put_witness(canon, key, text, after)
-
-
-@kernel
 def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     """The search itself: a verdict; what was exhausted on the way is remembered."""
     never_inline()
     ensure(canon, QUEUE, MOST_ENTRIES * ENTRY * 8)
-    _write_entry(canon, 0, packed, split, token, chain, -1, end)
+    write_entry(canon, 0, packed, split, token, chain, -1, end)
     canon[IS_OPEN] = 0
     grammar[IS_UNCERTAIN] = 0
     is_inside = packed >> 32 == INSIDE_PLACE
@@ -274,8 +186,7 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
     n_entries, entry, is_cut = 1, 0, False
     while entry < n_entries:
         at = block(canon, QUEUE) + entry * ENTRY * 8
-        packed, split, token = load_i64(at), load_i64(at + 8), load_i64(at + 16)
-        chain = load_i64(at + 24)
+        packed, split = load_i64(at), load_i64(at + 8)
         if load_i64(canon[FOLLOWS] + split * 8) == 0:
             note_missing(canon, split)
             return NEEDS_STATE
@@ -285,110 +196,24 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             is_cut = True
         if is_bare(packed) and load_i64(canon[MAY_END] + split * 8) != 0 and might_stop(store, grammar, packed):
             return CUT  # for some records something follows
-        state, behind = packed & 0xFFFFFFFF, state_behind(store, grammar, packed)
-        for first in range(0, 256, 64):
-            live, byte = live_word(store, canon, state, behind, first >> 6), first
-            if chain & 1 == 0:  # behind the last of the blanks a splitter lets no other byte follow
-                live &= load_i64(canon[STARTS] + split * 32 + (first >> 6) * 8)
-            while live != 0:
-                while live & 0xFF == 0:
-                    live = (live >> 8) & EIGHT_LESS
-                    byte += 8
-                root = load_i32(canon[ROOT_CHILD] + byte * 4)
-                is_live = live & 1 != 0 and root != 0
-                live = (live >> 1) & ONE_LESS
-                byte += 1
-                if not is_live:
-                    continue
-                found = _search_below(store, grammar, canon, memo, root, entry, n_entries, budget)
-                if found < 0:
-                    return NEEDS_STATE
-                budget = found >> 16
-                found &= 0xFFFF
-                if found == FOUND_ONE:
-                    while entry > 0:
-                        _note_verdict(canon, memo, entry, FOLLOWS_ON)
-                        entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
-                    return FOLLOWS_ON
-                if found & WAS_CUT != 0:
-                    is_cut = True
-                n_entries = found & 0xFF
-                if budget == 0:
-                    return CUT
+        found = look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget)
+        if found < 0:
+            return NEEDS_STATE
+        budget = found >> 16
+        found &= 0xFFFF
+        if found == FOUND_ONE:
+            while entry > 0:
+                note_verdict(canon, memo, entry, FOLLOWS_ON)
+                entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
+            return FOLLOWS_ON
+        if found & WAS_CUT != 0:
+            is_cut = True
+        n_entries = found & 0xFF
+        if budget == 0:
+            return CUT
         entry += 1
     if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT
     for entry in range(1, n_entries):
-        _note_verdict(canon, memo, entry, NOTHING_FOLLOWS)
+        note_verdict(canon, memo, entry, NOTHING_FOLLOWS)
     return NOTHING_FOLLOWS
-
-
-FOUND_ONE = 0xFFFF
-WAS_CUT = 0x100
-
-
-@kernel
-def _may_leave(store, canon, state, split):
-    """Whether a lexeme that could go on may end in a lexer state, where some character ends the word."""
-    if state_field(store, state, S_ACCEPTS) == 0 or state_field(store, state, S_FINISHED) != 0:
-        return False
-    return load_i64(canon[ENDS] + split * 16) | load_i64(canon[ENDS] + split * 16 + 8) != 0
-
-
-@kernel
-def _search_below(store, grammar, canon, memo, root, entry, n_entries, budget):
-    """Look at the tokens below a child of the trie's root: budget << 16 | WAS_CUT | entries, or FOUND_ONE; -1: stop."""
-    never_inline()
-    at = block(canon, QUEUE) + entry * ENTRY * 8
-    packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
-    trie, stack = block(store, TRIE), block(canon, SEARCH_WALK)
-    is_inside = packed >> 32 == INSIDE_PLACE
-    store_i64(stack, packed)
-    node = root
-    finish = (get_i64(trie, root) >> TRIE_END_SHIFT) & TRIE_END_MASK
-    cut = 0
-    while node < finish:
-        budget -= 1
-        if budget <= 0:
-            return n_entries | WAS_CUT
-        word = get_i64(trie, node)
-        reached = go_to_node(store, grammar, stack, word)
-        if reached < 0:
-            if has_stopped(store, grammar):
-                return -1
-            node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
-            continue
-        if is_inside and state_field(store, reached & 0xFFFFFFFF, S_ACCEPTS) != 0:
-            canon[IS_OPEN] = 1
-        node += 1
-        token = (word >> TRIE_TOKEN_SHIFT) - 1
-        if token < 0:
-            continue
-        after = split_after(canon, split, before, chain, token)
-        if after == REFUSED_SPLIT:
-            continue
-        following = chain_after(canon, split, chain, token)
-        found = NO_BYTE
-        if following & 1 == 0:
-            found = safe_byte(store, grammar, canon, reached, after)
-        if found != NO_BYTE:
-            if found != MAY_STOP:
-                _note_witness(store, canon, entry, token, after)
-            return budget << 16 | FOUND_ONE
-        if is_inside and following & 1 == 0 and _may_leave(store, canon, reached & 0xFFFFFFFF, after):
-            _note_witness(store, canon, entry, token, after)
-            return n_entries | WAS_CUT  # what follows the lexeme decides, so looking further here is of no use
-        end = end_of(memo, reached)
-        known = -1
-        if following == NO_CHAIN:
-            known = map_get(memo, VERDICTS, verdict_key(end, after, token))
-        if known == FOLLOWS_ON:
-            return budget << 16 | FOUND_ONE
-        if known == NOTHING_FOLLOWS:
-            continue
-        if known == CUT or n_entries == MOST_ENTRIES:
-            cut = WAS_CUT
-            continue
-        _write_entry(canon, n_entries, reached, after, token, following, entry, end)
-        n_entries += 1
-    return budget << 16 | cut | n_entries

@@ -62,12 +62,11 @@ END = FIRST + 1
 ORDER = END + 1  # int32[n]: tokens
 ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
 N_ORDER = ORDER_KINDS + 1  # n
-ODD = N_ORDER + 1  # int32[N_ODD]: odd tokens
-N_ODD = ODD + 1
-MEETS_ODD = N_ODD + 1  # uint8[n]: 1 if it merges with a token on the left spine of an odd one
+ODD = N_ORDER + 1  # int32: odd tokens
+ODD_FIRST = ODD + 1  # int32[n + 1]: those with one on the left spine that token t merges with lie from entry t on
 
 # --- words that are tokens (canonical_chains.py)
-N_CHAINS = MEETS_ODD + 1
+N_CHAINS = ODD_FIRST + 1
 CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
 CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node

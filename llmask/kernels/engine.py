@@ -19,7 +19,7 @@ Status codes are negative; Python turns them into errors.
 from __future__ import annotations
 
 from .automata import add_automaton
-from .canonical_review import first_position, next_position, review
+from .canonical_review import first_position, review, step_and_review
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -257,7 +257,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
     elif operation == STEP_CANONICAL:
-        result = next_position(store, grammar, as_table(grammar[CANON]), a, b)
+        result = step_and_review(store, grammar, as_table(grammar[CANON]), a, b)
     elif operation == REVIEW:
         result = review(store, grammar, as_table(grammar[CANON]), a)
     elif operation == PLACE_CANONICAL:
