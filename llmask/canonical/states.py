@@ -138,6 +138,7 @@ class SplitStates:
         ):
             self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
+        self._known: dict[int, int] = {}  # of packed states
         self._keys: list[Key] = []
         self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
         self._like: dict[object, int] = {}
@@ -230,7 +231,8 @@ class SplitStates:
         packed[:, named] = START if self.may_end[state] else canonical_split.REFUSED
         packed[INSIDE, lone | named] = canonical_split.REFUSED
         values, places = np.unique(packed, return_inverse=True)
-        numbers = np.array([self._number_of(value) for value in values.tolist()], np.uint16)
+        known = self._known
+        numbers = np.array([known.get(value) or self._number_of(value) for value in values.tolist()], np.uint16)
         made = self._built[state] = SplitTable(*numbers[places.reshape(packed.shape)])
         may_follow = (made.fitting != REFUSED_SPLIT) | (made.breaking != REFUSED_SPLIT)
         self.starts[state] = np.bitwise_or.reduce(kinds.starts[: len(samples)][may_follow], axis=0)
@@ -268,7 +270,11 @@ class SplitStates:
         self._slots[canonical_slots.RANKS][state] = ranks.ctypes.data
 
     def _number_of(self, packed: int) -> int:
-        """Number of a packed state, or REFUSED_SPLIT, also where no character that begins so may come."""
+        """Number of a packed state, or REFUSED_SPLIT, also where no character that begins so may come; remembered."""
+        number = self._known[packed] = self._find_number(packed)
+        return number
+
+    def _find_number(self, packed: int) -> int:
         if packed == canonical_split.REFUSED:
             return REFUSED_SPLIT
         split = canonical_split

@@ -20,7 +20,6 @@ from .canonical_ends import (
     names_ordinary,
 )
 from .canonical_fill import REFUSED_SPLIT, clear_bit
-from .canonical_groups import append
 from .canonical_lists import inside_state
 from .canonical_positions import (
     P_BEFORE,
@@ -59,6 +58,7 @@ from .masks import KIND_BITS
 from .memory import block, ensure, get_i32, get_i64, load_i32
 from .state_masks import MASK_WORDS
 from .store_slots import MASKS, N_WORDS, TOKEN_LISTS
+from .token_lists import append
 from .trie_walk import has_bit, set_bit
 
 

@@ -18,7 +18,6 @@ Cost: 10 ns a run, once; as a mask 1 ns a token, once.
 from __future__ import annotations
 
 from .canonical_fill import REFUSED_SPLIT, clear_listed, clear_ranges
-from .canonical_groups import append
 from .canonical_pairs import list_runs
 from .canonical_slots import (
     BREAKS,
@@ -44,6 +43,7 @@ from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
 from .raw import load_u16
 from .store_slots import N_WORDS
+from .token_lists import append
 
 PAIR = 1
 MIXED = 2

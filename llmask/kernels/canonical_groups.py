@@ -30,6 +30,7 @@ from .interning import MAP_COUNT, map_change, map_get
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, S_SINGLE, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
+from .token_lists import append
 
 MOST_TEXTS = 62
 MOST_GROUPS = 256
@@ -40,15 +41,6 @@ SURE = -1  # in place of texts: something follows the token wherever it comes
 HEAD = 3  # int32 before the texts
 TEXT_BYTES = 12
 GROUP_HEAD = 4  # int32 before the tokens
-
-
-@kernel
-def append(table, slot, count, token):
-    """Append to int32[...] in a slot."""
-    never_inline()
-    n = table[count]
-    put_i32(ensure(table, slot, (n + 1) * 4), n, token)
-    table[count] = n + 1
 
 
 @kernel

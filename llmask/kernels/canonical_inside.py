@@ -19,10 +19,9 @@ of a store.
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, may_leave
+from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
 from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_groups import append
 from .canonical_guess import NO_WITNESS, guess_witness
 from .canonical_search import verdict
 from .canonical_slots import (
@@ -67,6 +66,7 @@ from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, lo
 from .raw import load_u16
 from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
 from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
+from .token_lists import append
 from .trie_walk import has_bit
 
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
@@ -142,7 +142,7 @@ def _consider(store, grammar, canon, split, token, reached, after):
     """Enter a token in one of the lists unless something follows it."""
     packed, chain = pack(INSIDE_PLACE, reached), chain_after(canon, split, NO_CHAIN, token)
     found = CUT  # of what may follow the lexeme lexer states know nothing
-    if chain & 1 != 0 or not may_leave(store, canon, reached, after):
+    if chain & 1 != 0 or not (may_leave(store, canon, reached, after) or ends_next(store, canon, reached)):
         found = verdict(store, grammar, canon, canon, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)

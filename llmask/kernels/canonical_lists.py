@@ -25,7 +25,7 @@ from .canonical_ends import (
 )
 from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, append, find_groups
+from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, find_groups
 from .canonical_inside import ALL_BYTES, keep_found, key_of_byte, key_of_part, review_inside, review_part, slice_below
 from .canonical_search import has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
@@ -50,6 +50,7 @@ from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_
 from .raw import load_u32
 from .state_masks import MASK_WORDS
 from .store_slots import TRIE
+from .token_lists import append
 
 ANSWER_BYTES = 32
 

@@ -38,7 +38,6 @@ from .canonical_fill import (
     REFUSED_SPLIT,
 )
 from .canonical_following import AS_MASK, find_following, is_ranged, mask_of, ranked_of
-from .canonical_groups import append
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
@@ -97,6 +96,7 @@ from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_WORDS
 from .store_slots import EOS, N_EOS, N_VOCAB
+from .token_lists import append
 from .trie_walk import has_bit
 
 # what the review answers

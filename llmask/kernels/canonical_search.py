@@ -32,7 +32,7 @@ of split states. Cost: 50 ns where it is known, a search 1 us to some 100 us.
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN
-from .canonical_descent import CUT, FOLLOWS_ON, FOUND_ONE, NEEDS_STATE, NOTHING_FOLLOWS, WAS_CUT, look_at_tokens
+from .canonical_descent import CUT, FOLLOWS_ON, FOUND_ONE, LEAVES, NEEDS_STATE, NOTHING_FOLLOWS, WAS_CUT, look_at_tokens
 from .canonical_ends import (
     INSIDE_PLACE,
     MEMO_BITS,
@@ -199,18 +199,15 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
         found = look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget)
         if found < 0:
             return NEEDS_STATE
-        budget = found >> 16
-        found &= 0xFFFF
-        if found == FOUND_ONE:
+        budget, n_entries = found >> 16, found & (2 * MOST_ENTRIES - 1)
+        if found & FOUND_ONE != 0:
             while entry > 0:
                 note_verdict(canon, memo, entry, FOLLOWS_ON)
                 entry = load_i64(block(canon, QUEUE) + entry * ENTRY * 8 + 32)
             return FOLLOWS_ON
-        if found & WAS_CUT != 0:
-            is_cut = True
-        n_entries = found & 0xFF
-        if budget == 0:
+        if found & LEAVES != 0 or budget == 0:
             return CUT
+        is_cut = is_cut or found & WAS_CUT != 0
         entry += 1
     if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT

@@ -78,7 +78,8 @@ WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow,
 INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
 HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
 GROUPED = HARD + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
-ANSWERED = GROUPED + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
+FEW = GROUPED + 3  # map: split state, byte -> tokens, in TOKENS, see canonical_descent.py
+ANSWERED = FEW + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
 ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_lists.py
 LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
@@ -91,7 +92,9 @@ FOUND = SEARCH_WALK + 1  # int32[...]: tokens
 N_FOUND = FOUND + 1
 DOUBTFUL = N_FOUND + 1  # int32[...]
 N_DOUBTFUL = DOUBTFUL + 1
-AGAIN = N_DOUBTFUL + 1  # int32[n_words]: bits of DOUBTFUL, see canonical_consider.py
+FEW_FOUND = N_DOUBTFUL + 1  # int32[...]
+N_FEW = FEW_FOUND + 1
+AGAIN = N_FEW + 1  # int32[n_words]: bits of DOUBTFUL, see canonical_consider.py
 RUNS = AGAIN + 1  # int32[..., 2]
 ROOM = RUNS + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
@@ -109,6 +112,21 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
-    *(GROUPED, GROUPED + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
-    *(QUEUE, WALK, SEARCH_WALK, FOUND, DOUBTFUL, AGAIN, RUNS, ROOM, GROUPS, GROUP_OF, SAFE_MEMO, WALK_MEMO, PAIR_MEMO),
+    *(GROUPED, GROUPED + 1, FEW, FEW + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
+    *(
+        QUEUE,
+        WALK,
+        SEARCH_WALK,
+        FOUND,
+        DOUBTFUL,
+        FEW_FOUND,
+        AGAIN,
+        RUNS,
+        ROOM,
+        GROUPS,
+        GROUP_OF,
+        SAFE_MEMO,
+        WALK_MEMO,
+        PAIR_MEMO,
+    ),
 )
