@@ -92,14 +92,14 @@ class Generation:
         self.room = 0
         self.bring(0)
 
-    def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
+    def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA, c: int = 0) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
 
         Raises
         ------
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
-        result = self._store.run(operation, a, b, 0, data, self.table)
+        result = self._store.run(operation, a, b, c, data, self.table)
         n_made = 0
         while result == engine.VARIANT_NEEDED:
             n_made += 1
@@ -112,7 +112,7 @@ class Generation:
                 self._make_variant()
                 if operation == engine.LOAD_RULES:
                     data = self._source.nothing()  # the rules are loaded, what misses is the first row
-                result = self._store.run(operation, a, b, data=data, grammar=self.table)
+                result = self._store.run(operation, a, b, c, data, self.table)
         return result
 
     def _make_variant(self) -> None:

@@ -18,6 +18,7 @@ from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_MAY_END, CELL_POSITI
 from ..kernels.canonical_positions import show_position, take_known
 from ..kernels.configurations import REFUSED
 from ..kernels.lexer_states import MISS
+from ..kernels.shared_batch import CELL_CONFIGURATION
 from ..matcher import Matcher
 from .review import run
 
@@ -44,14 +45,12 @@ class CanonicalMatcher(Matcher):
 
     def _place_at(self, generation: Generation, configuration: int) -> int:
         """The position in a configuration behind a special token."""
-        with self._store.lock:
-            return run(generation, self._store, engine.PLACE_CANONICAL, configuration)
+        return run(generation, self._store, engine.PLACE_CANONICAL, configuration)
 
     def _build_mask(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
         if self._cell[CELL_FILTER] == ASK:
-            with self._store.lock:
-                run(self._generation, self._store, engine.REVIEW, self._positions[-1])
+            run(self._generation, self._store, engine.REVIEW, self._positions[-1])
             show_position(self._cell_address, self._positions[-1])
 
     def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
@@ -80,9 +79,10 @@ class CanonicalMatcher(Matcher):
             if not 0 <= token < self._store.tokenizer.vocab_size:
                 return False
             self._make_room()
-            with self._store.lock:
-                position = run(self._generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token)
-            reached = REFUSED if position == REFUSED else show_position(self._cell_address, position)
+            before, cell = self._positions[-1], self._cell_address
+            reached = run(self._generation, self._store, engine.STEP_CANONICAL, before, token, cell)
+            if reached != REFUSED:
+                reached = self._cell[CELL_CONFIGURATION]
         if reached == REFUSED:
             return False
         self._history.push(token, reached)

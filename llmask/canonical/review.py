@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..kernels import canonical_slots, engine
 from ..kernels.canonical_review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
 
@@ -18,18 +20,29 @@ if TYPE_CHECKING:
     from ..store.store import Store
 
 
-def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0) -> int:
-    """Run an operation on canonical positions; call it under the store's lock.
+_NO_DATA = np.zeros(0, np.int32)
+
+
+def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0, c: int = 0) -> int:
+    """Run an operation on canonical positions.
 
     Raises
     ------
     LimitExceeded : it needs more work than the limits allow; what had been built before stays valid.
     """
+    result = store.run(operation, a, b, c, _NO_DATA, generation.table)
+    if result > engine.LIMIT_REACHED:
+        return result
+    with store.lock:  # what is missing is noted in a table of the store
+        return _run_to_end(generation, store, operation, a, b, c)
+
+
+def _run_to_end(generation: Generation, store: Store, operation: int, a: int, b: int, c: int) -> int:
     states, table = store.split_states, store.canonical_table
     assert states is not None
     assert table is not None
     while True:
-        result = generation.run(operation, a, b)
+        result = generation.run(operation, a, b, c=c)
         if result > engine.LIMIT_REACHED:
             return result
         if result == STATE_MISSING:

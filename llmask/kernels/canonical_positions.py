@@ -66,7 +66,8 @@ def position_of(grammar, configuration, split, before, chain):
 
 
 @kernel
-def _show(grammar, cell, position):
+def show(grammar, cell, position):
+    """Have a cell say what is known of a position; returns its configuration."""
     at = block(grammar, POSITIONS) + position * POSITION_FIELDS * 8
     kind = load_acquire(at + 8 * P_FILTER)  # written last
     copy_bytes(cell + 8 * CELL_CONFIGURATION, at, 8 * (CELL_FIELDS - CELL_CONFIGURATION))
@@ -76,8 +77,8 @@ def _show(grammar, cell, position):
 
 @door("int64(int64, int64)", group="canonical")
 def show_position(cell, position):
-    """Have a cell say what is known of a position; returns its configuration."""
-    return _show(as_table(load_i64(cell + 8 * CELL_GRAMMAR)), cell, position)
+    """As `show`, for the grammar of the cell."""
+    return show(as_table(load_i64(cell + 8 * CELL_GRAMMAR)), cell, position)
 
 
 @door("int64(int64, int64)", group="canonical")
@@ -87,4 +88,4 @@ def take_known(cell, token):
     if token < 0 or token >= 1 << 21:
         return REFUSED
     position = map_get(grammar, STEPS, (load_i64(cell + 8 * CELL_POSITION) << 21) | token)
-    return MISS if position < 0 else _show(grammar, cell, position)
+    return MISS if position < 0 else show(grammar, cell, position)
