@@ -187,6 +187,7 @@ class SplitStates:
             (canonical_slots.N_KINDS, len(self.kinds.samples)),
             (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
             (canonical_slots.N_SLICE_RESTS, len(self._tries)),
+            (canonical_slots.LONGEST, int(np.diff(self._token_offsets).max())),
             (canonical_slots.N_CUT_OFF, len(self._slots[canonical_slots.CUT_OFF])),
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),

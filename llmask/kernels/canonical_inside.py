@@ -5,11 +5,12 @@ the next smaller slice are taken to have a plain character behind them, and so a
 character (canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
 states, and the tokens of no slice are looked at.
 
-Lexer states that take a slice and the same tokens share the answer: a string with room for 1,000 characters more is
-reviewed as one with room for 999. Others do not: a number of at least 256 begins with the same tokens as one of at
-least 1, but behind "40" only one of them has a digit too few. Of these every first byte is reviewed by itself, and the
-answer is that of the lexer state behind it: blanks before any key lead to one lexer state. Tokens of parts (crossed.py)
-are reviewed with the part, and share the answer as parts do.
+Lexer states that take a slice and the same tokens share the answer if there is room behind all of these: a string with
+room for 1,000 characters more is reviewed as one with room for 999. Others do not: where 128 characters may come, only
+a quote can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1,
+but behind "40" only one of them has a digit too few. Of those that take no slice every first byte is reviewed by
+itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state. Tokens of
+parts (crossed.py) are reviewed with the part, and share the answer as parts do.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
 nothing can follow, those that the lexer state does not answer. Cost: 5 ns a node of the trie; once for all grammars
@@ -35,6 +36,7 @@ from .canonical_slots import (
     KIND_FIRST,
     KIND_TOKENS,
     KINDS,
+    LONGEST,
     N_CONTINUING,
     N_CUT_OFF,
     N_DOUBTFUL,
@@ -64,7 +66,7 @@ from .jit import kernel, never_inline
 from .lexer_states import S_MASK, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
-from .slice_choice import SLICE_FIELDS, SLICE_MASK, SLICE_MOST
+from .slice_choice import SLICE_CHAR, SLICE_FIELDS, SLICE_MASK, SLICE_MOST, cover_of_state
 from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
 from .token_lists import append
 from .trie_walk import has_bit
@@ -72,6 +74,7 @@ from .trie_walk import has_bit
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
 ALL_BYTES = 256  # for a first byte: all tokens
 OF_PART = 1 << 61  # in a key: the answer is that of a part
+OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 
@@ -104,6 +107,15 @@ def slice_below(store, canon, state):
         if word == n_words:
             return number + 1
     return 0
+
+
+@kernel
+def _key_of_state(store, canon, state, split):
+    """Key of what holds for all tokens of a lexer state that takes a slice."""
+    char = get_i64(block(store, SLICES), SLICE_CHAR)
+    if cover_of_state(store, state, char) > canon[LONGEST]:
+        return state_field(store, state, S_MASK) << 16 | split
+    return OF_STATE | state << 16 | split
 
 
 @kernel
@@ -204,9 +216,8 @@ def review_inside(store, grammar, canon, state, split, byte):
     of the tokens, or ALL_BYTES where `slice_below` finds a slice.
     """
     never_inline()
-    key = state_field(store, state, S_MASK) << 16 | split
-    if byte != ALL_BYTES:
-        key = key_of_byte(store, state, split, byte)
+    is_whole = byte == ALL_BYTES
+    key = _key_of_state(store, canon, state, split) if is_whole else key_of_byte(store, state, split, byte)
     known = map_get(canon, INSIDE, key)
     if known >= 0:
         return block(canon, TOKENS) + known * 4

@@ -48,7 +48,8 @@ START = SPLITTER + 1  # the state before any text
 # --- tokens that slices answer, see canonical_inside.py
 SLICE_RESTS = START + 1  # address of int64[n, 2], by slice of JSON: trie of the tokens neither in it nor CUT_OFF, nodes
 N_SLICE_RESTS = SLICE_RESTS + 1
-CUT_OFF = N_SLICE_RESTS + 1  # address of int32[n, 2]: token of plain characters and a part of one more, how many
+LONGEST = N_SLICE_RESTS + 1  # bytes of the longest token
+CUT_OFF = LONGEST + 1  # address of int32[n, 2]: token of plain characters and a part of one more, how many
 N_CUT_OFF = CUT_OFF + 1
 
 # --- what merges with what (canonical_pairs.py); addresses

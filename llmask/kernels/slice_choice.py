@@ -166,7 +166,7 @@ def _lexeme(store, state, j):
 
 
 @kernel
-def _cover_of_state(store, state, char):
+def cover_of_state(store, state, char):
     """A number of strings of `char` after any of which a state is certainly alive.
 
     Where a lazy lexeme ends inside a token all the others do, too: each of them has to go on.
@@ -204,7 +204,7 @@ def best_slice(store, state):
         at = i * SLICE_FIELDS
         if get_i64(slices, at + SLICE_CHAR) != char:
             char = get_i64(slices, at + SLICE_CHAR)
-            covered = _cover_of_state(store, state, char)
+            covered = cover_of_state(store, state, char)
         if get_i64(slices, at + SLICE_MOST) <= covered:
             if best < 0 or get_i64(slices, at + SLICE_TOKENS) > get_i64(slices, best * SLICE_FIELDS + SLICE_TOKENS):
                 best = i

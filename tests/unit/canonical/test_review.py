@@ -120,3 +120,16 @@ def test_numbers_that_begin_alike_are_not_taken_for_each_other(compiler: llmask.
     matcher = compiler.json_schema({"type": "number", "minimum": 256}).matcher()
     assert not {b"1", b"40"} & texts(matcher)
     assert {b"256", b"400"} <= texts(matcher)
+
+
+def test_a_string_that_a_token_fills_is_not_taken_for_a_free_one() -> None:
+    """Both have the same grammatical mask; but behind the longest token, blanks, only one of them has room."""
+    tok = llmask.Tokenizer.default()
+    token = max(range(tok.vocab_size), key=lambda token: len(tok.token_bytes(token)))
+    blanks = tok.token_bytes(token)
+    assert blanks == b" " * len(blanks)
+    compiler = llmask.Compiler(tok, canonical=True)
+    for schema in ({"type": "string"}, {"type": "string", "maxLength": len(blanks)}):
+        matcher = compiler.json_schema(schema).matcher()
+        matcher.accept_tokens(tok.encode('"'))
+        assert (token in read_mask(matcher, tok.vocab_size)) == ("maxLength" not in schema)
