@@ -1,11 +1,11 @@
 """Tokens that stay inside of a lexeme and may have no canonical continuation, by the lexer state alone.
 
-Most tokens are answered by one character. Where a lexer state takes all tokens of a slice (store/slices.py), those of
-the next smaller slice are taken to have a plain character behind them, and so are tokens that end inside of a plain
-character (canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
+Most tokens are answered by one character. Where a lexer state has room for one more than the tokens of a slice have
+(store/slices.py), these have a plain character behind them, and so have tokens that end inside of a plain character
+(canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
 states, and the tokens of no slice are looked at.
 
-Lexer states that take a slice and the same tokens share the answer if there is room behind all of these: a string with
+Such lexer states that take the same tokens share the answer if there is room behind all of these: a string with
 room for 1,000 characters more is reviewed as one with room for 999. Others do not: where 128 characters may come, only
 a quote can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1,
 but behind "40" only one of them has a digit too few. Of those that take no slice every first byte is reviewed by
@@ -67,12 +67,13 @@ from .lexer_states import S_MASK, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
 from .slice_choice import SLICE_CHAR, SLICE_FIELDS, SLICE_MASK, SLICE_MOST, cover_of_state
-from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
+from .store_slots import HOT_ROWS, SLICES, TRIE
 from .token_lists import append
 from .trie_walk import has_bit
 
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
 ALL_BYTES = 256  # for a first byte: all tokens
+NO_SLICE = -1
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
@@ -95,25 +96,28 @@ def keep_found(owner, head, canon):
 
 
 @kernel
-def slice_below(store, canon, state):
-    """Number of the slice of JSON next below the largest whose tokens a lexer state takes, 0: none."""
+def _room(store, state):
+    """A number of plain characters that may certainly come next in a lexer state."""
+    return cover_of_state(store, state, get_i64(block(store, SLICES), SLICE_CHAR))
+
+
+@kernel
+def slice_with_room(store, canon, state):
+    """Number of the largest slice of JSON behind whose tokens a plain character may come, or NO_SLICE."""
     never_inline()
-    mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
-    for number in range(canon[N_SLICE_RESTS] - 1):
-        tokens = load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MASK) * 8)
-        word, n_words = 0, store[N_WORDS]
-        while word < n_words and load_i32(tokens + word * 4) & ~load_i32(mask + word * 4) == 0:
-            word += 1
-        if word == n_words:
-            return number + 1
-    return 0
+    room = _room(store, state)
+    if room > canon[LONGEST]:
+        return 0
+    for number in range(canon[N_SLICE_RESTS]):
+        if load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MOST) * 8) < room:
+            return number
+    return NO_SLICE
 
 
 @kernel
 def _key_of_state(store, canon, state, split):
     """Key of what holds for all tokens of a lexer state that takes a slice."""
-    char = get_i64(block(store, SLICES), SLICE_CHAR)
-    if cover_of_state(store, state, char) > canon[LONGEST]:
+    if _room(store, state) > canon[LONGEST]:
         return state_field(store, state, S_MASK) << 16 | split
     return OF_STATE | state << 16 | split
 
@@ -213,7 +217,7 @@ def review_inside(store, grammar, canon, state, split, byte):
     """Address of (n, m, m tokens that nothing can follow, n tokens that are not answered), or 0: stop.
 
     `state` is a twin with a mask of words, `split` is not inside of a character and has its tables. `byte` is the first
-    of the tokens, or ALL_BYTES where `slice_below` finds a slice.
+    of the tokens, or ALL_BYTES where `slice_with_room` finds a slice.
     """
     never_inline()
     is_whole = byte == ALL_BYTES
@@ -227,7 +231,7 @@ def review_inside(store, grammar, canon, state, split, byte):
         end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
         _review_trie(store, grammar, canon, state, split, trie, first, end, 0)
     else:
-        number = slice_below(store, canon, state)
+        number = slice_with_room(store, canon, state)
         hard = _list_hard(store, canon, number, split)
         canon[N_FOUND] = canon[N_DOUBTFUL] = 0
         rest = canon[SLICE_RESTS] + number * 16

@@ -26,7 +26,16 @@ from .canonical_ends import (
 from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, find_groups
-from .canonical_inside import ALL_BYTES, keep_found, key_of_byte, key_of_part, review_inside, review_part, slice_below
+from .canonical_inside import (
+    ALL_BYTES,
+    NO_SLICE,
+    keep_found,
+    key_of_byte,
+    key_of_part,
+    review_inside,
+    review_part,
+    slice_with_room,
+)
 from .canonical_search import has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
 from .configurations import (
@@ -230,7 +239,7 @@ def _is_empty(answer):
 def _list_answers(store, grammar, canon, twin, split):
     """List in ANSWERS what a lexer state answers, and in place of the groups the first byte; how many, or -1: stop."""
     never_inline()
-    if slice_below(store, canon, twin) != 0:
+    if slice_with_room(store, canon, twin) != NO_SLICE:
         answer = review_inside(store, grammar, canon, twin, split, ALL_BYTES)
         if answer == 0 or _is_empty(answer):
             return -1 if answer == 0 else 0
