@@ -66,8 +66,8 @@ from .jit import kernel, never_inline
 from .lexer_states import S_MASK, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
-from .slice_choice import SLICE_CHAR, SLICE_FIELDS, SLICE_MASK, SLICE_MOST, cover_of_state
-from .store_slots import HOT_ROWS, SLICES, TRIE
+from .slice_choice import SLICE_CHAR, SLICE_FIELDS, SLICE_MASK, SLICE_MOST, SLICE_TOKENS, cover_of_state
+from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
 from .token_lists import append
 from .trie_walk import has_bit
 
@@ -102,6 +102,25 @@ def _room(store, state):
 
 
 @kernel
+def _slice_taken(store, canon, state):
+    """As `slice_with_room`, by the mask of the state: it takes all tokens of a slice that has longer ones."""
+    mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
+    slices = block(store, SLICES)
+    for number in range(canon[N_SLICE_RESTS] - 1):
+        tokens = load_i64(slices + (number * SLICE_FIELDS + SLICE_MASK) * 8)
+        word, n_words = 0, store[N_WORDS]
+        while word < n_words and load_i32(tokens + word * 4) & ~load_i32(mask + word * 4) == 0:
+            word += 1
+        if word == n_words:
+            n_tokens = load_i64(slices + (number * SLICE_FIELDS + SLICE_TOKENS) * 8)
+            for below in range(number + 1, canon[N_SLICE_RESTS]):
+                if load_i64(slices + (below * SLICE_FIELDS + SLICE_TOKENS) * 8) < n_tokens:
+                    return below
+            return NO_SLICE
+    return NO_SLICE
+
+
+@kernel
 def slice_with_room(store, canon, state):
     """Number of the largest slice of JSON behind whose tokens a plain character may come, or NO_SLICE."""
     never_inline()
@@ -111,7 +130,7 @@ def slice_with_room(store, canon, state):
     for number in range(canon[N_SLICE_RESTS]):
         if load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MOST) * 8) < room:
             return number
-    return NO_SLICE
+    return _slice_taken(store, canon, state)
 
 
 @kernel
