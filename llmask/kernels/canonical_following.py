@@ -7,9 +7,9 @@ the others are listed in the order of the runs, in RANKS:
     int32[n + 1]    the same of mixed tokens, which may follow in another split state than if they were compatible
     these tokens, first those, then the mixed ones
 
-so that a run is a range of that list, and nothing is asked of its tokens. Whoever asks first
-for a split state and a last token gets ranges, some hundred bytes; who asks again gets a mask of 16 KB, in which their
-tokens (some thousands) need not be cleared each time: of texts that are free most pairs come once.
+so that a run is a range of that list, and nothing is asked of its tokens. Whoever asks first, or second, for a split
+state and a last token gets ranges, some hundred bytes; who asks again gets a mask of 16 KB, in which their tokens (some
+thousands) need not be cleared each time: of texts that are free most pairs come once or twice.
 
 In: the table of split states. Out: lists and masks in TOKENS, of the first 64 MB for all grammars of the store.
 Cost: 10 ns a run, once; as a mask 1 ns a token, once.
@@ -48,6 +48,8 @@ from .token_lists import append
 PAIR = 1
 MIXED = 2
 AS_MASK = -1  # ranges
+HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, how often they were asked for
+ASKED_BEFORE = 2  # a mask is made for those who ask later
 MOST_PAIRS = 400  # clearing so many bits takes as long as combining all words
 
 
@@ -93,13 +95,17 @@ def _enter(canon, answer, token):
 @kernel
 def _enter_ranges(canon, owner, ranks, n_runs):
     """Append the parts of RANKS that runs are, if not empty, to TOKENS; returns how many."""
-    n = 0
+    position, n = owner[N_TOKENS], 0
+    at = ensure(owner, TOKENS, (position + 2 * n_runs + 1) * 4) + position * 4
     for i in range(n_runs):
         first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
-        if first >= 0 and load_i32(ranks + first * 4) < load_i32(ranks + end * 4):
-            append(owner, TOKENS, N_TOKENS, load_i32(ranks + first * 4))
-            append(owner, TOKENS, N_TOKENS, load_i32(ranks + end * 4))
-            n += 1
+        if first >= 0:
+            low, high = load_i32(ranks + first * 4), load_i32(ranks + end * 4)
+            if low < high:
+                store_i32(at + n * 8, low)
+                store_i32(at + n * 8 + 4, high)
+                n += 1
+    owner[N_TOKENS] = position + 2 * n
     return n
 
 
@@ -118,7 +124,7 @@ def _enter_mixed(canon, ranks, n_runs):
 @kernel
 def mask_of(following):
     """Address of the mask of tokens that `find_following` found AS_MASK."""
-    return following + (4 + load_i32(following)) // 2 * 8
+    return following + (HEAD_BYTES + 4 * load_i32(following) + 7) // 8 * 8
 
 
 @kernel
@@ -126,21 +132,25 @@ def _as_mask(store, canon, key, position, split, ranked):
     """What was found for a key before, from now on as a mask where that is faster."""
     following = block(canon, TOKENS) + position * 4
     n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
-    pairs = following + 12 + n_mixed * 4
+    pairs = following + HEAD_BYTES + n_mixed * 4
     ranges = pairs + n_pairs * 4
-    n = 0
+    n_asked, n = load_i32(following + 12), 0
+    store_i32(following + 12, n_asked + 1)
+    if n_ranges == AS_MASK or n_asked < ASKED_BEFORE:
+        return following
     for i in range(n_ranges):
         n += load_i32(ranges + i * 8 + 4) - load_i32(ranges + i * 8)
     if n <= MOST_PAIRS or canon[BYTES_USED] > canon[SHARED_BYTES]:
         return following
     n_bytes = (store[N_WORDS] + 1) // 2 * 8
     fresh = (canon[N_TOKENS] + 1) & -2
-    canon[N_TOKENS] = fresh + (4 + n_mixed) // 2 * 2 + n_bytes // 4
+    canon[N_TOKENS] = fresh + (HEAD_BYTES + 4 * n_mixed + 7) // 8 * 2 + n_bytes // 4
     address = ensure(canon, TOKENS, canon[N_TOKENS] * 4) + fresh * 4
     store_i32(address, n_mixed)
     store_i32(address + 4, 0)
     store_i32(address + 8, AS_MASK)
-    copy_bytes(address + 12, following + 12, n_mixed * 4)
+    store_i32(address + 12, n_asked)
+    copy_bytes(address + HEAD_BYTES, following + HEAD_BYTES, n_mixed * 4)
     words = mask_of(address)
     copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_bytes)
     clear_listed(words, pairs, n_pairs)
@@ -151,7 +161,7 @@ def _as_mask(store, canon, key, position, split, ranked):
 
 @kernel
 def find_following(store, grammar, canon, split, before):
-    """Address of (n mixed, n pairs, n ranges, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
+    """Address of (n mixed, n pairs, n ranges, n asked, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
 
     Pairs and ranges may not follow, mixed tokens may in another split state than if they were compatible; some come
     twice. For AS_MASK ranges there is a mask of what may follow (`mask_of`).
@@ -180,6 +190,7 @@ def find_following(store, grammar, canon, split, before):
     append(owner, TOKENS, N_TOKENS, canon[N_DOUBTFUL])
     append(owner, TOKENS, N_TOKENS, canon[N_FOUND])
     append(owner, TOKENS, N_TOKENS, 0)
+    append(owner, TOKENS, N_TOKENS, 1)
     for i in range(canon[N_DOUBTFUL]):
         append(owner, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
     for i in range(canon[N_FOUND]):

@@ -43,7 +43,7 @@ from .canonical_slots import (
 )
 from .encoder_slots import MADE_OF
 from .jit import door, kernel, never_inline
-from .memory import as_table, ensure, load_i32, load_i64, load_u8, put_i32, store_i64
+from .memory import as_table, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
 
 MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
@@ -92,9 +92,9 @@ def is_fitting(canon, left, right):
 
 @kernel
 def _add_run(canon, n, first, end):
-    runs = ensure(canon, RUNS, (n + 1) * 8)
-    put_i32(runs, 2 * n, first)
-    put_i32(runs, 2 * n + 1, end)
+    runs = ensure(canon, RUNS, (n + 1) * 8) + n * 8
+    store_i32(runs, first)
+    store_i32(runs + 4, end)
     return n + 1
 
 
@@ -138,17 +138,21 @@ def list_runs(canon, token):
     n = 0
     spine, limit = token, NO_LIMIT
     while True:
-        low = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4)
-        for i in range(load_i32(canon[CHILD_FIRST] + (spine + 2) * 4) - 1, low - 1, -1):
+        low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
+        runs = ensure(canon, RUNS, (n + high - low) * 8)
+        for i in range(high - 1, low - 1, -1):
             first = load_i32(canon[RUN_FIRST] + i * 4)
             if first != ASK_EACH and not is_odd:
                 if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
                     break
-                n = _add_run(canon, n, first, load_i32(canon[RUN_END] + i * 4))
+                store_i32(runs + n * 8, first)
+                store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
+                n += 1
                 continue
             right = load_i32(made_of + load_i32(canon[CHILDREN] + i * 4) * MADE_BYTES + RIGHT)
             for j in range(load_i32(canon[FIRST] + right * 4), load_i32(canon[END] + right * 4)):
                 n = _add_asked(canon, token, load_i32(canon[ORDER] + j * 4), n)
+            runs = ensure(canon, RUNS, (n + i - low) * 8)
         entry = made_of + spine * MADE_BYTES
         if load_i32(entry + TIME) == BYTE_TIME:
             break

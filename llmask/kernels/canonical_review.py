@@ -37,7 +37,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import AS_MASK, find_following, is_ranged, mask_of, ranked_of
+from .canonical_following import AS_MASK, HEAD_BYTES, find_following, is_ranged, mask_of, ranked_of
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
@@ -233,7 +233,7 @@ def _review_long(store, grammar, canon, position):
         if following == 0:
             return RANKS_MISSING
         n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
-        mixed = following + 12
+        mixed = following + HEAD_BYTES
         pairs = mixed + n_mixed * 4
         ranges = pairs + n_pairs * 4
         if n_ranges == AS_MASK:

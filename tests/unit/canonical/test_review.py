@@ -49,19 +49,19 @@ def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_masks_behind_pairs_are_the_same_the_first_time_and_again() -> None:
-    """The first grammar gets ranges of incompatible tokens, the others a mask where they are many; all refuse them."""
+    """Two grammars get ranges of incompatible tokens, the others a mask where they are many; all refuse them."""
     compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True, cache_bytes=0)
     tok = compiler.tokenizer
     n_many = 0
     for text in ("n", "in", "the", " ", ")", "é", "pri"):
         tokens = tok.encode('"' + text)
         before, found, matchers = tokens[-1], [], []
-        for number in range(3):
+        for number in range(4):
             matcher = compiler.json_schema({"type": "string", "title": str(number)}).matcher()
             matcher.accept_tokens(tokens)
             matchers.append(matcher)
             found.append([read_mask(matcher, tok.vocab_size) for _ in range(2)])
-        assert found[0] == found[1] == found[2]
+        assert found[0] == found[1] == found[2] == found[3]
         allowed = found[0][0]
         refused = [token for token in range(tok.vocab_size) if token not in allowed and tok.token_bytes(token)]
         n_refused = 0
@@ -70,7 +70,7 @@ def test_masks_behind_pairs_are_the_same_the_first_time_and_again() -> None:
             if data.isalpha() and tok.token_bytes(before).isalpha():  # one word, so the merges decide
                 assert not tok.compatible(before, token), data
                 n_refused += 1
-                for matcher in (matchers[0], matchers[2]):
+                for matcher in (matchers[0], matchers[3]):
                     with pytest.raises(llmask.TokenRejected):
                         matcher.accept_token(token)
         n_many += n_refused > 400
