@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import llmask
+from llmask.canonical import neighbours
 from llmask.canonical.neighbours import LONE, MERGED
 from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
@@ -56,6 +57,13 @@ def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, r
             n_found += len(found)
     assert n_odd > 20
     assert n_found > 1000
+
+
+def test_too_many_odd_tokens_say_so(rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOST_ODD", 0)
+    with pytest.raises(llmask.VocabularyError, match="made before their parts"):
+        for _ in range(60):
+            SplitStates(spaced_tokenizer(rng, "ab"))
 
 
 def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
