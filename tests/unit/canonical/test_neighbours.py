@@ -62,8 +62,7 @@ def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, r
 def test_too_many_odd_tokens_say_so(rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "MOST_ODD", 0)
     with pytest.raises(llmask.VocabularyError, match="made before their parts"):
-        for _ in range(60):
-            SplitStates(spaced_tokenizer(rng, "ab"))
+        [SplitStates(spaced_tokenizer(rng, "ab")) for _ in range(60)]
 
 
 def stand_apart(tok: llmask.Tokenizer, left: int, right: int) -> bool:
