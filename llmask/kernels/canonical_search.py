@@ -209,6 +209,8 @@ def _search(store, grammar, canon, memo, packed, end, split, token, chain):
             return CUT
         is_cut = is_cut or found & WAS_CUT != 0
         entry += 1
+    if has_stopped(store, grammar):
+        return NEEDS_STATE  # bytes that were not looked at any more seem dead
     if is_cut or canon[IS_OPEN] != 0 or grammar[IS_UNCERTAIN] != 0:
         return CUT
     for entry in range(1, n_entries):
