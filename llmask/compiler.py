@@ -94,7 +94,7 @@ class Compiler(TagCompiler, ReadyGrammars):
         warm(grammar, _WARM_DOCUMENT)
         if self._is_canonical:
             store.split_states = split_states_of(self.tokenizer)
-            store.canonical_table = store.split_states.new_table(self.tokenizer, store.slice_arrays)
+            store.canonical_table = store.split_states.new_table()
         return store
 
     def store(self) -> Store:

@@ -50,7 +50,7 @@ class Kinds:
     Attributes
     ----------
     of_token : uint16[n_vocab].
-    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`.
+    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`, the shortest first.
     samples : int32[n_kinds], a token of each.
     starts : int64[n_kinds, 4], the bits of their first bytes.
     n_continuing : kinds below are single tokens that begin inside of a character.
@@ -89,7 +89,7 @@ class Kinds:
         n_kinds = int(kinds.max()) + 1
         assert n_kinds <= np.iinfo(np.uint16).max
         self.of_token = kinds.astype(np.uint16)
-        self.tokens = np.argsort(kinds, kind="stable").astype(np.int32)
+        self.tokens = np.lexsort((np.diff(offsets), kinds)).astype(np.int32)
         self.first = np.searchsorted(kinds[self.tokens], np.arange(n_kinds + 1)).astype(np.int32)
         self.samples = self.tokens[self.first[:-1]]
         begins = np.zeros((n_kinds, 256), bool)

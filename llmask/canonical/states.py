@@ -24,7 +24,6 @@ In: a tokenizer. Out: states, tables. Cost: 1 s for 128,256 tokens, and 40 KB a 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -40,11 +39,10 @@ from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, chains, forest, uses_of
-from .slices import cut_off_tokens, slice_rests
+from .phases import phase_slots
 from .splitting import SplitAutomaton
 
 if TYPE_CHECKING:
-    from ..store.slices import SliceArrays
     from ..tokenizer import Tokenizer
 
 MOST_STATES = 60_000  # a state is a uint16 in the tables
@@ -122,7 +120,7 @@ class SplitStates:
             canonical_slots.REACHABLE: reachable,
             canonical_slots.ROOT_CHILD: root_child,
             canonical_slots.SPLITTER: self._splitter,
-            canonical_slots.CUT_OFF: cut_off_tokens(tokenizer),
+            **phase_slots(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds.of_token),
             **chains(tokenizer, encoder, self.uses),
@@ -166,12 +164,8 @@ class SplitStates:
             seen |= fresh
             waiting += [number for number in fresh if number < n_rows]
 
-    def new_table(self, tokenizer: Tokenizer, slices: Sequence[SliceArrays]) -> Table:
-        """What kernels read and write for one store, see kernels/canonical_slots.py; slices are the same for all."""
-        if canonical_slots.SLICE_RESTS not in self._slots:
-            self._tries = slice_rests(tokenizer, slices, self._slots[canonical_slots.CUT_OFF])
-            rests = [(trie.ctypes.data, len(trie)) for trie in self._tries]
-            self._slots[canonical_slots.SLICE_RESTS] = np.array(rests, np.int64)
+    def new_table(self) -> Table:
+        """What kernels read and write for one store, see kernels/canonical_slots.py."""
         table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, ())
         table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
         table.put(canonical_slots.WALK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
@@ -186,9 +180,10 @@ class SplitStates:
             (canonical_slots.INSIDE_BUDGET, INSIDE_BUDGET),
             (canonical_slots.N_KINDS, len(self.kinds.samples)),
             (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
-            (canonical_slots.N_SLICE_RESTS, len(self._tries)),
             (canonical_slots.LONGEST, int(np.diff(self._token_offsets).max())),
-            (canonical_slots.N_CUT_OFF, len(self._slots[canonical_slots.CUT_OFF])),
+            (canonical_slots.N_HALF, len(self._slots[canonical_slots.HALF])),
+            (canonical_slots.N_NOT_PLAIN, len(self._slots[canonical_slots.NOT_PLAIN])),
+            (canonical_slots.N_OPEN, len(self._slots[canonical_slots.OPEN])),
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
             (canonical_slots.START, self.start),

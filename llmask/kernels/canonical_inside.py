@@ -19,34 +19,22 @@ of a store.
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_chains import NO_CHAIN, chain_after
 from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
-from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, has_stopped, safe_byte
+from .canonical_ends import INSIDE_PLACE, NO_BYTE, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_guess import NO_WITNESS, guess_witness
 from .canonical_search import verdict
 from .canonical_slots import (
-    CUT_OFF,
     DOUBTFUL,
     FOLLOWS,
     FOUND,
-    HARD,
     INSIDE,
-    IS_PLAIN,
-    KIND_FIRST,
-    KIND_TOKENS,
     KINDS,
-    LONGEST,
-    N_CONTINUING,
-    N_CUT_OFF,
     N_DOUBTFUL,
     N_FOUND,
-    N_KINDS,
     N_MISSING,
-    N_SLICE_RESTS,
     ROOT_CHILD,
     SHARED_BYTES,
-    SLICE_RESTS,
     WALK,
     WALK_MEMO,
 )
@@ -63,19 +51,15 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import S_MASK, S_TWIN, next_state, state_field
-from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i32, store_i64
+from .lexer_states import S_TWIN, next_state, state_field
+from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, store_i32, store_i64
 from .raw import load_u16
-from .slice_choice import SLICE_CHAR, SLICE_FIELDS, SLICE_MASK, SLICE_MOST, SLICE_TOKENS, cover_of_state
-from .store_slots import HOT_ROWS, MASKS, N_WORDS, SLICES, TRIE
+from .store_slots import HOT_ROWS, TRIE
 from .token_lists import append
-from .trie_walk import has_bit
 
 MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
 ALL_BYTES = 256  # for a first byte: all tokens
-NO_SLICE = -1
 OF_PART = 1 << 61  # in a key: the answer is that of a part
-OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
 
 
@@ -96,84 +80,7 @@ def keep_found(owner, head, canon):
 
 
 @kernel
-def _room(store, state):
-    """A number of plain characters that may certainly come next in a lexer state."""
-    return cover_of_state(store, state, get_i64(block(store, SLICES), SLICE_CHAR))
-
-
-@kernel
-def _slice_taken(store, canon, state):
-    """As `slice_with_room`, by the mask of the state: it takes all tokens of a slice that has longer ones."""
-    mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
-    slices = block(store, SLICES)
-    for number in range(canon[N_SLICE_RESTS] - 1):
-        tokens = load_i64(slices + (number * SLICE_FIELDS + SLICE_MASK) * 8)
-        word, n_words = 0, store[N_WORDS]
-        while word < n_words and load_i32(tokens + word * 4) & ~load_i32(mask + word * 4) == 0:
-            word += 1
-        if word == n_words:
-            n_tokens = load_i64(slices + (number * SLICE_FIELDS + SLICE_TOKENS) * 8)
-            for below in range(number + 1, canon[N_SLICE_RESTS]):
-                if load_i64(slices + (below * SLICE_FIELDS + SLICE_TOKENS) * 8) < n_tokens:
-                    return below
-            return NO_SLICE
-    return NO_SLICE
-
-
-@kernel
-def slice_with_room(store, canon, state):
-    """Number of the largest slice of JSON behind whose tokens a plain character may come, or NO_SLICE."""
-    never_inline()
-    room = _room(store, state)
-    if room > canon[LONGEST]:
-        return 0
-    for number in range(canon[N_SLICE_RESTS]):
-        if load_i64(block(store, SLICES) + (number * SLICE_FIELDS + SLICE_MOST) * 8) < room:
-            return number
-    return _slice_taken(store, canon, state)
-
-
-@kernel
-def _key_of_state(store, canon, state, split):
-    """Key of what holds for all tokens of a lexer state that takes a slice."""
-    if _room(store, state) > canon[LONGEST]:
-        return state_field(store, state, S_MASK) << 16 | split
-    return OF_STATE | state << 16 | split
-
-
-@kernel
-def _list_hard(store, canon, number, split):
-    """Position in TOKENS of the tokens of a slice, and those cut off, behind which no plain character ends the word."""
-    never_inline()
-    key = (number << 16) | split
-    known = map_get(canon, HARD, key)
-    if known >= 0:
-        return known
-    canon[N_FOUND] = 0
-    fields = block(store, SLICES) + number * SLICE_FIELDS * 8
-    slice_words, most = load_i64(fields + 8 * SLICE_MASK), load_i64(fields + 8 * SLICE_MOST)
-    after = load_i64(canon[FOLLOWS] + split * 8)
-    for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
-        reached = load_u16(after + kind * 2)
-        if reached == REFUSED_SPLIT or load_u8(canon[IS_PLAIN] + reached) != 0:
-            continue
-        for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
-            token = load_i32(canon[KIND_TOKENS] + i * 4)
-            if has_bit(slice_words, token):
-                append(canon, FOUND, N_FOUND, token)
-    for i in range(canon[N_CUT_OFF]):
-        token, n_characters = load_i32(canon[CUT_OFF] + i * 8), load_i32(canon[CUT_OFF] + i * 8 + 4)
-        reached = look_up(canon, FOLLOWS, split, token)
-        if reached != REFUSED_SPLIT and n_characters <= most and guess_witness(canon, reached, token) == NO_WITNESS:
-            append(canon, FOUND, N_FOUND, token)
-    position = canon[N_TOKENS]
-    keep_found(canon, 0, canon)
-    map_put(canon, HARD, key, position)
-    return position
-
-
-@kernel
-def _consider(store, grammar, canon, split, token, reached, after):
+def consider(store, grammar, canon, split, token, reached, after):
     """Enter a token in one of the lists unless something follows it."""
     packed, chain = pack(INSIDE_PLACE, reached), chain_after(canon, split, NO_CHAIN, token)
     found = CUT  # of what may follow the lexeme lexer states know nothing
@@ -222,7 +129,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
             known = key | (1 if safe_byte(store, grammar, canon, packed, reached) != NO_BYTE else 0)
             store_i64(at, known)
         if known & 1 == 0:
-            _consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
+            consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
 
 
 @kernel
@@ -235,33 +142,19 @@ def key_of_byte(store, state, split, byte):
 def review_inside(store, grammar, canon, state, split, byte):
     """Address of (n, m, m tokens that nothing can follow, n tokens that are not answered), or 0: stop.
 
-    `state` is a twin with a mask of words, `split` is not inside of a character and has its tables. `byte` is the first
-    of the tokens, or ALL_BYTES where `slice_with_room` finds a slice.
+    `state` is a twin with a mask of words, `split` is not inside of a character and has its tables; `byte` is the first
+    of the tokens.
     """
     never_inline()
-    is_whole = byte == ALL_BYTES
-    key = _key_of_state(store, canon, state, split) if is_whole else key_of_byte(store, state, split, byte)
+    key = key_of_byte(store, state, split, byte)
     known = map_get(canon, INSIDE, key)
     if known >= 0:
         return block(canon, TOKENS) + known * 4
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-    if byte != ALL_BYTES:
-        trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
-        end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
-        _review_trie(store, grammar, canon, state, split, trie, first, end, 0)
-    else:
-        number = slice_with_room(store, canon, state)
-        hard = _list_hard(store, canon, number, split)
-        canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-        rest = canon[SLICE_RESTS] + number * 16
-        _review_trie(store, grammar, canon, state, split, load_i64(rest), 1, load_i64(rest + 8), 0)
-        for i in range(load_i32(block(canon, TOKENS) + hard * 4 + 4)):
-            token = load_i32(block(canon, TOKENS) + (hard + 2 + i) * 4)
-            reached = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
-            after = look_up(canon, FOLLOWS, split, token)
-            if reached >= 0:
-                _consider(store, grammar, canon, split, token, reached & 0xFFFFFFFF, after)
-    return _keep_answer(store, grammar, canon, key)
+    trie, first = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+    end = (get_i64(trie, first) >> TRIE_END_SHIFT) & TRIE_END_MASK
+    _review_trie(store, grammar, canon, state, split, trie, first, end, 0)
+    return keep_answer(store, grammar, canon, key)
 
 
 @kernel
@@ -283,11 +176,11 @@ def review_part(store, grammar, canon, part, state, node, split):
     end, depth = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
     twin = state_field(store, state, S_TWIN)
     _review_trie(store, grammar, canon, twin, split, block(store, TRIE), node + 1, end, depth)
-    return _keep_answer(store, grammar, canon, key)
+    return keep_answer(store, grammar, canon, key)
 
 
 @kernel
-def _keep_answer(store, grammar, canon, key):
+def keep_answer(store, grammar, canon, key):
     """Keep the lists in FOUND and DOUBTFUL; their address as `review_inside` has it, or 0: stop."""
     never_inline()
     if canon[N_MISSING] != 0 or has_stopped(store, grammar):

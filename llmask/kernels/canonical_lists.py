@@ -28,16 +28,15 @@ from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, find_groups
 from .canonical_inside import (
     ALL_BYTES,
-    NO_SLICE,
     keep_found,
     key_of_byte,
     key_of_part,
     review_inside,
     review_part,
-    slice_with_room,
 )
 from .canonical_search import has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
+from .canonical_wide import MANY, review_wide
 from .configurations import (
     C_BASE,
     C_FIRST_NAMED,
@@ -51,6 +50,7 @@ from .configurations import (
 from .constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
 from .crossed import NO_END
 from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
+from .hot_rows import is_wide
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, S_SINGLE, S_TWIN, state_field
@@ -239,11 +239,12 @@ def _is_empty(answer):
 def _list_answers(store, grammar, canon, twin, split):
     """List in ANSWERS what a lexer state answers, and in place of the groups the first byte; how many, or -1: stop."""
     never_inline()
-    if slice_with_room(store, canon, twin) != NO_SLICE:
-        answer = review_inside(store, grammar, canon, twin, split, ALL_BYTES)
-        if answer == 0 or _is_empty(answer):
-            return -1 if answer == 0 else 0
-        return _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
+    if is_wide(store, twin):
+        answer = review_wide(store, grammar, canon, twin, split)
+        if answer == 0:
+            return -1
+        if answer != MANY:
+            return 0 if _is_empty(answer) else _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
     n, live = 0, 0
     for byte in range(256):
         if byte & 63 == 0:

@@ -45,15 +45,19 @@ KEYS = RANKS + 1  # int64[n, STATE_FIELDS], see canonical_split.py
 SPLITTER = KEYS + 1  # address of its table, see canonical_split.py; states below the number of its rows are rows
 START = SPLITTER + 1  # the state before any text
 
-# --- tokens that slices answer, see canonical_inside.py
-SLICE_RESTS = START + 1  # address of int64[n, 2], by slice of JSON: trie of the tokens neither in it nor CUT_OFF, nodes
-N_SLICE_RESTS = SLICE_RESTS + 1
-LONGEST = N_SLICE_RESTS + 1  # bytes of the longest token
-CUT_OFF = LONGEST + 1  # address of int32[n, 2]: token of plain characters and a part of one more, how many
-N_CUT_OFF = CUT_OFF + 1
+# --- where tokens end (llmask/canonical/phases.py); addresses
+PHASES = START + 1  # uint8[N_PHASES, 256]
+TOKEN_SORTS = PHASES + 1  # uint8[n_vocab]
+NOT_PLAIN = TOKEN_SORTS + 1  # int32[n]: tokens that end between characters, and have others than plain ones
+N_NOT_PLAIN = NOT_PLAIN + 1
+HALF = N_NOT_PLAIN + 1  # int32[n]: tokens that end inside of a character
+N_HALF = HALF + 1
+OPEN = N_HALF + 1  # int32[n]: tokens that end inside of an escape, and those that are no text
+N_OPEN = OPEN + 1
+LONGEST = N_OPEN + 1  # bytes of the longest token
 
 # --- what merges with what (canonical_pairs.py); addresses
-CHILD_FIRST = N_CUT_OFF + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
+CHILD_FIRST = LONGEST + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
 CHILDREN = CHILD_FIRST + 1  # int32: tokens, of each parent
 CHILD_RANKS = CHILDREN + 1  # int32: of each the rank
 RUN_FIRST = CHILD_RANKS + 1  # int32: of each the run that its merge refuses; ASK_EACH: not made after its parts
@@ -77,8 +81,9 @@ CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end
 PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
-HARD = INSIDE + 3  # map: slice, split state -> tokens behind which no plain character ends the word, in TOKENS
-GROUPED = HARD + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
+HARD = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
+SURE = HARD + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
+GROUPED = SURE + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
 FEW = GROUPED + 3  # map: split state, byte -> tokens, in TOKENS, see canonical_descent.py
 ANSWERED = FEW + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
 ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_lists.py
@@ -96,7 +101,14 @@ N_DOUBTFUL = DOUBTFUL + 1
 FEW_FOUND = N_DOUBTFUL + 1  # int32[...]
 N_FEW = FEW_FOUND + 1
 AGAIN = N_FEW + 1  # int32[n_words]: bits of DOUBTFUL, see canonical_consider.py
-RUNS = AGAIN + 1  # int32[..., 2]
+CANDIDATES = AGAIN + 1  # int32[...]: tokens
+N_CANDIDATES = CANDIDATES + 1
+PAIRS = N_CANDIDATES + 1  # int64[MOST_PAIRS + 2]: lexer states with phases, see canonical_sure.py
+SEEN = PAIRS + 1  # int64[N_SEEN]
+LEVELS = SEEN + 1  # int64[MOST_DEPTH + 3]
+FULL = LEVELS + 1
+TIERS = FULL + 1  # int64[..., 3]
+RUNS = TIERS + 1  # int32[..., 2]
 ROOM = RUNS + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
@@ -112,7 +124,7 @@ ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1),
+    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1, SURE, SURE + 1),
     *(GROUPED, GROUPED + 1, FEW, FEW + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
     *(
         QUEUE,
@@ -122,6 +134,11 @@ CANON_BLOCKS = (
         DOUBTFUL,
         FEW_FOUND,
         AGAIN,
+        CANDIDATES,
+        PAIRS,
+        SEEN,
+        LEVELS,
+        TIERS,
         RUNS,
         ROOM,
         GROUPS,

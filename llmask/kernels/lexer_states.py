@@ -74,6 +74,7 @@ S_HOT = 10  # number of the expanded row + 1, 0 = none
 S_SINGLE = 11  # the set of its only lexeme, 0 = several
 S_WIDE = 12  # 0 = not counted yet, 1 = few bytes lead on, 2 = many
 S_GOES_ON = 13  # 0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see crossing.py
+S_WALKED = 14  # 1 when the bytes of all tokens were followed from here: a transition not built yet is of no token
 
 UNKNOWN = 0  # reserved state: transition not built yet
 DEAD = 1  # reserved state: no lexeme can go on

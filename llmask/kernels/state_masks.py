@@ -21,6 +21,7 @@ from .lexer_states import (
     S_N_EXITS,
     S_N_TOKENS,
     S_TWIN,
+    S_WALKED,
     STATE_FIELDS,
     lexeme_set,
     put_state_field,
@@ -88,17 +89,20 @@ def build_state_mask(store, asked):
     lexemes = _lexemes(store, asked)
     base = get_i32(block(store, BASES), lexemes)
     at = block(store, SLICES) + best * SLICE_FIELDS * 8
-    n_tokens = GIVEN_UP
+    n_tokens, is_walked = GIVEN_UP, 0
     if is_wide(store, state) and (best < 0 or load_i64(at + 8 * SLICE_TRIE_NODES) > MANY_NODES):
         n_tokens = _changed_mask(store, state, base)
         if n_tokens == GIVEN_UP:
             store[N_EXITS] = first_exit
+        else:
+            is_walked = state_field(store, base, S_WALKED)
     if n_tokens == GIVEN_UP and best >= 0:
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
         n_tokens = load_i64(at + 8 * SLICE_TOKENS)
         n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
         n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
     elif n_tokens == GIVEN_UP:
+        is_walked = 1
         fill_bytes(words, n_bytes, 0)
         if is_wide(store, state):
             n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
@@ -108,6 +112,7 @@ def build_state_mask(store, asked):
         store[N_EXITS] = first_exit
         return
     n_tokens += allow_duplicates(store, words)
+    put_state_field(store, state, S_WALKED, is_walked)
     put_state_field(store, state, S_FIRST_EXIT, first_exit)
     put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
     put_state_field(store, state, S_N_TOKENS, n_tokens)

@@ -32,7 +32,7 @@ def incompatible(table: Any, token: int) -> set[int]:
 
 def test_incompatible_tokens_are_those_of_every_pair(states: SplitStates) -> None:
     tok = llmask.Tokenizer.default()
-    table = states.new_table(tok, [])
+    table = states.new_table()
     for left in (tok.encode(text)[0] for text in ("na", "me", " the", "12", '"', " ")):
         found = incompatible(table, left)
         assert found
@@ -49,7 +49,7 @@ def test_incompatible_tokens_of_merges_in_any_order(letters: str, scaled: Any, r
         tok = spaced_tokenizer(rng, letters)
         states = SplitStates(tok)
         merged = np.flatnonzero(states.uses == MERGED).tolist()
-        table = states.new_table(tok, [])
+        table = states.new_table()
         n_odd += len(np.unique(states._slots[canonical_pairs.ODD]))
         for left in merged:
             found = incompatible(table, left) & set(merged)

@@ -1,0 +1,102 @@
+r"""Where tokens end: between characters, inside of one, or inside of an escape of JSON, read from its first byte on.
+
+    WHOLE         between characters, outside of escapes
+    1, 2, 3       inside of a character, which any bytes 80 to BF complete, so many
+    4 to 7        behind E0, ED, F0, F4: not any byte may come next
+    ESCAPED       behind a backslash
+    OTHER         all else: in \uXXXX, behind bytes that are no text
+
+Lexer states are followed by phases, too (kernels/canonical_sure.py): what a string of JSON takes between characters is
+the same nearly everywhere, and within characters and escapes it is not.
+
+In: a tokenizer. Out: arrays. Cost: 30 ms for 128,256 tokens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kernels import canonical_slots
+from ..kernels.canonical_sure import ESCAPED, N_PHASES, OTHER, WHOLE
+from ..kernels.canonical_wide import ENTIRE, PLAIN
+
+if TYPE_CHECKING:
+    from ..tokenizer import Tokenizer
+    from .neighbours import Slots
+
+AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 = 4, 5, 6, 7
+FORMS_OF_UTF8 = (  # first bytes, the phase behind them (The Unicode Standard, table 3-7)
+    *((0xC2, 0xDF, 1), (0xE0, 0xE0, AFTER_E0), (0xE1, 0xEF, 2), (0xED, 0xED, AFTER_ED)),
+    *((0xF0, 0xF0, AFTER_F0), (0xF1, 0xF3, 3), (0xF4, 0xF4, AFTER_F4)),
+)
+CONTINUATIONS = (  # phase, bytes, the phase behind them
+    *((1, 0x80, 0xBF, WHOLE), (2, 0x80, 0xBF, 1), (3, 0x80, 0xBF, 2)),
+    *((AFTER_E0, 0xA0, 0xBF, 1), (AFTER_ED, 0x80, 0x9F, 1), (AFTER_F0, 0x90, 0xBF, 2), (AFTER_F4, 0x80, 0x8F, 2)),
+)
+
+
+OTHERS = list(b'"\\\x7f')
+SEPARATORS = "\u2028".encode(), "\u2029".encode()
+
+
+def next_phases() -> npt.NDArray[np.uint8]:
+    """uint8[N_PHASES, 256]: the phase behind a byte."""
+    table = np.full((N_PHASES, 256), OTHER, np.uint8)
+    table[WHOLE, :0x80] = WHOLE
+    for first, last, phase in FORMS_OF_UTF8:
+        table[WHOLE, first : last + 1] = phase
+    for phase, first, last, behind in CONTINUATIONS:
+        table[phase, first : last + 1] = behind
+    table[ESCAPED] = table[WHOLE]
+    table[ESCAPED, ord("u")] = OTHER
+    table[WHOLE, ord("\\")] = ESCAPED
+    return table
+
+
+def phases_of_tokens(tokenizer: Tokenizer, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """uint8[n_vocab]: the phase behind all bytes of each token."""
+    offsets, data = tokenizer.token_offsets, tokenizer.token_data
+    n_bytes = np.diff(offsets)
+    phases = np.full(len(n_bytes), WHOLE, np.uint8)
+    waiting = np.flatnonzero(n_bytes)
+    place = 0
+    while len(waiting):
+        phases[waiting] = table[phases[waiting], data[offsets[waiting] + place]]
+        place += 1
+        waiting = waiting[n_bytes[waiting] > place]
+    return phases
+
+
+def has_others(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
+    """bool[n_vocab]: tokens with characters that may not stand in a string of JSON as they are."""
+    found = np.zeros(tokenizer.vocab_size, bool)
+    offsets, data = tokenizer.token_offsets, tokenizer.token_data
+    is_other = (data < 0x20) | np.isin(data, OTHERS)
+    counts = np.concatenate(([0], np.cumsum(is_other)))
+    found[:] = counts[offsets[1:]] > counts[offsets[:-1]]
+    for token in range(tokenizer.vocab_size):
+        text = tokenizer.token_bytes(token)
+        found[token] |= SEPARATORS[0] in text or SEPARATORS[1] in text
+    return found
+
+
+def phase_slots(tokenizer: Tokenizer) -> Slots:
+    """Arrays by slot."""
+    table = next_phases()
+    phases, others = phases_of_tokens(tokenizer, table), has_others(tokenizer)
+    is_half = (phases > WHOLE) & (phases < ESCAPED)
+    half = np.flatnonzero(is_half & ~others).tolist()
+    half.sort(key=tokenizer.token_bytes)  # what is found for the first helps those behind: characters alike end alike
+    is_open = (phases >= ESCAPED) | (is_half & others)
+    is_not_plain = others & (phases == WHOLE)
+    sorts = np.select((is_half, is_open, is_not_plain), (2, 2, ENTIRE), PLAIN)
+    return {
+        canonical_slots.PHASES: table,
+        canonical_slots.TOKEN_SORTS: sorts.astype(np.uint8),
+        canonical_slots.NOT_PLAIN: np.flatnonzero(is_not_plain).astype(np.int32),
+        canonical_slots.HALF: np.array(half, np.int32),
+        canonical_slots.OPEN: np.flatnonzero(is_open).astype(np.int32),
+    }

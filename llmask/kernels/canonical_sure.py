@@ -1,0 +1,229 @@
+"""ASCII characters that certainly may come behind a token, whatever its bytes are, if a lexer state takes it.
+
+In a string of letters a letter may come behind every token, and so may the quote; where three characters are left, so
+they may behind tokens of one or two bytes. If one of them ends the word, something canonical follows, and the token
+need not be led through the lexer. So a lexer state is followed for all bytes at once, breadth first, and what all the
+states take that so many bytes lead to is kept for each number of bytes:
+
+    n_tiers, n_full, is_plain
+    tiers int32[n, 5]: most bytes, then 128 bits of ASCII characters, low bits first
+
+of which the sets of later tiers are parts of the earlier ones. States within characters and escapes (the *phase*, see
+llmask/canonical/phases.py) are passed through, and tokens that end there are not answered; but where characters can be
+completed in every way that UTF-8 has, by up to `n_full` bytes from the beginning on, that is noted.
+
+Where there is room for many plain characters of JSON (slice_choice.py) nothing is followed: as long as there is room
+any of them may come behind plain ones. Then nothing is said of tokens with others (`is_plain`).
+
+In: a lexer state. Out: tiers, in TOKENS of the table of split states. Cost: 0.3 us a lexer state outside of characters,
+once; it ends at MOST_PAIRS, and where lexer states are made of many expressions at MOST_NODES.
+"""
+
+from __future__ import annotations
+
+from .canonical_ends import has_stopped, live_ascii
+from .canonical_slots import FULL, LEVELS, PAIRS, PHASES, SEEN, SURE, TIERS
+from .class_maps import class_of
+from .grammar_slots import N_TOKENS, TOKENS
+from .interning import list_length, list_offset, map_get, map_put
+from .jit import kernel, never_inline
+from .lexer_states import DEAD, S_FINISHED, S_MAP, S_WALKED, UNKNOWN, known_next, next_state, state_field
+from .memory import block, ensure, fill_bytes, get_i32, get_i64, load_i32, load_i64, load_u8, store_i64
+from .node_table import HIDES, has_flag
+from .raw import load_u32
+from .slice_choice import SLICE_CHAR, cover_of_state
+from .store_slots import N_NODES, SLICES, STATE_KEYS
+from .token_lists import append
+
+WHOLE = 0  # phases; 1 to 7: inside of a character
+ESCAPED = 8
+OTHER = 9
+N_PHASES = 10
+
+MOST_PAIRS = 1024  # of lexer state and phase
+COSTLY_PAIRS = 160  # the same where transitions cost more
+MOST_NODES = 300  # regex nodes that are made on the way
+FEW_BYTES = 6  # most tokens are longer
+MUCH_ROOM = 12  # plain characters
+MOST_DEPTH = 64  # bytes
+N_SEEN = 4096  # entries of a table of pairs
+ANY_LENGTH = 1 << 30
+PLAIN_LOW, PLAIN_HIGH = -(5 << 32), 0x7FFFFFFFEFFFFFFF  # printable, but neither quote nor backslash
+TIER = 5  # int32
+SURE_HEAD = 3
+REFUSED_BYTE = 1 << 20  # added to a number of pairs
+
+
+@kernel
+def _enter_pair(canon, n, pair):
+    """Enter a pair unless it was met; returns how many there are."""
+    seen, at = block(canon, SEEN), (pair * 0x9E3779B1 >> 12) & (N_SEEN - 1)
+    while load_i64(seen + at * 8) != 0:
+        if load_i64(seen + at * 8) == pair + 1:
+            return n
+        at = (at + 1) & (N_SEEN - 1)
+    store_i64(seen + at * 8, pair + 1)
+    store_i64(block(canon, PAIRS) + n * 8, pair)
+    return n + 1
+
+
+@kernel
+def _follow(store, canon, pair, n, most_nodes):
+    """Enter the pairs behind one; returns how many there are, with REFUSED_BYTE if a character cannot be completed.
+
+    Transitions are made while there are no more than so many nodes; 0: those not made yet are left out.
+    """
+    state, phase = pair >> 4, pair & 15
+    class_map, phases = state_field(store, state, S_MAP), canon[PHASES] + phase * 256
+    is_inside = phase != WHOLE and phase < ESCAPED
+    last, is_refused = -1, 0
+    for byte in range(0x80 if is_inside else 0, 0xC0 if is_inside else 0xF5):
+        behind = load_u8(phases + byte)
+        if behind == OTHER:
+            continue
+        asked = class_of(store, class_map, byte) << 4 | behind
+        if asked == last:
+            continue
+        last = asked
+        target = known_next(store, state, byte)
+        if target == UNKNOWN and most_nodes != 0:
+            if store[N_NODES] > most_nodes:
+                return MOST_PAIRS + 1
+            target = next_state(store, state, byte)
+        if target == UNKNOWN or target == DEAD or state_field(store, target, S_FINISHED) != 0:
+            is_refused = REFUSED_BYTE if is_inside else 0
+        elif n <= MOST_PAIRS:
+            n = _enter_pair(canon, n, target << 4 | behind)
+    return n | is_refused
+
+
+@kernel
+def _end_tier(canon, n, most, low, high):
+    at = ensure(canon, TIERS, (n + 1) * 24) + n * 24
+    store_i64(at, most)
+    store_i64(at + 8, low)
+    store_i64(at + 16, high)
+    return n + 1
+
+
+@kernel
+def _keep(canon, state, n_tiers, n_full, is_plain):
+    """Enter the tiers in TOKENS; returns where."""
+    position = canon[N_TOKENS]
+    append(canon, TOKENS, N_TOKENS, n_tiers)
+    append(canon, TOKENS, N_TOKENS, n_full)
+    append(canon, TOKENS, N_TOKENS, is_plain)
+    for i in range(n_tiers):
+        at = block(canon, TIERS) + i * 24
+        append(canon, TOKENS, N_TOKENS, load_i64(at))
+        for half in range(2):
+            bits = load_i64(at + 8 + 8 * half)
+            append(canon, TOKENS, N_TOKENS, bits)
+            append(canon, TOKENS, N_TOKENS, bits >> 32)
+    map_put(canon, SURE, state, position)
+    return position
+
+
+@kernel
+def room_of(store, state):
+    """A number of plain characters of JSON that may certainly come next in a lexer state."""
+    return cover_of_state(store, state, get_i64(block(store, SLICES), SLICE_CHAR))
+
+
+@kernel
+def _is_costly(store, state):
+    """Whether intersections or complements are left: a transition costs up to 100 us."""
+    offset = list_offset(store, STATE_KEYS, state)
+    for i in range(1, list_length(store, STATE_KEYS, state), 2):
+        if has_flag(store, get_i32(block(store, STATE_KEYS + 1), offset + i), HIDES):
+            return True
+    return False
+
+
+@kernel
+def _follow_all(store, canon, state):
+    """Enter the pairs behind a lexer state, in LEVELS how many there are up to each depth; returns the last depth."""
+    pairs, levels = ensure(canon, PAIRS, (MOST_PAIRS + 2) * 8), ensure(canon, LEVELS, (MOST_DEPTH + 3) * 8)
+    fill_bytes(ensure(canon, SEEN, N_SEEN * 8), N_SEEN * 8, 0)
+    is_costly = _is_costly(store, state)
+    most, most_nodes = COSTLY_PAIRS if is_costly else MOST_PAIRS, store[N_NODES] + (0 if is_costly else MOST_NODES)
+    if state_field(store, state, S_WALKED) != 0:
+        most_nodes = 0
+    store_i64(pairs, state << 4)  # entered again if bytes lead back
+    store_i64(levels, 1)
+    first, n, depth, n_full = 0, 1, 0, ANY_LENGTH
+    while first < n and depth < MOST_DEPTH:
+        end = n
+        for i in range(first, end):
+            n = _follow(store, canon, load_i64(pairs + i * 8), n, most_nodes)
+            if n & REFUSED_BYTE != 0:
+                n, n_full = n & ~REFUSED_BYTE, min(n_full, depth)
+        if n > most:
+            break
+        first, depth = end, depth + 1
+        store_i64(levels + depth * 8, n)
+    canon[FULL] = min(n_full, ANY_LENGTH if first == n else depth)
+    return ANY_LENGTH + depth if first == n else depth
+
+
+@kernel
+def find_sure(store, grammar, canon, state):
+    """Position in TOKENS of what certainly may come behind the tokens that a lexer state takes, or -1: stop."""
+    never_inline()
+    known = map_get(canon, SURE, state)
+    if known >= 0:
+        return known
+    room = room_of(store, state)
+    if room > MUCH_ROOM:
+        _end_tier(canon, 0, room - 1, PLAIN_LOW, PLAIN_HIGH)
+        return _keep(canon, state, 1, room - 1, 1)
+    depth = _follow_all(store, canon, state)
+    n_tiers, low, high = 0, -1, -1
+    pairs, levels = block(canon, PAIRS), block(canon, LEVELS)
+    for level in range(depth & (ANY_LENGTH - 1) if depth >= FEW_BYTES else 0):
+        one, other = low, high
+        for i in range(load_i64(levels + level * 8), load_i64(levels + level * 8 + 8)):
+            pair = load_i64(pairs + i * 8)
+            if pair & 15 == WHOLE:
+                live = live_ascii(store, canon, pair >> 4)
+                one &= load_i64(live)
+                other &= load_i64(live + 8)
+        if level > 0 and (one != low or other != high):
+            n_tiers = _end_tier(canon, n_tiers, level, low, high)
+        low, high = one, other
+    if has_stopped(store, grammar):
+        return -1
+    n_tiers = _end_tier(canon, n_tiers, min(depth, ANY_LENGTH) if depth >= FEW_BYTES else 0, low, high)
+    return _keep(canon, state, n_tiers, canon[FULL], 0)
+
+
+@kernel
+def sure_length(canon, sure, low, high):
+    """Most bytes of a token that ends between characters, behind which one of some ASCII characters may come."""
+    first = block(canon, TOKENS) + sure * 4
+    for i in range(load_i32(first) - 1, -1, -1):
+        tier = first + 4 * (SURE_HEAD + i * TIER)
+        inside_low = load_u32(tier + 4) | load_i32(tier + 8) << 32
+        inside_high = load_u32(tier + 12) | load_i32(tier + 16) << 32
+        if (low & inside_low) | (high & inside_high) != 0:
+            return load_i32(tier)
+    return 0
+
+
+@kernel
+def known_length(canon, sure):
+    """Most bytes of a token of which something is said."""
+    last = get_i32(block(canon, TOKENS), sure) - 1
+    return get_i32(block(canon, TOKENS), sure + SURE_HEAD + last * TIER)
+
+
+@kernel
+def is_plain(canon, sure):
+    """Whether what is said is said of tokens of plain characters only."""
+    return get_i32(block(canon, TOKENS), sure + 2) != 0
+
+
+@kernel
+def full_length(canon, sure):
+    """Bytes from the beginning on within which characters can be completed in every way."""
+    return get_i32(block(canon, TOKENS), sure + 1)
