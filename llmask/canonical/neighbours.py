@@ -21,6 +21,7 @@ import numpy.typing as npt
 from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
 from ..kernels import bpe_pairs, canonical_pairs, canonical_slots, canonical_split, encoder_slots
+from .phases import characters_of_tokens
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -50,7 +51,8 @@ class Kinds:
     Attributes
     ----------
     of_token : uint16[n_vocab].
-    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`, the shortest first.
+    first, tokens : int32: the tokens of kind k are `tokens[first[k] : first[k + 1]]`, those of few
+        characters first.
     samples : int32[n_kinds], a token of each.
     starts : int64[n_kinds, 4], the bits of their first bytes.
     n_continuing : kinds below are single tokens that begin inside of a character.
@@ -89,7 +91,7 @@ class Kinds:
         n_kinds = int(kinds.max()) + 1
         assert n_kinds <= np.iinfo(np.uint16).max
         self.of_token = kinds.astype(np.uint16)
-        self.tokens = np.lexsort((np.diff(offsets), kinds)).astype(np.int32)
+        self.tokens = np.lexsort((characters_of_tokens(tokenizer), kinds)).astype(np.int32)
         self.first = np.searchsorted(kinds[self.tokens], np.arange(n_kinds + 1)).astype(np.int32)
         self.samples = self.tokens[self.first[:-1]]
         begins = np.zeros((n_kinds, 256), bool)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..kernels import canonical_slots
 from ..kernels.canonical_sure import ESCAPED, N_PHASES, OTHER, WHOLE
-from ..kernels.canonical_wide import ENTIRE, PLAIN
+from ..kernels.canonical_wide import ENTIRE, IN_CHARACTER, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -83,19 +83,27 @@ def has_others(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
     return found
 
 
+def characters_of_tokens(tokenizer: Tokenizer) -> npt.NDArray[np.uint16]:
+    """uint16[n_vocab]: how many characters begin in each token."""
+    begins = (tokenizer.token_data & 0xC0) != 0x80
+    counts = np.concatenate(([0], np.cumsum(begins)))
+    return (counts[tokenizer.token_offsets[1:]] - counts[tokenizer.token_offsets[:-1]]).astype(np.uint16)
+
+
 def phase_slots(tokenizer: Tokenizer) -> Slots:
     """Arrays by slot."""
     table = next_phases()
     phases, others = phases_of_tokens(tokenizer, table), has_others(tokenizer)
-    is_half = (phases > WHOLE) & (phases < ESCAPED)
-    half = np.flatnonzero(is_half & ~others).tolist()
+    is_half = (phases > WHOLE) & (phases < ESCAPED) & ~others
+    half = np.flatnonzero(is_half).tolist()
     half.sort(key=tokenizer.token_bytes)  # what is found for the first helps those behind: characters alike end alike
-    is_open = (phases >= ESCAPED) | (is_half & others)
+    is_open = (phases != WHOLE) & ~is_half
     is_not_plain = others & (phases == WHOLE)
-    sorts = np.select((is_half, is_open, is_not_plain), (2, 2, ENTIRE), PLAIN)
+    sorts = np.select((is_half, is_open, is_not_plain), (IN_CHARACTER, OTHER_SORT, ENTIRE), PLAIN)
     return {
         canonical_slots.PHASES: table,
         canonical_slots.TOKEN_SORTS: sorts.astype(np.uint8),
+        canonical_slots.TOKEN_CHARACTERS: characters_of_tokens(tokenizer),
         canonical_slots.NOT_PLAIN: np.flatnonzero(is_not_plain).astype(np.int32),
         canonical_slots.HALF: np.array(half, np.int32),
         canonical_slots.OPEN: np.flatnonzero(is_open).astype(np.int32),

@@ -8,7 +8,7 @@ In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token.
 
 from __future__ import annotations
 
-from .canonical_chains import chain_after, split_after
+from .canonical_chains import chain_after, look_up, split_after
 from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import (
     INSIDE_PLACE,
@@ -31,11 +31,14 @@ from .canonical_positions import (
 from .canonical_search import verdict
 from .canonical_slots import (
     AGAIN,
+    BREAKS,
     DOUBTFUL,
     FOUND,
     N_DOUBTFUL,
     N_FOUND,
 )
+from .canonical_sure import find_sure
+from .canonical_wide import is_sure
 from .configurations import (
     C_BASE,
     C_FIRST,
@@ -50,6 +53,7 @@ from .configurations import (
 )
 from .crossed import NO_END
 from .grammar_slots import CROSSINGS, OWN_MASKS
+from .hot_rows import is_wide
 from .interning import POOL
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
@@ -60,6 +64,8 @@ from .state_masks import MASK_WORDS
 from .store_slots import MASKS, N_WORDS, TOKEN_LISTS
 from .token_lists import append
 from .trie_walk import has_bit, set_bit
+
+NOT_ASKED = -1  # in place of what certainly may come
 
 
 @kernel
@@ -142,8 +148,11 @@ def _clear_crossing(grammar, configuration, bits):
 
 
 @kernel
-def consider_again(store, grammar, canon, position, removed):
-    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: NEEDS_STATE, CUT or FOLLOWS_ON."""
+def consider_again(store, grammar, canon, position, removed, n_mixed):
+    """Put the removed tokens in FOUND, those in DOUBTFUL looked at anew: NEEDS_STATE, CUT or FOLLOWS_ON.
+
+    The first `n_mixed` in DOUBTFUL are incompatible with the token before.
+    """
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
@@ -167,6 +176,9 @@ def consider_again(store, grammar, canon, position, removed):
     mask = 0  # of the tokens that stay inside of the lexeme
     if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
         mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
+    sure = NOT_ASKED
+    if mask != 0 and is_wide(store, twin):
+        sure = find_sure(store, grammar, canon, twin)
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)
         packed = REFUSED
@@ -177,10 +189,12 @@ def consider_again(store, grammar, canon, position, removed):
                 packed = after_first(store, grammar, configuration, token)
             if packed < 0:
                 continue
-        after = split_after(canon, split, before, chain, token)
+        after = look_up(canon, BREAKS, split, token) if j < n_mixed else split_after(canon, split, before, chain, token)
         if after == REFUSED_SPLIT:
             continue
         following = chain_after(canon, split, chain, token)
+        if is_inside and sure >= 0 and following & 1 == 0 and is_sure(canon, sure, token, after):
+            continue
         found = CUT
         inside = REFUSED
         if is_inside or (twin != DEAD and mask == 0):

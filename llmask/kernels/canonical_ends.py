@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .canonical_slots import (
     ENDS,
+    LIKELY,
     LIVE_ASCII,
     LIVE_HIGH,
     MAY_END,
@@ -227,6 +228,23 @@ def _live(store, canon, slot, state, first):
 
 
 @kernel
+def _likely_byte(store, canon, state, split):
+    """The byte that ended the word last in a split state, + 1, if it goes on inside of the lexeme; else NO_BYTE.
+
+    Lexer states of which not all bytes are known yet are asked for this one only: each costs a derivative.
+    """
+    never_inline()
+    likely = load_u8(ensure(canon, LIKELY, split + 1) + split)
+    if (
+        likely == NO_BYTE
+        or load_i64(ensure(canon, LIVE_ASCII, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8) != 0
+    ):
+        return NO_BYTE
+    target = next_state(store, state, likely - 1)
+    return NO_BYTE if target == DEAD or state_field(store, target, S_FINISHED) != 0 else likely
+
+
+@kernel
 def live_ascii(store, canon, state):
     """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
     return _live(store, canon, LIVE_ASCII, state, 0)
@@ -365,10 +383,14 @@ def safe_byte(store, grammar, canon, packed, split):
     if not is_certain(grammar, packed):
         return NO_BYTE
     if low | high != 0:
+        found = _likely_byte(store, canon, state, split)
+        if found != NO_BYTE:
+            return found
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
         found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
+            store_u8(block(canon, LIKELY) + split, found)
             return found
         scanned = state_field(store, state, S_ACCEPTS)
         if place != INSIDE_PLACE and scanned != 0:

@@ -5,7 +5,7 @@ asked what can follow each. They differ in lexer state, split state and witnesse
 left of these behind the lexeme are few *texts*, each with the split state behind it: if one of them can follow the
 lexeme, so can something canonical the token. Tokens with the same texts are a group.
 
-    n_texts, n_groups, n_witnesses (known when the groups were made)
+    n_texts, n_groups, how many tokens were asked for one by one, at how many the groups are made anew
     texts     int32[n_texts, 3]: bytes, the first lowest, low and high half; split state behind them
     groups    n, set of the only lexeme, texts as a bit set, low and high half, then n tokens
 
@@ -13,7 +13,7 @@ A group without a text has to be asked for token by token. Where the lexer state
 so is the lexeme.
 
 In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 200 ns a token, once, and again when
-there are twice as many witnesses.
+so many tokens were asked for that witnesses must have been found in the meantime.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from __future__ import annotations
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped, live_ascii
 from .canonical_guess import NO_WITNESS, split_behind, witness_text
-from .canonical_queue import MOST_COMMON, SECOND
+from .canonical_queue import MOST_COMMON, MOST_OWN, NEXT
 from .canonical_search import common_witness, witness_of
 from .canonical_slots import ENDS, FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK, WITNESSES
 from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
-from .interning import MAP_COUNT, map_change, map_get
+from .interning import map_change, map_get
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, S_SINGLE, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
@@ -38,7 +38,8 @@ GROUP_FIELDS = 3  # int64 while they are made: how many tokens, lexemes, texts
 NO_GROUP = -1
 SURE = -1  # in place of texts: something follows the token wherever it comes
 
-HEAD = 3  # int32 before the texts
+HEAD = 4  # int32 before the texts
+N_ASKED = 2  # of these
 TEXT_BYTES = 12
 GROUP_HEAD = 4  # int32 before the tokens
 
@@ -92,8 +93,11 @@ def _texts_of(store, canon, texts, state, split, token):
     never_inline()
     bits = _with_end(store, canon, texts, 0, state, split)
     bits = _with_witness(store, canon, texts, bits, state, witness_of(canon, split, token))
-    second = map_get(canon, WITNESSES, SECOND | (split << 21) | token)
-    bits = _with_witness(store, canon, texts, bits, state, second)
+    for number in range(1, MOST_OWN):
+        other = map_get(canon, WITNESSES, (number * NEXT) | (split << 21) | token)
+        if other < 0 or bits == SURE:
+            break
+        bits = _with_witness(store, canon, texts, bits, state, other)
     for number in range(MOST_COMMON):
         common = common_witness(canon, split, number)
         if common <= NO_WITNESS or bits == SURE:
@@ -160,11 +164,13 @@ def find_groups(store, grammar, canon, state, depth, split, key, tokens, n_token
     The tokens are the same for all lexer states with the mask of this one, but they lead to other lexer states there.
     """
     never_inline()
-    known = map_get(canon, GROUPED, key)
+    known, most_asked = map_get(canon, GROUPED, key), n_tokens
     if known >= 0:
         found = block(canon, TOKENS) + known * 4
-        if 2 * load_i32(found + 8) >= canon[WITNESSES + MAP_COUNT]:
+        most_asked = load_i32(found + 4 * N_ASKED + 4)
+        if load_i32(found + 4 * N_ASKED) <= most_asked:
             return found
+        most_asked = 2 * most_asked
     n = _find_groups(store, grammar, canon, state, depth, split, tokens, n_tokens)
     texts, group_of = block(canon, GROUPS), block(canon, GROUP_OF)
     groups = texts + (2 * MOST_TEXTS + 1) * 8
@@ -173,7 +179,8 @@ def find_groups(store, grammar, canon, state, depth, split, key, tokens, n_token
     position = owner[N_TOKENS]
     append(owner, TOKENS, N_TOKENS, get_i64(texts, 0))
     append(owner, TOKENS, N_TOKENS, n)
-    append(owner, TOKENS, N_TOKENS, canon[WITNESSES + MAP_COUNT])
+    append(owner, TOKENS, N_TOKENS, 0)
+    append(owner, TOKENS, N_TOKENS, most_asked)
     for number in range(get_i64(texts, 0)):
         text = get_i64(texts, 2 * number + 1)
         append(owner, TOKENS, N_TOKENS, text)

@@ -34,9 +34,9 @@ from .canonical_slots import (
     N_FOUND,
     N_MISSING,
     ROOT_CHILD,
+    SAFE_INSIDE,
     SHARED_BYTES,
     WALK,
-    WALK_MEMO,
 )
 from .configurations import pack
 from .constants import (
@@ -52,12 +52,12 @@ from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_st
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_TWIN, next_state, state_field
-from .memory import BYTES_USED, block, ensure, fill_bytes, get_i64, load_i32, load_i64, store_i32, store_i64
+from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, store_i32, store_i64
 from .raw import load_u16
 from .store_slots import HOT_ROWS, TRIE
 from .token_lists import append
 
-MEMO_ENTRIES = 256  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
+MEMO_ENTRIES = 1 << 13  # of lexer state and split state, whether a byte that ends the word may come; the last asked for
 ALL_BYTES = 256  # for a first byte: all tokens
 OF_PART = 1 << 61  # in a key: the answer is that of a part
 OF_BYTE = 1 << 60  # in a key: the answer is that of the lexer state behind a first byte
@@ -93,12 +93,23 @@ def consider(store, grammar, canon, split, token, reached, after):
 
 
 @kernel
+def is_safe_inside(store, grammar, canon, state, split):
+    """Whether a byte may come in a lexer state, inside of the lexeme, that ends the word in a split state."""
+    key = state << 17 | split << 1
+    at = ensure(canon, SAFE_INSIDE, MEMO_ENTRIES * 8) + ((state * 31 + split) & (MEMO_ENTRIES - 1)) * 8
+    known = load_i64(at)
+    if known & -2 != key:
+        known = key | (1 if safe_byte(store, grammar, canon, pack(INSIDE_PLACE, state), split) != NO_BYTE else 0)
+        if not has_stopped(store, grammar):
+            store_i64(at, known)
+    return known & 1 != 0
+
+
+@kernel
 def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth):
     """Consider the tokens of a trie from a node on, above which `state` was reached at a depth."""
     never_inline()
-    stack, memo = block(canon, WALK), ensure(canon, WALK_MEMO, MEMO_ENTRIES * 8)
-    fill_bytes(memo, MEMO_ENTRIES * 8, 0)
-    kinds, after = canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
+    stack, kinds, after = block(canon, WALK), canon[KINDS], load_i64(canon[FOLLOWS] + split * 8)
     store_i64(stack + depth * 8, hot_row(store, state))
     rows = block(store, HOT_ROWS)
     while node < n_nodes:
@@ -121,14 +132,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
         reached = load_u16(after + load_u16(kinds + token * 2) * 2)
         if reached == REFUSED_SPLIT:
             continue
-        key = (hot + 1) << 17 | reached << 1
-        at = memo + ((hot * 7 + reached) & (MEMO_ENTRIES - 1)) * 8
-        known = load_i64(at)
-        if known & -2 != key:
-            packed = pack(INSIDE_PLACE, hot_state(store, hot))
-            known = key | (1 if safe_byte(store, grammar, canon, packed, reached) != NO_BYTE else 0)
-            store_i64(at, known)
-        if known & 1 == 0:
+        if not is_safe_inside(store, grammar, canon, hot_state(store, hot), reached):
             consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
 
 

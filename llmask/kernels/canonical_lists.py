@@ -25,7 +25,7 @@ from .canonical_ends import (
 )
 from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_groups import GROUP_HEAD, HEAD, TEXT_BYTES, find_groups
+from .canonical_groups import GROUP_HEAD, HEAD, N_ASKED, TEXT_BYTES, find_groups
 from .canonical_inside import (
     ALL_BYTES,
     keep_found,
@@ -55,7 +55,7 @@ from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, S_SINGLE, S_TWIN, state_field
 from .listings import PART_BYTES, after_first, end_at, has_bytes, listing_of, parts_of, tokens_of
-from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i64
+from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i32, store_i64
 from .raw import load_u32
 from .state_masks import MASK_WORDS
 from .store_slots import TRIE
@@ -132,6 +132,8 @@ def _look_at_groups(store, grammar, canon, configuration, split, place, single, 
             number = first_that_holds(store, grammar, canon, behind, texts, bits & ~asked)
             asked |= bits if number < 0 else bits & ((1 << number) - 1)
             hold |= 0 if number < 0 else 1 << number
+        if bits & hold == 0:
+            store_i32(groups + 4 * N_ASKED, load_i32(groups + 4 * N_ASKED) + n)
         for i in range(n if bits & hold == 0 else 0):
             token = load_i32(group + 4 * (GROUP_HEAD + i))
             found = _look_at_token(store, grammar, canon, configuration, split, token)

@@ -15,10 +15,10 @@ from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, load_i32, load_i64, load_u8, store_i64
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 
-SECOND = 1 << 40  # added to the key of a witness: one for places where the first does not hold
-ANY_TOKEN = (
-    1 << 21
-) - 1  # in the key of a witness for all tokens; there may be MOST_COMMON, with numbers from bit 40 on
+NEXT = 1 << 40  # added to the key of a witness: one for places where those before do not hold
+MOST_OWN = 6
+# in the key of a witness for all tokens; there may be MOST_COMMON of a split state
+ANY_TOKEN = (1 << 21) - 1
 MOST_COMMON = 16
 ENTRY = 6  # int64 of the queue: place and state, split state, token, chain, entry before, number of the end
 MOST_ENTRIES = 128
@@ -72,10 +72,10 @@ def note_witness(store, canon, entry, token, after):
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), 2
+    key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), MOST_OWN
     if look_up(canon, FOLLOWS, load_i64(queue + 8), token) == look_up(canon, BREAKS, load_i64(queue + 8), token):
         key, most = key | ANY_TOKEN, MOST_COMMON
     while most > 0 and map_get(canon, WITNESSES, key) >= 0:
-        key, most = key + SECOND, most - 1
+        key, most = key + NEXT, most - 1
     if most > 0 and canon[BYTES_USED] <= canon[SHARED_BYTES]:
         put_witness(canon, key, text, after)

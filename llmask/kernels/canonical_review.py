@@ -244,7 +244,7 @@ def _review_long(store, grammar, canon, position):
     is_cut = load_i32(removed)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
-        found = consider_again(store, grammar, canon, position, removed)
+        found = consider_again(store, grammar, canon, position, removed, n_mixed)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return _missing(store, grammar)
         is_cut = 1 if found == CUT else 0

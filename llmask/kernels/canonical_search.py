@@ -50,7 +50,17 @@ from .canonical_ends import (
     safe_byte,
 )
 from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_text
-from .canonical_queue import ANY_TOKEN, ENTRY, MOST_COMMON, MOST_ENTRIES, SECOND, note_verdict, verdict_key, write_entry
+from .canonical_queue import (
+    ANY_TOKEN,
+    ENTRY,
+    MOST_COMMON,
+    MOST_ENTRIES,
+    MOST_OWN,
+    NEXT,
+    note_verdict,
+    verdict_key,
+    write_entry,
+)
 from .canonical_slots import (
     BUDGET,
     FOLLOWS,
@@ -152,7 +162,13 @@ def has_own_witness(store, grammar, canon, packed, split, token):
     never_inline()
     if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
         return True
-    return _has_witness(store, grammar, canon, packed, map_get(canon, WITNESSES, SECOND | (split << 21) | token))
+    for number in range(1, MOST_OWN):
+        witness = map_get(canon, WITNESSES, (number * NEXT) | (split << 21) | token)
+        if witness < 0:
+            return False
+        if _has_witness(store, grammar, canon, packed, witness):
+            return True
+    return False
 
 
 @kernel

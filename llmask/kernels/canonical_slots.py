@@ -48,7 +48,8 @@ START = SPLITTER + 1  # the state before any text
 # --- where tokens end (llmask/canonical/phases.py); addresses
 PHASES = START + 1  # uint8[N_PHASES, 256]
 TOKEN_SORTS = PHASES + 1  # uint8[n_vocab]
-NOT_PLAIN = TOKEN_SORTS + 1  # int32[n]: tokens that end between characters, and have others than plain ones
+TOKEN_CHARACTERS = TOKEN_SORTS + 1  # uint16[n_vocab], one that is not complete counts
+NOT_PLAIN = TOKEN_CHARACTERS + 1  # int32[n]: tokens that end between characters, and have others than plain ones
 N_NOT_PLAIN = NOT_PLAIN + 1
 HALF = N_NOT_PLAIN + 1  # int32[n]: tokens that end inside of a character
 N_HALF = HALF + 1
@@ -81,8 +82,8 @@ CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end
 PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
-HARD = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
-SURE = HARD + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
+HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
+SURE = HALVES + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
 GROUPED = SURE + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
 FEW = GROUPED + 3  # map: split state, byte -> tokens, in TOKENS, see canonical_descent.py
 ANSWERED = FEW + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
@@ -90,8 +91,10 @@ ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_
 LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
+LIKELY = LIVE_HIGH + 1  # uint8[n]: of each split state a byte + 1 that ends the word and could come, 0 = none
+
 # --- scratch
-QUEUE = LIVE_HIGH + 1  # int64[MOST_ENTRIES, ENTRY]
+QUEUE = LIKELY + 1  # int64[MOST_ENTRIES, ENTRY]
 WALK = QUEUE + 1  # int64[...]: places and states on the way through the trie
 SEARCH_WALK = WALK + 1
 FOUND = SEARCH_WALK + 1  # int32[...]: tokens
@@ -114,8 +117,8 @@ GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
 SAFE_MEMO = GROUP_OF + 1  # int64[MEMO_FIELDS], see canonical_ends.py
-WALK_MEMO = SAFE_MEMO + 1  # int64[MEMO_ENTRIES], see canonical_inside.py
-PAIR_MEMO = WALK_MEMO + 1  # int64[MEMO_PAIRS], see canonical_pairs.py
+SAFE_INSIDE = SAFE_MEMO + 1  # int64[MEMO_ENTRIES], see canonical_inside.py
+PAIR_MEMO = SAFE_INSIDE + 1  # int64[MEMO_PAIRS], see canonical_pairs.py
 
 N_CANON_SLOTS = PAIR_MEMO + 1
 
@@ -124,8 +127,8 @@ ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HARD, HARD + 1, SURE, SURE + 1),
-    *(GROUPED, GROUPED + 1, FEW, FEW + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH),
+    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HALVES, HALVES + 1, SURE, SURE + 1),
+    *(GROUPED, GROUPED + 1, FEW, FEW + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH, LIKELY),
     *(
         QUEUE,
         WALK,
@@ -144,7 +147,7 @@ CANON_BLOCKS = (
         GROUPS,
         GROUP_OF,
         SAFE_MEMO,
-        WALK_MEMO,
+        SAFE_INSIDE,
         PAIR_MEMO,
     ),
 )

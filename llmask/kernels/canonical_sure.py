@@ -43,9 +43,10 @@ N_PHASES = 10
 MOST_PAIRS = 1024  # of lexer state and phase
 COSTLY_PAIRS = 160  # the same where transitions cost more
 MOST_NODES = 300  # regex nodes that are made on the way
-FEW_BYTES = 6  # most tokens are longer
+FEW = 6  # characters; many tokens are longer
 MUCH_ROOM = 12  # plain characters
-MOST_DEPTH = 64  # bytes
+MOST_DEPTH = 64  # characters
+MOST_PARTS = 4  # bytes of a character
 N_SEEN = 4096  # entries of a table of pairs
 ANY_LENGTH = 1 << 30
 PLAIN_LOW, PLAIN_HIGH = -(5 << 32), 0x7FFFFFFFEFFFFFFF  # printable, but neither quote nor backslash
@@ -68,6 +69,12 @@ def _enter_pair(canon, n, pair):
 
 
 @kernel
+def is_inside(phase):
+    """Whether a phase is inside of a character."""
+    return phase != WHOLE and phase < ESCAPED
+
+
+@kernel
 def _follow(store, canon, pair, n, most_nodes):
     """Enter the pairs behind one; returns how many there are, with REFUSED_BYTE if a character cannot be completed.
 
@@ -75,9 +82,9 @@ def _follow(store, canon, pair, n, most_nodes):
     """
     state, phase = pair >> 4, pair & 15
     class_map, phases = state_field(store, state, S_MAP), canon[PHASES] + phase * 256
-    is_inside = phase != WHOLE and phase < ESCAPED
+    is_part = is_inside(phase)
     last, is_refused = -1, 0
-    for byte in range(0x80 if is_inside else 0, 0xC0 if is_inside else 0xF5):
+    for byte in range(0x80 if is_part else 0, 0xC0 if is_part else 0xF5):
         behind = load_u8(phases + byte)
         if behind == OTHER:
             continue
@@ -91,7 +98,7 @@ def _follow(store, canon, pair, n, most_nodes):
                 return MOST_PAIRS + 1
             target = next_state(store, state, byte)
         if target == UNKNOWN or target == DEAD or state_field(store, target, S_FINISHED) != 0:
-            is_refused = REFUSED_BYTE if is_inside else 0
+            is_refused = REFUSED_BYTE if is_part else 0
         elif n <= MOST_PAIRS:
             n = _enter_pair(canon, n, target << 4 | behind)
     return n | is_refused
@@ -142,7 +149,11 @@ def _is_costly(store, state):
 
 @kernel
 def _follow_all(store, canon, state):
-    """Enter the pairs behind a lexer state, in LEVELS how many there are up to each depth; returns the last depth."""
+    """Enter the pairs behind a lexer state, in LEVELS how many there are up to each number of characters; returns the
+    last number, with ANY_LENGTH added where nothing new is behind.
+
+    FULL gets the number of characters each of which can be completed in every way.
+    """
     pairs, levels = ensure(canon, PAIRS, (MOST_PAIRS + 2) * 8), ensure(canon, LEVELS, (MOST_DEPTH + 3) * 8)
     fill_bytes(ensure(canon, SEEN, N_SEEN * 8), N_SEEN * 8, 0)
     is_costly = _is_costly(store, state)
@@ -154,10 +165,15 @@ def _follow_all(store, canon, state):
     first, n, depth, n_full = 0, 1, 0, ANY_LENGTH
     while first < n and depth < MOST_DEPTH:
         end = n
-        for i in range(first, end):
-            n = _follow(store, canon, load_i64(pairs + i * 8), n, most_nodes)
-            if n & REFUSED_BYTE != 0:
-                n, n_full = n & ~REFUSED_BYTE, min(n_full, depth)
+        low, high = first, end
+        for part in range(MOST_PARTS):  # of a character, then what its first bytes lead to, and so on
+            for i in range(low, high):
+                pair = load_i64(pairs + i * 8)
+                if is_inside(pair & 15) != (part == 0):
+                    n = _follow(store, canon, pair, n, most_nodes)
+                    if n & REFUSED_BYTE != 0:
+                        n, n_full = n & ~REFUSED_BYTE, min(n_full, depth)
+            low, high = high, min(n, MOST_PAIRS)
         if n > most:
             break
         first, depth = end, depth + 1
@@ -180,7 +196,7 @@ def find_sure(store, grammar, canon, state):
     depth = _follow_all(store, canon, state)
     n_tiers, low, high = 0, -1, -1
     pairs, levels = block(canon, PAIRS), block(canon, LEVELS)
-    for level in range(depth & (ANY_LENGTH - 1) if depth >= FEW_BYTES else 0):
+    for level in range(depth & (ANY_LENGTH - 1) if depth >= FEW else 0):
         one, other = low, high
         for i in range(load_i64(levels + level * 8), load_i64(levels + level * 8 + 8)):
             pair = load_i64(pairs + i * 8)
@@ -193,7 +209,7 @@ def find_sure(store, grammar, canon, state):
         low, high = one, other
     if has_stopped(store, grammar):
         return -1
-    n_tiers = _end_tier(canon, n_tiers, min(depth, ANY_LENGTH) if depth >= FEW_BYTES else 0, low, high)
+    n_tiers = _end_tier(canon, n_tiers, min(depth, ANY_LENGTH) if depth >= FEW else 0, low, high)
     return _keep(canon, state, n_tiers, canon[FULL], 0)
 
 

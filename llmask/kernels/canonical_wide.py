@@ -13,17 +13,17 @@ left.
 from __future__ import annotations
 
 from .canonical_chains import look_up
-from .canonical_ends import INSIDE_PLACE, NO_BYTE, go_token, safe_byte
+from .canonical_ends import INSIDE_PLACE, go_token
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_guess import NO_WITNESS, guess_witness, split_behind
-from .canonical_inside import MEMO_ENTRIES, consider, keep_answer, keep_found
+from .canonical_inside import consider, is_safe_inside, keep_answer
 from .canonical_slots import (
     CANDIDATES,
     ENDS,
     FOLLOWS,
-    FOUND,
+    GROUP_OF,
     HALF,
-    HARD,
+    HALVES,
     INSIDE,
     KEYS,
     KIND_FIRST,
@@ -39,33 +39,54 @@ from .canonical_slots import (
     N_OPEN,
     NOT_PLAIN,
     OPEN,
+    TOKEN_CHARACTERS,
     TOKEN_SORTS,
-    WALK_MEMO,
 )
 from .canonical_split import N_PARTIAL, STATE_FIELDS
-from .canonical_sure import FEW_BYTES, find_sure, full_length, is_plain, known_length, room_of, sure_length
+from .canonical_sure import ANY_LENGTH, FEW, find_sure, full_length, is_plain, known_length, room_of, sure_length
 from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_MASK, state_field
-from .memory import block, ensure, fill_bytes, get_i64, load_i32, load_i64, load_u8, store_i64
-from .raw import load_u16, load_u32
-from .store_slots import MASKS, TOKEN_OFFSETS
+from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8, put_i32
+from .raw import load_u16
+from .store_slots import MASKS
 from .token_lists import append
 from .trie_walk import has_bit
 
 MOST_CANDIDATES = 8_000  # walking the trie takes as long
-REST_BYTES = 3  # of a character
+NO_GUESS, LISTED = -1, -2  # in place of a split state
 MANY = 1  # in place of an answer: too many tokens are left
-PLAIN, ENTIRE = range(2)  # of TOKEN_SORTS
+PLAIN, ENTIRE, IN_CHARACTER, OTHER_SORT = range(4)  # of TOKEN_SORTS
 OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 
 
 @kernel
-def _length(store, token):
-    offsets = block(store, TOKEN_OFFSETS) + token * 4
-    return load_i32(offsets + 4) - load_i32(offsets)
+def is_half(canon, split):
+    """Whether a split state is inside of a character."""
+    return load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0
+
+
+@kernel
+def is_sure(canon, sure, token, split):
+    """Whether something certainly may come behind a token that leads to a split state."""
+    sort, most = load_u8(canon[TOKEN_SORTS] + token), ANY_LENGTH
+    if sort == IN_CHARACTER and is_half(canon, split):
+        witness = guess_witness(canon, split, token)
+        if witness == NO_WITNESS:
+            return False
+        split, most = split_behind(canon, witness), full_length(canon, sure)
+    elif sort > (PLAIN if is_plain(canon, sure) else ENTIRE):
+        return False
+    ends = canon[ENDS] + split * 16
+    return length_of(canon, token) <= min(most, sure_length(canon, sure, load_i64(ends), load_i64(ends + 8)))
+
+
+@kernel
+def length_of(canon, token):
+    """Characters of a token."""
+    return load_u16(canon[TOKEN_CHARACTERS] + token * 2)
 
 
 @kernel
@@ -80,12 +101,6 @@ def key_of_all(store, canon, state, split):
 
 
 @kernel
-def is_half(canon, split):
-    """Whether a split state is inside of a character."""
-    return load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0
-
-
-@kernel
 def _add(canon, mask, token):
     """Enter a token in CANDIDATES if it is in a mask."""
     if has_bit(mask, token):
@@ -93,7 +108,7 @@ def _add(canon, mask, token):
 
 
 @kernel
-def _collect_whole(store, canon, mask, sure, split):
+def _collect_whole(canon, mask, sure, split):
     """Enter the tokens of a mask that end between characters in CANDIDATES, if they are not answered."""
     never_inline()
     after, last_sort = load_i64(canon[FOLLOWS] + split * 8), PLAIN if is_plain(canon, sure) else ENTIRE
@@ -108,87 +123,83 @@ def _collect_whole(store, canon, mask, sure, split):
         first = load_i32(canon[KIND_FIRST] + kind * 4)
         for i in range(load_i32(canon[KIND_FIRST] + kind * 4 + 4) - 1, first - 1, -1):  # the longest first
             token = load_i32(canon[KIND_TOKENS] + i * 4)
-            if _length(store, token) <= most:
+            if length_of(canon, token) <= most:
                 break
             if has_bit(mask, token) and load_u8(canon[TOKEN_SORTS] + token) <= last_sort:
                 append(canon, CANDIDATES, N_CANDIDATES, token)
 
 
 @kernel
-def _list_hard(canon, split):
-    """Position in TOKENS of what holds for tokens that end inside of a character: characters all of which end the word
-    behind the guessed end of the character, 128 bits; n, n tokens for which none is guessed.
+def _list_group(canon, behind, first):
+    """Append to TOKENS those of HALF, from one on, that lead to a split state by GROUP_OF: it, how many, the tokens."""
+    append(canon, TOKENS, N_TOKENS, behind)
+    position, n = canon[N_TOKENS], 0
+    append(canon, TOKENS, N_TOKENS, 0)
+    for i in range(first, canon[N_HALF]):
+        if get_i32(block(canon, GROUP_OF), i) == behind:
+            put_i32(block(canon, GROUP_OF), i, LISTED)
+            append(canon, TOKENS, N_TOKENS, load_i32(canon[HALF] + i * 4))
+            n += 1
+    put_i32(block(canon, TOKENS), position, n)
+
+
+@kernel
+def _list_half(canon, split):
+    """Position in TOKENS of the tokens that end inside of a character, grouped by the split state behind the guessed
+    end of the character: it, how many, the tokens; last, with NO_GUESS, those for which none is guessed.
     """
     never_inline()
-    known = map_get(canon, HARD, split)
+    known = map_get(canon, HALVES, split)
     if known >= 0:
         return known
-    canon[N_FOUND] = 0
-    low, high = -1, -1
+    ensure(canon, GROUP_OF, (canon[N_HALF] + 1) * 4)
     for i in range(canon[N_HALF]):
         token = load_i32(canon[HALF] + i * 4)
-        reached = look_up(canon, FOLLOWS, split, token)
-        if reached == REFUSED_SPLIT:
-            continue
-        witness = NO_WITNESS
-        if is_half(canon, reached):
-            witness = guess_witness(canon, reached, token)
-        if witness == NO_WITNESS:
-            append(canon, FOUND, N_FOUND, token)
-        else:
-            ends = canon[ENDS] + split_behind(canon, witness) * 16
-            low &= load_i64(ends)
-            high &= load_i64(ends + 8)
+        reached, behind = look_up(canon, FOLLOWS, split, token), LISTED
+        if reached != REFUSED_SPLIT:
+            witness = guess_witness(canon, reached, token) if is_half(canon, reached) else NO_WITNESS
+            behind = NO_GUESS if witness == NO_WITNESS else split_behind(canon, witness)
+        put_i32(block(canon, GROUP_OF), i, behind)
     position = canon[N_TOKENS]
-    for bits in (low, low >> 32, high, high >> 32):
-        append(canon, TOKENS, N_TOKENS, bits)
-    keep_found(canon, 0, canon)
-    map_put(canon, HARD, split, position)
+    for i in range(canon[N_HALF]):
+        behind = get_i32(block(canon, GROUP_OF), i)
+        if behind >= 0:
+            _list_group(canon, behind, i)
+    _list_group(canon, NO_GUESS, 0)
+    map_put(canon, HALVES, split, position)
     return position
 
 
 @kernel
-def _collect_half(store, canon, mask, sure, split):
+def _collect_half(canon, mask, sure, split):
     """As `_collect_whole` for tokens that end inside of a character."""
     never_inline()
-    position = _list_hard(canon, split)
-    hard = block(canon, TOKENS) + position * 4
-    low = load_u32(hard) | load_i32(hard + 4) << 32
-    high = load_u32(hard + 8) | load_i32(hard + 12) << 32
-    most = min(sure_length(canon, sure, low, high), full_length(canon, sure)) - REST_BYTES
-    n_hard, at = load_i32(hard + 20), 0
-    if most >= canon[LONGEST]:
-        for i in range(n_hard):
-            _add(canon, mask, load_i32(hard + 24 + i * 4))
-        return
-    for i in range(canon[N_HALF]):
-        token = load_i32(canon[HALF] + i * 4)
-        is_hard = at < n_hard and load_i32(hard + 24 + at * 4) == token
-        at += 1 if is_hard else 0
-        if is_hard or _length(store, token) > most:
-            _add(canon, mask, token)
+    group, behind = _list_half(canon, split), 0
+    while behind != NO_GUESS:
+        at = block(canon, TOKENS) + group * 4
+        behind, n, most = load_i32(at), load_i32(at + 4), 0
+        if behind != NO_GUESS:
+            ends = canon[ENDS] + behind * 16
+            most = min(sure_length(canon, sure, load_i64(ends), load_i64(ends + 8)), full_length(canon, sure))
+        for i in range(n if most < canon[LONGEST] else 0):
+            token = load_i32(at + 8 + i * 4)
+            if has_bit(mask, token) and length_of(canon, token) > most:
+                append(canon, CANDIDATES, N_CANDIDATES, token)
+        group += 2 + n
 
 
 @kernel
 def _consider_candidates(store, grammar, canon, state, split):
     """Consider the tokens in CANDIDATES."""
     never_inline()
-    memo = ensure(canon, WALK_MEMO, MEMO_ENTRIES * 8)
-    fill_bytes(memo, MEMO_ENTRIES * 8, 0)
     for i in range(canon[N_CANDIDATES]):
         token = load_i32(block(canon, CANDIDATES) + i * 4)
         after = look_up(canon, FOLLOWS, split, token)
         packed = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
         if after == REFUSED_SPLIT or packed < 0:
             continue
-        reached = packed & 0xFFFFFFFF
-        key, at = (reached + 1) << 17 | after << 1, memo + ((reached * 7 + after) & (MEMO_ENTRIES - 1)) * 8
-        known = load_i64(at)
-        if known & -2 != key:
-            known = key | (1 if safe_byte(store, grammar, canon, packed, after) != NO_BYTE else 0)
-            store_i64(at, known)
-        if known & 1 == 0:
-            consider(store, grammar, canon, split, token, reached, after)
+        if not is_safe_inside(store, grammar, canon, packed & 0xFFFFFFFF, after):
+            consider(store, grammar, canon, split, token, packed & 0xFFFFFFFF, after)
 
 
 @kernel
@@ -202,14 +213,14 @@ def review_wide(store, grammar, canon, state, split):
     sure = find_sure(store, grammar, canon, state)
     if sure < 0:
         return 0
-    if known_length(canon, sure) < FEW_BYTES:
+    if known_length(canon, sure) < FEW:
         return MANY
     canon[N_CANDIDATES] = 0
     mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
-    _collect_whole(store, canon, mask, sure, split)
+    _collect_whole(canon, mask, sure, split)
     if canon[N_CANDIDATES] > MOST_CANDIDATES:
         return MANY
-    _collect_half(store, canon, mask, sure, split)
+    _collect_half(canon, mask, sure, split)
     for i in range(canon[N_NOT_PLAIN] if is_plain(canon, sure) else 0):
         _add(canon, mask, load_i32(canon[NOT_PLAIN] + i * 4))
     for i in range(canon[N_OPEN]):
