@@ -71,23 +71,26 @@ def phases_of_tokens(tokenizer: Tokenizer, table: npt.NDArray[np.uint8]) -> npt.
 
 
 def has_others(tokenizer: Tokenizer) -> npt.NDArray[np.bool_]:
-    """bool[n_vocab]: tokens with characters that may not stand in a string of JSON as they are."""
-    found = np.zeros(tokenizer.vocab_size, bool)
-    offsets, data = tokenizer.token_offsets, tokenizer.token_data
+    """bool[n_vocab]: tokens with characters that may not stand in a string of JSON as they are, or are SEPARATORS."""
+    data = tokenizer.token_data
     is_other = (data < 0x20) | np.isin(data, OTHERS)
-    counts = np.concatenate(([0], np.cumsum(is_other)))
-    found[:] = counts[offsets[1:]] > counts[offsets[:-1]]
-    for token in range(tokenizer.vocab_size):
-        text = tokenizer.token_bytes(token)
-        found[token] |= SEPARATORS[0] in text or SEPARATORS[1] in text
-    return found
+    for separator in SEPARATORS:
+        is_separator = np.ones(max(len(data) - 2, 0), bool)
+        for place, byte in enumerate(separator):
+            is_separator &= data[place : len(data) - 2 + place] == byte
+        is_other[2:] |= is_separator
+    return _count(tokenizer, is_other) > 0
+
+
+def _count(tokenizer: Tokenizer, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """int64[n_vocab]: how many bytes of each token are marked."""
+    counts = np.concatenate(([0], np.cumsum(marked)))
+    return np.asarray(counts[tokenizer.token_offsets[1:]] - counts[tokenizer.token_offsets[:-1]], np.int64)
 
 
 def characters_of_tokens(tokenizer: Tokenizer) -> npt.NDArray[np.uint16]:
     """uint16[n_vocab]: how many characters begin in each token."""
-    begins = (tokenizer.token_data & 0xC0) != 0x80
-    counts = np.concatenate(([0], np.cumsum(begins)))
-    return (counts[tokenizer.token_offsets[1:]] - counts[tokenizer.token_offsets[:-1]]).astype(np.uint16)
+    return _count(tokenizer, (tokenizer.token_data & 0xC0) != 0x80).astype(np.uint16)
 
 
 def phase_slots(tokenizer: Tokenizer) -> Slots:

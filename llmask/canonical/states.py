@@ -49,6 +49,7 @@ MOST_STATES = 60_000  # a state is a uint16 in the tables
 SHARED_BYTES = 64 * 2**20
 BUDGET = 400_000  # trie nodes of one search
 INSIDE_BUDGET = 20_000
+MOST_CANDIDATES = 8_000  # tokens of a lexer state that are led through the lexer; the trie takes as long
 Key = tuple[int, int, int, int]  # row, how many bytes of a partial character, these, its mark
 PLAIN = tuple(byte for byte in range(32, 127) if byte not in b'"\\')  # what may stand in a string of JSON
 
@@ -178,6 +179,7 @@ class SplitStates:
             (canonical_slots.SHARED_BYTES, SHARED_BYTES),
             (canonical_slots.BUDGET, BUDGET),
             (canonical_slots.INSIDE_BUDGET, INSIDE_BUDGET),
+            (canonical_slots.MOST_CANDIDATES, MOST_CANDIDATES),
             (canonical_slots.N_KINDS, len(self.kinds.samples)),
             (canonical_slots.N_CONTINUING, self.kinds.n_continuing),
             (canonical_slots.LONGEST, int(np.diff(self._token_offsets).max())),

@@ -34,6 +34,7 @@ from .canonical_slots import (
     BREAKS,
     DOUBTFUL,
     FOUND,
+    MOST_CANDIDATES,
     N_DOUBTFUL,
     N_FOUND,
 )
@@ -177,7 +178,7 @@ def consider_again(store, grammar, canon, position, removed, n_mixed):
     if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
         mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
     sure = NOT_ASKED
-    if mask != 0 and is_wide(store, twin):
+    if mask != 0 and canon[MOST_CANDIDATES] >= 0 and is_wide(store, twin):
         sure = find_sure(store, grammar, canon, twin)
     for j in range(n_again):
         token = load_i32(block(canon, DOUBTFUL) + j * 4)

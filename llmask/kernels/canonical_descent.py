@@ -14,18 +14,16 @@ from .canonical_ends import (
     EIGHT_LESS,
     INSIDE_PLACE,
     MAY_STOP,
-    NO_BYTE,
     ONE_LESS,
     end_of,
     go,
     has_stopped,
     is_bare,
-    live_ascii,
-    live_word,
     safe_byte,
     state_behind,
 )
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_live import NO_BYTE, live_ascii, live_word
 from .canonical_queue import ENTRY, MOST_ENTRIES, note_witness, verdict_key, write_entry
 from .canonical_slots import (
     BREAKS,

@@ -8,20 +8,16 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from __future__ import annotations
 
+from .canonical_live import NO_BYTE, likely_byte, live_ascii, note_likely
 from .canonical_slots import (
     ENDS,
-    LIKELY,
-    LIVE_ASCII,
-    LIVE_HIGH,
     MAY_END,
     MISSING,
     MOST_MISSING,
     N_MISSING,
-    ROOM,
     SAFE_MEMO,
     SHARED_BYTES,
 )
-from .class_maps import class_of
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -37,17 +33,15 @@ from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
 from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
 from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, S_MAP, next_state, state_field
-from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64, store_u8
+from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
+from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
 from .records import FIRST_PLACE, MOST_ROWS, row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
 
 INSIDE_PLACE = (1 << 31) - 1  # no place has this number
-NO_BYTE = 0  # of a safe end; otherwise the byte + 1
 MAY_STOP = 257
 ONE_LESS, EIGHT_LESS = (1 << 63) - 1, (1 << 56) - 1  # what shifts leave of a word
-LIVE_FIELDS = 3
 MEMO_BITS = 62
 MEMO_BYTES = 32  # which split states were asked for, and the answers; the same for canonical_search.py
 NO_NUMBER = -1
@@ -199,58 +193,6 @@ def end_of(memo, packed):
 
 
 @kernel
-def _find_live(store, canon, words, state, first):
-    """Write two words: which of 128 bytes from `first` on a lexer state takes; each class of bytes is asked once."""
-    class_map = state_field(store, state, S_MAP)
-    known = ensure(canon, ROOM, 256)
-    fill_bytes(known, 256, 0)
-    for word in range(2):
-        bits = 0
-        for bit in range(64):
-            byte = first + 64 * word + bit
-            byte_class = class_of(store, class_map, byte)
-            if load_u8(known + byte_class) == 0:
-                store_u8(known + byte_class, 1 if next_state(store, state, byte) == DEAD else 2)
-            bits |= (load_u8(known + byte_class) >> 1) << bit
-        store_i64(words + 8 * word, bits)
-
-
-@kernel
-def _live(store, canon, slot, state, first):
-    """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
-    never_inline()
-    at = ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
-    if load_i64(at) == 0:
-        _find_live(store, canon, at + 8, state, first)
-        if store[EXCEEDED] == 0:
-            store_i64(at, 1)
-    return at + 8
-
-
-@kernel
-def _likely_byte(store, canon, state, split):
-    """The byte that ended the word last in a split state, + 1, if it goes on inside of the lexeme; else NO_BYTE.
-
-    Lexer states of which not all bytes are known yet are asked for this one only: each costs a derivative.
-    """
-    never_inline()
-    likely = load_u8(ensure(canon, LIKELY, split + 1) + split)
-    if (
-        likely == NO_BYTE
-        or load_i64(ensure(canon, LIVE_ASCII, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8) != 0
-    ):
-        return NO_BYTE
-    target = next_state(store, state, likely - 1)
-    return NO_BYTE if target == DEAD or state_field(store, target, S_FINISHED) != 0 else likely
-
-
-@kernel
-def live_ascii(store, canon, state):
-    """Address of two words: the ASCII bytes that a lexer state takes without ending a lexeme before them."""
-    return _live(store, canon, LIVE_ASCII, state, 0)
-
-
-@kernel
 def state_behind(store, grammar, packed):
     """The lexer state behind the lexeme, where it may end here; otherwise the state itself."""
     state = packed & 0xFFFFFFFF
@@ -259,18 +201,6 @@ def state_behind(store, grammar, packed):
         return state
     target = _goto(store, grammar, packed >> 32, scanned)
     return state if target < 0 else _start_after(store, grammar, target, scanned)
-
-
-@kernel
-def live_word(store, canon, state, behind, word):
-    """Bits of the bytes 64 * `word` and on that may come next, and of some that turn out not to.
-
-    `behind` see `state_behind`.
-    """
-    never_inline()
-    slot, first, at = (LIVE_HIGH, 128, 8 * word - 16) if word >= 2 else (LIVE_ASCII, 0, 8 * word)
-    bits = load_i64(_live(store, canon, slot, state, first) + at)
-    return bits if behind == state else bits | load_i64(_live(store, canon, slot, behind, first) + at)
 
 
 @kernel
@@ -383,14 +313,14 @@ def safe_byte(store, grammar, canon, packed, split):
     if not is_certain(grammar, packed):
         return NO_BYTE
     if low | high != 0:
-        found = _likely_byte(store, canon, state, split)
+        found = likely_byte(store, canon, state, split)
         if found != NO_BYTE:
             return found
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
         found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
-            store_u8(block(canon, LIKELY) + split, found)
+            note_likely(canon, split, found)
             return found
         scanned = state_field(store, state, S_ACCEPTS)
         if place != INSIDE_PLACE and scanned != 0:

@@ -10,8 +10,9 @@ In: tables, a place, the texts of a group. Out: whether one of them can follow. 
 
 from __future__ import annotations
 
-from .canonical_ends import NO_BYTE, go, safe_byte
+from .canonical_ends import go, safe_byte
 from .canonical_groups import TEXT_BYTES
+from .canonical_live import NO_BYTE
 from .configurations import REFUSED, pack, start_after
 from .goto import goto
 from .grammar_slots import IGNORED

@@ -19,8 +19,9 @@ so many tokens were asked for that witnesses must have been found in the meantim
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped, live_ascii
+from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped
 from .canonical_guess import NO_WITNESS, split_behind, witness_text
+from .canonical_live import live_ascii
 from .canonical_queue import MOST_COMMON, MOST_OWN, NEXT
 from .canonical_search import common_witness, witness_of
 from .canonical_slots import ENDS, FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK, WITNESSES

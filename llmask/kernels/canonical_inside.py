@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after
 from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
-from .canonical_ends import INSIDE_PLACE, NO_BYTE, has_stopped, safe_byte
+from .canonical_ends import INSIDE_PLACE, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_live import NO_BYTE
 from .canonical_search import verdict
 from .canonical_slots import (
     DOUBTFUL,

@@ -11,18 +11,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
-from .canonical_ends import (
-    NO_BYTE,
-    NO_NUMBER,
-    forget_ends,
-    has_stopped,
-    is_bare,
-    is_certain,
-    is_safe,
-    live_word,
-    names_ordinary,
-    safe_byte,
-)
+from .canonical_ends import NO_NUMBER, forget_ends, has_stopped, is_bare, is_certain, is_safe, names_ordinary, safe_byte
 from .canonical_exits import exit_of, first_that_holds
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_groups import GROUP_HEAD, HEAD, N_ASKED, TEXT_BYTES, find_groups
@@ -34,6 +23,7 @@ from .canonical_inside import (
     review_inside,
     review_part,
 )
+from .canonical_live import NO_BYTE, live_word
 from .canonical_search import has_own_witness, leads_on, searched_verdict
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
 from .canonical_wide import MANY, review_wide

@@ -37,7 +37,6 @@ from .canonical_ends import (
     INSIDE_PLACE,
     MEMO_BITS,
     MEMO_BYTES,
-    NO_BYTE,
     NO_NUMBER,
     end_of,
     go,
@@ -50,6 +49,7 @@ from .canonical_ends import (
     safe_byte,
 )
 from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_text
+from .canonical_live import NO_BYTE
 from .canonical_queue import (
     ANY_TOKEN,
     ENTRY,

@@ -21,7 +21,8 @@ once; it ends at MOST_PAIRS, and where lexer states are made of many expressions
 
 from __future__ import annotations
 
-from .canonical_ends import has_stopped, live_ascii
+from .canonical_ends import has_stopped
+from .canonical_live import live_ascii
 from .canonical_slots import FULL, LEVELS, PAIRS, PHASES, SEEN, SURE, TIERS
 from .class_maps import class_of
 from .grammar_slots import N_TOKENS, TOKENS

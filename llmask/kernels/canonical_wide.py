@@ -29,6 +29,7 @@ from .canonical_slots import (
     KIND_FIRST,
     KIND_TOKENS,
     LONGEST,
+    MOST_CANDIDATES,
     N_CANDIDATES,
     N_CONTINUING,
     N_DOUBTFUL,
@@ -55,7 +56,6 @@ from .store_slots import MASKS
 from .token_lists import append
 from .trie_walk import has_bit
 
-MOST_CANDIDATES = 8_000  # walking the trie takes as long
 NO_GUESS, LISTED = -1, -2  # in place of a split state
 MANY = 1  # in place of an answer: too many tokens are left
 PLAIN, ENTIRE, IN_CHARACTER, OTHER_SORT = range(4)  # of TOKEN_SORTS
@@ -118,7 +118,7 @@ def _collect_whole(canon, mask, sure, split):
             continue
         ends = canon[ENDS] + reached * 16
         most = sure_length(canon, sure, load_i64(ends), load_i64(ends + 8))
-        if most >= canon[LONGEST] or canon[N_CANDIDATES] > MOST_CANDIDATES:
+        if most >= canon[LONGEST] or canon[N_CANDIDATES] > canon[MOST_CANDIDATES]:
             continue
         first = load_i32(canon[KIND_FIRST] + kind * 4)
         for i in range(load_i32(canon[KIND_FIRST] + kind * 4 + 4) - 1, first - 1, -1):  # the longest first
@@ -218,7 +218,7 @@ def review_wide(store, grammar, canon, state, split):
     canon[N_CANDIDATES] = 0
     mask = get_i64(block(store, MASKS), state_field(store, state, S_MASK))
     _collect_whole(canon, mask, sure, split)
-    if canon[N_CANDIDATES] > MOST_CANDIDATES:
+    if canon[N_CANDIDATES] > canon[MOST_CANDIDATES]:
         return MANY
     _collect_half(canon, mask, sure, split)
     for i in range(canon[N_NOT_PLAIN] if is_plain(canon, sure) else 0):

@@ -13,6 +13,7 @@ import pytest
 
 import llmask
 from bench.canonical import Walker, chosen_rows, instances
+from llmask.canonical import states
 from llmask.kernels import store_slots
 from llmask.vocabulary.vocabulary import TokenType, from_bytes
 from tests.properties.test_healing import spaced_tokenizer
@@ -170,6 +171,41 @@ def test_masks_are_the_same_whatever_is_a_part(
 
 
 NAMES = ["[PAD151700]", "x[PAD102000]y", "[PAD 1]", "[PAD15", "þ ö", "<|im_start|>"]
+
+
+WIDE = [
+    *({"type": "string", "maxLength": most} for most in (1, 2, 3, 5, 8, 12, 13, 14, 20, 60)),
+    *({"type": "string", "minLength": n, "maxLength": n} for n in (1, 4, 13)),
+    *({"type": "string", "pattern": pattern} for pattern in (r"^[0-9a-zA-Z_-]{1,40}$", r"^[^/#]+/[^/#]+$", r"^.k.$")),
+    *({"type": "string", "pattern": pattern} for pattern in (r"^[\w\s-]+$", r"^(?:\S+\s+){0,3}\S+$", r"^é?.+é$")),
+    *({"type": "string", "format": name} for name in ("email", "hostname", "uri", "date-time")),
+    {"type": "string", "maxLength": 9, "pattern": "^[a-z].*$"},
+    {"type": "object", "properties": {"ab": True}, "additionalProperties": {"type": "string", "minLength": 1}},
+]
+
+
+def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
+    scaled: Any, rng: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    monkeypatch.setattr(states, "MOST_CANDIDATES", -1)
+    slow = llmask.Compiler(quick.tokenizer, canonical=True)
+    n_tokens, every = quick.tokenizer.vocab_size, 0
+    for schema in WIDE:
+        grammars = quick.json_schema(schema), slow.json_schema(schema)
+        for _ in range(scaled(1)):
+            matchers = [grammar.matcher() for grammar in grammars]
+            for _ in range(10):
+                allowed = read_mask(matchers[0], n_tokens)
+                assert allowed == read_mask(matchers[1], n_tokens), (schema, matchers[0].text())
+                letters = sorted(token for token in allowed if quick.tokenizer.token_bytes(token)[:1].isalnum())
+                token = rng.choice(letters if letters and rng.random() < 0.5 else sorted(allowed))
+                for matcher in matchers:
+                    matcher.accept_token(token)
+                every += 1
+                if matchers[0].is_terminated():
+                    break
+    assert every > 100
 
 
 @pytest.mark.parametrize("model", ["qwen2", "falcon", "starcoder", "deepseek-llm", "gpt-2"])
