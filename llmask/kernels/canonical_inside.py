@@ -1,14 +1,12 @@
 """Tokens that stay inside of a lexeme and may have no canonical continuation, by the lexer state alone.
 
-Most tokens are answered by one character. Where a lexer state has room for one more than the tokens of a slice have
-(store/slices.py), these have a plain character behind them, and so have tokens that end inside of a plain character
-(canonical_guess.py). Only those behind which no plain character ends the word, few and the same for all lexer
-states, and the tokens of no slice are looked at.
+Most tokens are answered by one character, which may come behind them and ends the word. Where a lexer state takes most
+bytes that is known for nearly all of them at once (canonical_wide.py); where it takes few the trie is walked.
 
 Such lexer states that take the same tokens share the answer if there is room behind all of these: a string with
 room for 1,000 characters more is reviewed as one with room for 999. Others do not: where 128 characters may come, only
 a quote can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1,
-but behind "40" only one of them has a digit too few. Of those that take no slice every first byte is reviewed by
+but behind "40" only one of them has a digit too few. Where the trie is walked every first byte is reviewed by
 itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state. Tokens of
 parts (crossed.py) are reviewed with the part, and share the answer as parts do.
 

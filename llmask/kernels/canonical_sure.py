@@ -1,22 +1,25 @@
-"""ASCII characters that certainly may come behind a token, whatever its bytes are, if a lexer state takes it.
+"""ASCII characters that certainly may come behind a token, whatever it spells, if a lexer state takes it.
 
 In a string of letters a letter may come behind every token, and so may the quote; where three characters are left, so
-they may behind tokens of one or two bytes. If one of them ends the word, something canonical follows, and the token
-need not be led through the lexer. So a lexer state is followed for all bytes at once, breadth first, and what all the
-states take that so many bytes lead to is kept for each number of bytes:
+they may behind tokens of one or two. If one of them ends the word, something canonical follows, and the token need not
+be led through the lexer. So a lexer state is followed for all characters at once, breadth first, and what all the
+states take that so many characters lead to is kept for each number of them:
 
     n_tiers, n_full, is_plain
-    tiers int32[n, 5]: most bytes, then 128 bits of ASCII characters, low bits first
+    tiers int32[n, 5]: most characters of a token, then 128 bits of ASCII characters, low bits first
 
-of which the sets of later tiers are parts of the earlier ones. States within characters and escapes (the *phase*, see
-llmask/canonical/phases.py) are passed through, and tokens that end there are not answered; but where characters can be
-completed in every way that UTF-8 has, by up to `n_full` bytes from the beginning on, that is noted.
+of which the sets of later tiers are parts of the earlier ones. States inside of characters and escapes (the *phase*,
+see llmask/canonical/phases.py) are passed through, and tokens that end there are not answered; but up to which
+character, `n_full`, each can be completed in every way that UTF-8 has, that is noted.
+
+The walk that made the mask of a lexer state followed the bytes of all tokens; transitions that were not made then are
+of no token, and are left out. Where slices stood for tokens some are made here.
 
 Where there is room for many plain characters of JSON (slice_choice.py) nothing is followed: as long as there is room
 any of them may come behind plain ones. Then nothing is said of tokens with others (`is_plain`).
 
 In: a lexer state. Out: tiers, in TOKENS of the table of split states. Cost: 0.3 us a lexer state outside of characters,
-once; it ends at MOST_PAIRS, and where lexer states are made of many expressions at MOST_NODES.
+once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODES.
 """
 
 from __future__ import annotations
@@ -167,14 +170,16 @@ def _follow_all(store, canon, state):
     while first < n and depth < MOST_DEPTH:
         end = n
         low, high = first, end
-        for part in range(MOST_PARTS):  # of a character, then what its first bytes lead to, and so on
+        for part in range(MOST_PARTS):  # first bytes of characters, then second ones, and so on
+            if n > most:
+                break
             for i in range(low, high):
                 pair = load_i64(pairs + i * 8)
                 if is_inside(pair & 15) != (part == 0):
                     n = _follow(store, canon, pair, n, most_nodes)
                     if n & REFUSED_BYTE != 0:
                         n, n_full = n & ~REFUSED_BYTE, min(n_full, depth)
-            low, high = high, min(n, MOST_PAIRS)
+            low, high = high, n
         if n > most:
             break
         first, depth = end, depth + 1
@@ -216,7 +221,7 @@ def find_sure(store, grammar, canon, state):
 
 @kernel
 def sure_length(canon, sure, low, high):
-    """Most bytes of a token that ends between characters, behind which one of some ASCII characters may come."""
+    """Most characters of a token that ends between them, behind which one of some ASCII characters may come."""
     first = block(canon, TOKENS) + sure * 4
     for i in range(load_i32(first) - 1, -1, -1):
         tier = first + 4 * (SURE_HEAD + i * TIER)
@@ -229,7 +234,7 @@ def sure_length(canon, sure, low, high):
 
 @kernel
 def known_length(canon, sure):
-    """Most bytes of a token of which something is said."""
+    """Most characters of a token of which something is said."""
     last = get_i32(block(canon, TOKENS), sure) - 1
     return get_i32(block(canon, TOKENS), sure + SURE_HEAD + last * TIER)
 
@@ -242,5 +247,5 @@ def is_plain(canon, sure):
 
 @kernel
 def full_length(canon, sure):
-    """Bytes from the beginning on within which characters can be completed in every way."""
+    """Up to which character from the beginning on each can be completed in every way."""
     return get_i32(block(canon, TOKENS), sure + 1)

@@ -2,9 +2,9 @@
 
 A string takes 100,000 tokens, and nearly all of them are answered by what may come behind any token of some length
 (canonical_sure.py): of a kind of tokens (llmask/canonical/neighbours.py) all lead to one split state, and where a
-character ends the word there that may come behind tokens of up to 24 bytes, the longer ones are left. Of those that end
-inside of a character the ones are left for which single bytes do not complete it (canonical_guess.py). Those in the
-middle of escapes are few. What is left and in the mask is led through the lexer token by token.
+character ends the word there that may come behind tokens of up to 24 characters, the longer ones are left. Of those
+that end inside of a character the ones are left for which single bytes do not complete it (canonical_guess.py). Those
+in the middle of escapes are few, too. What is left and in the mask is led through the lexer token by token.
 
 In: tables, a lexer state with a mask, a split state. Out: as canonical_inside.py. Cost: 10 us; 0.1 us a token that is
 left.

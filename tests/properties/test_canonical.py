@@ -177,6 +177,7 @@ WIDE = [
     *({"type": "string", "maxLength": most} for most in (1, 2, 3, 5, 8, 12, 13, 14, 20, 60)),
     *({"type": "string", "minLength": n, "maxLength": n} for n in (1, 4, 13)),
     *({"type": "string", "pattern": pattern} for pattern in (r"^[0-9a-zA-Z_-]{1,40}$", r"^[^/#]+/[^/#]+$", r"^.k.$")),
+    {"type": "string", "pattern": "^[ -~日本é😀]{1,9}$"},  # characters that few bytes complete
     *({"type": "string", "pattern": pattern} for pattern in (r"^[\w\s-]+$", r"^(?:\S+\s+){0,3}\S+$", r"^é?.+é$")),
     *({"type": "string", "format": name} for name in ("email", "hostname", "uri", "date-time")),
     {"type": "string", "maxLength": 9, "pattern": "^[a-z].*$"},
