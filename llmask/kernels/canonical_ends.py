@@ -8,7 +8,7 @@ In: tables, an end, a split state. Out: ends, bytes. Cost: 10 ns a byte; 30 ns a
 
 from __future__ import annotations
 
-from .canonical_live import NO_BYTE, likely_byte, live_ascii, note_likely
+from .canonical_live import NO_BYTE, is_known, likely_byte, live_ascii, note_likely
 from .canonical_slots import (
     ENDS,
     MAY_END,
@@ -313,14 +313,17 @@ def safe_byte(store, grammar, canon, packed, split):
     if not is_certain(grammar, packed):
         return NO_BYTE
     if low | high != 0:
-        found = likely_byte(store, canon, state, split)
-        if found != NO_BYTE:
-            return found
+        is_new = not is_known(canon, state)
+        if is_new:
+            found = likely_byte(store, canon, state, split)
+            if found != NO_BYTE:
+                return found
         live = live_ascii(store, canon, state)
         inside_low, inside_high = load_i64(live), load_i64(live + 8)
         found = first_of_both(store, grammar, packed, low & inside_low, high & inside_high)
         if found != NO_BYTE:
-            note_likely(canon, split, found)
+            if is_new:
+                note_likely(canon, split, found)
             return found
         scanned = state_field(store, state, S_ACCEPTS)
         if place != INSIDE_PLACE and scanned != 0:

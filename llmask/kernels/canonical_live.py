@@ -37,32 +37,20 @@ def _find_live(store, canon, words, state, first):
 
 
 @kernel
+def _entry(canon, slot, state):
+    return ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
+
+
+@kernel
 def _live(store, canon, slot, state, first):
     """Address of two words: which of 128 bytes from `first` on a lexer state takes without ending a lexeme before."""
     never_inline()
-    at = ensure(canon, slot, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8
+    at = _entry(canon, slot, state)
     if load_i64(at) == 0:
         _find_live(store, canon, at + 8, state, first)
         if store[EXCEEDED] == 0:
             store_i64(at, 1)
     return at + 8
-
-
-@kernel
-def likely_byte(store, canon, state, split):
-    """The byte that ended the word last in a split state, + 1, if it goes on inside of the lexeme; else NO_BYTE.
-
-    Lexer states of which not all bytes are known yet are asked for this one only: each costs a derivative.
-    """
-    never_inline()
-    likely = load_u8(ensure(canon, LIKELY, split + 1) + split)
-    if (
-        likely == NO_BYTE
-        or load_i64(ensure(canon, LIVE_ASCII, (state + 1) * LIVE_FIELDS * 8) + state * LIVE_FIELDS * 8) != 0
-    ):
-        return NO_BYTE
-    target = next_state(store, state, likely - 1)
-    return NO_BYTE if target == DEAD or state_field(store, target, S_FINISHED) != 0 else likely
 
 
 @kernel
@@ -72,8 +60,25 @@ def live_ascii(store, canon, state):
 
 
 @kernel
+def is_known(canon, state):
+    """Whether `live_ascii` was found for a lexer state."""
+    return load_i64(_entry(canon, LIVE_ASCII, state)) != 0
+
+
+@kernel
+def likely_byte(store, canon, state, split):
+    """The byte that ended the word last in a split state, + 1, if it goes on inside of the lexeme; else NO_BYTE."""
+    never_inline()
+    likely = load_u8(ensure(canon, LIKELY, split + 1) + split)
+    if likely == NO_BYTE:
+        return NO_BYTE
+    target = next_state(store, state, likely - 1)
+    return NO_BYTE if target == DEAD or state_field(store, target, S_FINISHED) != 0 else likely
+
+
+@kernel
 def note_likely(canon, split, found):
-    """Note a byte + 1 that ended the word in a split state."""
+    """Note a byte + 1 that ended the word in a split state; there was asked for one before."""
     store_u8(block(canon, LIKELY) + split, found)
 
 
