@@ -20,6 +20,7 @@ from .canonical_ends import (
     names_ordinary,
 )
 from .canonical_fill import REFUSED_SPLIT, clear_bit
+from .canonical_inside import verdict_inside
 from .canonical_lists import inside_state
 from .canonical_positions import (
     P_BEFORE,
@@ -201,7 +202,7 @@ def consider_again(store, grammar, canon, position, removed, n_mixed):
         if is_inside or (twin != DEAD and mask == 0):
             inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
         if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
-            found = verdict(store, grammar, canon, canon, inside, after, token, following)
+            found = verdict_inside(store, grammar, canon, inside & 0xFFFFFFFF, after, token, following)
         if found == CUT and packed < 0:
             packed = after_first(store, grammar, configuration, token)
             if packed < 0:

@@ -17,14 +17,12 @@ Cost: 10 ns a run, once; as a mask 1 ns a token, once.
 
 from __future__ import annotations
 
-from .canonical_fill import REFUSED_SPLIT, clear_listed, clear_ranges
-from .canonical_pairs import list_runs
+from .canonical_fill import clear_listed, clear_ranges
+from .canonical_pairs import MIXED, PAIR, effect_of, list_runs
 from .canonical_slots import (
-    BREAKS,
     DOUBTFUL,
     FIRST,
     FOLLOWING,
-    FOLLOWS,
     FOUND,
     N_DOUBTFUL,
     N_FOUND,
@@ -41,12 +39,9 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_change, map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
-from .raw import load_u16
 from .store_slots import N_WORDS
 from .token_lists import append
 
-PAIR = 1
-MIXED = 2
 AS_MASK = -1  # ranges
 HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, how often they were asked for
 ASKED_BEFORE = 2  # a mask is made for those who ask later
@@ -75,20 +70,10 @@ def is_ranged(canon, ranks, token, ranges, n):
 
 
 @kernel
-def _answer(canon, split, kind):
-    """What an incompatible token of a kind does: PAIR, MIXED, or 0: it may stand there as well or never may."""
-    fits = load_u16(load_i64(canon[FOLLOWS] + split * 8) + kind * 2)
-    broken = load_u16(load_i64(canon[BREAKS] + split * 8) + kind * 2)
-    if fits == REFUSED_SPLIT or broken == fits:
-        return 0
-    return PAIR if broken == REFUSED_SPLIT else MIXED
-
-
-@kernel
-def _enter(canon, answer, token):
-    if answer == PAIR:
+def _enter(canon, effect, token):
+    if effect == PAIR:
         append(canon, FOUND, N_FOUND, token)
-    elif answer == MIXED:
+    elif effect == MIXED:
         append(canon, DOUBTFUL, N_DOUBTFUL, token)
 
 
@@ -176,13 +161,13 @@ def find_following(store, grammar, canon, split, before):
     if ranks == 0:
         canon[REPORT] = split
         return 0
-    n_runs = list_runs(canon, before)
+    n_runs = list_runs(canon, split, before)
     canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     for i in range(n_runs):
         place = -1 - load_i32(canon[RUNS] + i * 8)
         if place >= 0:
             kind = load_i32(canon[ORDER_KINDS] + place * 4) & 0xFFFF
-            _enter(canon, _answer(canon, split, kind), load_i32(canon[ORDER] + place * 4))
+            _enter(canon, effect_of(canon, split, kind), load_i32(canon[ORDER] + place * 4))
     _enter_mixed(canon, ranks, n_runs)
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar

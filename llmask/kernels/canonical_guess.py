@@ -11,12 +11,21 @@ from __future__ import annotations
 
 from .canonical_pairs import is_fitting
 from .canonical_slots import ENCODER, IS_PLAIN, KEYS, ROOM, SPLITTER, WITNESSES
-from .canonical_split import FITS, N_PARTIAL_SHIFT, PARTIAL_MARK, ROW, STATE_FIELDS, split_bytes, write_partial
+from .canonical_split import (
+    FITS,
+    N_PARTIAL,
+    N_PARTIAL_SHIFT,
+    PARTIAL_MARK,
+    ROW,
+    STATE_FIELDS,
+    split_bytes,
+    write_partial,
+)
 from .encoder_slots import BYTE_TOKENS
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import as_table, block, ensure, load_i32, load_u8, put_i32, store_u8
+from .memory import as_table, block, ensure, load_i32, load_i64, load_u8, put_i32, store_u8
 from .raw import load_u32
 
 NO_WITNESS = 0
@@ -46,6 +55,12 @@ def witness_text(canon, witness):
 @kernel
 def split_behind(canon, witness):
     return load_i32(block(canon, TOKENS) + witness * 4 + 4)
+
+
+@kernel
+def is_half(canon, split):
+    """Whether a split state is inside of a character."""
+    return load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0
 
 
 @kernel

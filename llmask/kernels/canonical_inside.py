@@ -21,8 +21,9 @@ from .canonical_chains import NO_CHAIN, chain_after
 from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
 from .canonical_ends import INSIDE_PLACE, has_stopped, safe_byte
 from .canonical_fill import REFUSED_SPLIT
+from .canonical_guess import NO_WITNESS, guess_witness, is_half, witness_text
 from .canonical_live import NO_BYTE
-from .canonical_search import verdict
+from .canonical_search import has_own_witness, late_verdict
 from .canonical_slots import (
     DOUBTFUL,
     FOLLOWS,
@@ -50,7 +51,7 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import S_TWIN, next_state, state_field
+from .lexer_states import DEAD, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, store_i32, store_i64
 from .raw import load_u16
 from .store_slots import HOT_ROWS, TRIE
@@ -79,16 +80,16 @@ def keep_found(owner, head, canon):
 
 
 @kernel
-def consider(store, grammar, canon, split, token, reached, after):
-    """Enter a token in one of the lists unless something follows it."""
-    packed, chain = pack(INSIDE_PLACE, reached), chain_after(canon, split, NO_CHAIN, token)
-    found = CUT  # of what may follow the lexeme lexer states know nothing
-    if chain & 1 != 0 or not (may_leave(store, canon, reached, after) or ends_next(store, canon, reached)):
-        found = verdict(store, grammar, canon, canon, packed, after, token, chain)
-    if found == NOTHING_FOLLOWS:
-        append(canon, FOUND, N_FOUND, token)
-    elif found != FOLLOWS_ON:
-        append(canon, DOUBTFUL, N_DOUBTFUL, token)
+def _ends_behind(store, canon, state, split, token):
+    """Whether the lexeme ends behind the character in which a token ends, if its guessed end comes."""
+    witness = guess_witness(canon, split, token) if is_half(canon, split) else NO_WITNESS
+    if witness <= NO_WITNESS:
+        return False
+    text = witness_text(canon, witness)
+    while text != 0 and state != DEAD:
+        state = next_state(store, state, text & 0xFF)
+        text >>= 8
+    return state != DEAD and ends_next(store, canon, state)
 
 
 @kernel
@@ -102,6 +103,36 @@ def is_safe_inside(store, grammar, canon, state, split):
         if not has_stopped(store, grammar):
             store_i64(at, known)
     return known & 1 != 0
+
+
+@kernel
+def verdict_inside(store, grammar, canon, reached, after, token, chain):
+    """Whether a canonical continuation exists behind a token that led to a lexer state, split state and chain.
+
+    CUT where what follows the lexeme decides, of which lexer states know nothing.
+    """
+    never_inline()
+    packed = pack(INSIDE_PLACE, reached)
+    if chain & 1 == 0 and is_safe_inside(store, grammar, canon, reached, after):
+        return FOLLOWS_ON
+    if chain == NO_CHAIN and _ends_behind(store, canon, reached, after, token):
+        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token) else CUT
+    if chain & 1 == 0 and (may_leave(store, canon, reached, after) or ends_next(store, canon, reached)):
+        return CUT
+    return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
+
+
+@kernel
+def consider(store, grammar, canon, split, token, reached, after):
+    """Enter a token that led to a lexer state and a split state in one of the lists, unless something follows it."""
+    if is_safe_inside(store, grammar, canon, reached, after):
+        return
+    chain = chain_after(canon, split, NO_CHAIN, token)
+    found = verdict_inside(store, grammar, canon, reached, after, token, chain)
+    if found == NOTHING_FOLLOWS:
+        append(canon, FOUND, N_FOUND, token)
+    elif found != FOLLOWS_ON:
+        append(canon, DOUBTFUL, N_DOUBTFUL, token)
 
 
 @kernel
@@ -131,8 +162,7 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
         reached = load_u16(after + load_u16(kinds + token * 2) * 2)
         if reached == REFUSED_SPLIT:
             continue
-        if not is_safe_inside(store, grammar, canon, hot_state(store, hot), reached):
-            consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
+        consider(store, grammar, canon, split, token, hot_state(store, hot), reached)
 
 
 @kernel

@@ -237,17 +237,18 @@ def _list_answers(store, grammar, canon, twin, split):
             return -1
         if answer != MANY:
             return 0 if _is_empty(answer) else _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
-    n, live = 0, 0
+    n, live, is_missing = 0, 0, False
     for byte in range(256):
         if byte & 63 == 0:
             live = live_word(store, canon, twin, twin, byte >> 6)
         if live >> (byte & 63) & 1 != 0 and load_i32(canon[ROOT_CHILD] + byte * 4) != 0:
             answer = review_inside(store, grammar, canon, twin, split, byte)
-            if answer == 0:
+            if answer == 0 and has_stopped(store, grammar):
                 return -1
-            if not _is_empty(answer):
+            is_missing = is_missing or answer == 0  # the others note what they miss, to have it all made at once
+            if answer != 0 and not _is_empty(answer):
                 n = _enter_answer(store, canon, n, answer, byte, 0, twin)
-    return n
+    return -1 if is_missing else n
 
 
 @kernel

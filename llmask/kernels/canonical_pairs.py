@@ -22,14 +22,18 @@ In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token o
 from __future__ import annotations
 
 from .bpe_pairs import BYTE_TIME, LEFT_LIMIT, MADE_BYTES, NO_LIMIT, RANK, RIGHT, TIME, are_compatible
+from .canonical_fill import REFUSED_SPLIT
 from .canonical_slots import (
     ASK_EACH,
+    BREAKS,
     CHILD_FIRST,
     CHILD_RANKS,
     CHILDREN,
     ENCODER,
     END,
     FIRST,
+    FOLLOWS,
+    KINDS,
     ODD,
     ODD_FIRST,
     ODD_KIND,
@@ -44,7 +48,13 @@ from .canonical_slots import (
 from .encoder_slots import MADE_OF
 from .jit import door, kernel, never_inline
 from .memory import as_table, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
+from .raw import load_u16
 
+ANY_SPLIT = -1
+# what an incompatible token does behind a split state
+NO_EFFECT = 0  # as a compatible one: it may stand there as well, or never may
+PAIR = 1  # it may not stand there
+MIXED = 2  # it leads to another split state
 MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
 
@@ -99,22 +109,34 @@ def _add_run(canon, n, first, end):
 
 
 @kernel
-def _add_asked(canon, left, right, n):
-    """Add the run of a single token if it is incompatible; returns how many runs there are."""
+def effect_of(canon, split, kind):
+    """What an incompatible token of a kind does behind a split state: PAIR, MIXED, or NO_EFFECT."""
+    fits = load_u16(load_i64(canon[FOLLOWS] + split * 8) + kind * 2)
+    broken = load_u16(load_i64(canon[BREAKS] + split * 8) + kind * 2)
+    if fits == REFUSED_SPLIT or broken == fits:
+        return NO_EFFECT
+    return PAIR if broken == REFUSED_SPLIT else MIXED
+
+
+@kernel
+def _add_asked(canon, split, left, right, n):
+    """Add the run of a single token if it is incompatible, and it matters; returns how many runs there are."""
     never_inline()
+    if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon[KINDS] + right * 2)) == NO_EFFECT:
+        return n
     if is_fitting(canon, left, right):
         return n
     return _add_run(canon, n, -1 - load_i32(canon[FIRST] + right * 4), 0)
 
 
 @kernel
-def _add_odd(canon, token, n):
+def _add_odd(canon, split, token, n):
     """Add the odd tokens that may not stand behind `token`, one by one; returns how many runs there are."""
     never_inline()
     made_of, spine = as_table(canon[ENCODER])[MADE_OF], token
     while True:
         for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
-            n = _add_asked(canon, token, load_i32(canon[ODD] + i * 4), n)
+            n = _add_asked(canon, split, token, load_i32(canon[ODD] + i * 4), n)
         entry = made_of + spine * MADE_BYTES
         if load_i32(entry + TIME) == BYTE_TIME:
             return n
@@ -122,8 +144,10 @@ def _add_odd(canon, token, n):
 
 
 @kernel
-def list_runs(canon, token):
+def list_runs(canon, split, token):
     """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
+
+    Of those that are asked for one by one only such that matter behind a split state, if it is not ANY_SPLIT.
 
     A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
     merging makes.
@@ -151,14 +175,14 @@ def list_runs(canon, token):
                 continue
             right = load_i32(made_of + load_i32(canon[CHILDREN] + i * 4) * MADE_BYTES + RIGHT)
             for j in range(load_i32(canon[FIRST] + right * 4), load_i32(canon[END] + right * 4)):
-                n = _add_asked(canon, token, load_i32(canon[ORDER] + j * 4), n)
+                n = _add_asked(canon, split, token, load_i32(canon[ORDER] + j * 4), n)
             runs = ensure(canon, RUNS, (n + i - low) * 8)
         entry = made_of + spine * MADE_BYTES
         if load_i32(entry + TIME) == BYTE_TIME:
             break
         limit = load_i32(entry + LEFT_LIMIT)
         spine = load_i32(entry + RIGHT)
-    return _add_odd(canon, token, n)
+    return _add_odd(canon, split, token, n)
 
 
 @door("int64(int64, int64, int32[::1])", group="canonical")
@@ -166,7 +190,7 @@ def find_incompatible(address, token, out):
     """Write the tokens that may not stand behind `token`, some twice; returns how many. For tests."""
     canon = as_table(address)
     n = 0
-    for i in range(list_runs(canon, token)):
+    for i in range(list_runs(canon, ANY_SPLIT, token)):
         first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
         for j in range(-1 - first if first < 0 else first, -first if first < 0 else end):
             if first < 0 or load_i32(canon[ORDER_KINDS] + j * 4) < ODD_KIND:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, look_up
 from .canonical_ends import remember
-from .canonical_guess import MOST_BYTES, put_witness
+from .canonical_guess import MOST_BYTES, NO_WITNESS, put_witness, witness_text
 from .canonical_slots import BREAKS, FOLLOWS, QUEUE, SHARED_BYTES, WITNESSES
 from .grammar_slots import VERDICTS
 from .interning import map_get
@@ -51,6 +51,20 @@ def note_verdict(canon, memo, entry, found):
 
 
 @kernel
+def enter_witness(canon, key, most, text, after):
+    """Remember a text of a split state and token, or ANY_TOKEN, unless it is known or there are `most`."""
+    while most > 0:
+        known = map_get(canon, WITNESSES, key)
+        if known < 0:
+            if canon[BYTES_USED] <= canon[SHARED_BYTES]:
+                put_witness(canon, key, text, after)
+            return
+        if known > NO_WITNESS and witness_text(canon, known) == text:
+            return
+        key, most = key + NEXT, most - 1
+
+
+@kernel
 def note_witness(store, canon, entry, token, after):
     """Remember the text from the first entry over `entry` and a token to a split state, if it is short."""
     never_inline()
@@ -75,7 +89,4 @@ def note_witness(store, canon, entry, token, after):
     key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), MOST_OWN
     if look_up(canon, FOLLOWS, load_i64(queue + 8), token) == look_up(canon, BREAKS, load_i64(queue + 8), token):
         key, most = key | ANY_TOKEN, MOST_COMMON
-    while most > 0 and map_get(canon, WITNESSES, key) >= 0:
-        key, most = key + NEXT, most - 1
-    if most > 0 and canon[BYTES_USED] <= canon[SHARED_BYTES]:
-        put_witness(canon, key, text, after)
+    enter_witness(canon, key, most, text, after)

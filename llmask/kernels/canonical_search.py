@@ -48,7 +48,8 @@ from .canonical_ends import (
     remember,
     safe_byte,
 )
-from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_text
+from .canonical_guess import NO_WITNESS, guess_witness, is_half, split_behind, witness_text
+from .canonical_joined import joins_on
 from .canonical_live import NO_BYTE
 from .canonical_queue import (
     ANY_TOKEN,
@@ -66,13 +67,11 @@ from .canonical_slots import (
     FOLLOWS,
     INSIDE_BUDGET,
     IS_OPEN,
-    KEYS,
     MAY_END,
     QUEUE,
     SAFE_MEMO,
     WITNESSES,
 )
-from .canonical_split import N_PARTIAL, STATE_FIELDS
 from .grammar_slots import IS_UNCERTAIN, VERDICTS
 from .interning import map_get
 from .jit import kernel, never_inline
@@ -84,7 +83,7 @@ from .memory import block, ensure, load_i64, store_i64
 def witness_of(canon, split, token):
     """Place of the witness of a token before a split state in TOKENS, + 1, or a number below that: none is known."""
     never_inline()
-    if load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0:
+    if is_half(canon, split):
         return guess_witness(canon, split, token)
     return map_get(canon, WITNESSES, (split << 21) | token)
 
@@ -165,10 +164,10 @@ def has_own_witness(store, grammar, canon, packed, split, token):
     for number in range(1, MOST_OWN):
         witness = map_get(canon, WITNESSES, (number * NEXT) | (split << 21) | token)
         if witness < 0:
-            return False
+            break
         if _has_witness(store, grammar, canon, packed, witness):
             return True
-    return False
+    return is_half(canon, split) and joins_on(store, grammar, canon, packed, split, token)
 
 
 @kernel

@@ -15,8 +15,8 @@ from __future__ import annotations
 from .canonical_chains import look_up
 from .canonical_ends import INSIDE_PLACE, go_token
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_guess import NO_WITNESS, guess_witness, split_behind
-from .canonical_inside import consider, is_safe_inside, keep_answer
+from .canonical_guess import NO_WITNESS, guess_witness, is_half, split_behind
+from .canonical_inside import consider, keep_answer
 from .canonical_slots import (
     CANDIDATES,
     ENDS,
@@ -25,7 +25,6 @@ from .canonical_slots import (
     HALF,
     HALVES,
     INSIDE,
-    KEYS,
     KIND_FIRST,
     KIND_TOKENS,
     LONGEST,
@@ -43,7 +42,6 @@ from .canonical_slots import (
     TOKEN_CHARACTERS,
     TOKEN_SORTS,
 )
-from .canonical_split import N_PARTIAL, STATE_FIELDS
 from .canonical_sure import ANY_LENGTH, FEW, find_sure, full_length, is_plain, known_length, room_of, sure_length
 from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
@@ -60,12 +58,6 @@ NO_GUESS, LISTED = -1, -2  # in place of a split state
 MANY = 1  # in place of an answer: too many tokens are left
 PLAIN, ENTIRE, IN_CHARACTER, OTHER_SORT = range(4)  # of TOKEN_SORTS
 OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
-
-
-@kernel
-def is_half(canon, split):
-    """Whether a split state is inside of a character."""
-    return load_i64(canon[KEYS] + (split * STATE_FIELDS + N_PARTIAL) * 8) != 0
 
 
 @kernel
@@ -198,8 +190,7 @@ def _consider_candidates(store, grammar, canon, state, split):
         packed = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
         if after == REFUSED_SPLIT or packed < 0:
             continue
-        if not is_safe_inside(store, grammar, canon, packed & 0xFFFFFFFF, after):
-            consider(store, grammar, canon, split, token, packed & 0xFFFFFFFF, after)
+        consider(store, grammar, canon, split, token, packed & 0xFFFFFFFF, after)
 
 
 @kernel
