@@ -105,6 +105,7 @@ class BpeTables(EncoderTable):
         bits = max(4, int(2 * np.count_nonzero(include)).bit_length())
         self.put_number(slots.PAIR_BITS, bits)
         self.put(slots.PAIRS, np.zeros(1 << bits, np.int64))
+        self.put(slots.PAIR_FILTER, np.zeros(1 << (bits + bpe_pairs.FILTER_BITS - 3), np.uint8))
         order = np.argsort(lengths[self._splits[:, 2]], kind="stable")
         self.doors.trace_histories(self.address, self._splits, self._ranks, order)
 

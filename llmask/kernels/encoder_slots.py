@@ -32,11 +32,12 @@ LONGEST_WORD = 20  # no longer word is looked up
 MADE_OF = 21  # int32[n_tokens, 8]: the history of each token, see bpe_pairs.py
 PAIRS = 22  # int64: left << 42 | right << 21 | made
 PAIR_BITS = 23
-MERGES = 24  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
-MERGE_BITS = 25
-BYTE_TOKENS = 26  # int32[256]: token of a byte, -1: none
-IS_WHOLE = 27  # 1: a word that is a token is that token, whatever the merges say
+PAIR_FILTER = 24  # bits by hash: 0 where no pair has it
+MERGES = 25  # all pairs with their ranks, for the heap: (left << 32 | right, rank << 32 | made) each
+MERGE_BITS = 26
+BYTE_TOKENS = 27  # int32[256]: token of a byte, -1: none
+IS_WHOLE = 28  # 1: a word that is a token is that token, whatever the merges say
 
 # --- trie
-FORWARD = 28  # int64[n], double array of the tokens
-N_SLOTS = 29
+FORWARD = 29  # int64[n], double array of the tokens
+N_SLOTS = 30
