@@ -185,12 +185,15 @@ def list_runs(canon, split, token):
     return _add_odd(canon, split, token, n)
 
 
-@door("int64(int64, int64, int32[::1])", group="canonical")
-def find_incompatible(address, token, out):
-    """Write the tokens that may not stand behind `token`, some twice; returns how many. For tests."""
+@door("int64(int64, int64, int64, int32[::1])", group="canonical")
+def find_incompatible(address, split, token, out):
+    """Write the tokens that may not stand behind `token`, some twice; returns how many. For tests.
+
+    `split` see `list_runs`.
+    """
     canon = as_table(address)
     n = 0
-    for i in range(list_runs(canon, ANY_SPLIT, token)):
+    for i in range(list_runs(canon, split, token)):
         first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
         for j in range(-1 - first if first < 0 else first, -first if first < 0 else end):
             if first < 0 or load_i32(canon[ORDER_KINDS] + j * 4) < ODD_KIND:

@@ -14,9 +14,12 @@ import pytest
 import llmask
 from bench.canonical import Walker, chosen_rows, instances
 from llmask.canonical import states
+from llmask.encoders.byte_alphabet import BYTE_OF_CHARACTER
 from llmask.kernels import store_slots
-from llmask.vocabulary.vocabulary import TokenType, from_bytes
-from tests.properties.test_healing import spaced_tokenizer
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
+from tests.properties.test_bpe import random_merges
+from tests.properties.test_healing import SPACED, spaced_tokenizer
 from tests.reference.definition import read_mask
 
 SEVERAL = (  # patterns that cut the words of those before
@@ -25,6 +28,8 @@ SEVERAL = (  # patterns that cut the words of those before
     (r"\s?b+", r"\s+$", r"[0-9]+"),
     (r"aab|1", r"\s+(?!\S)|\s+|b1?"),
 )
+
+CUT = "ÀÁĀa "  # C3 80, C3 81, C4 80
 
 
 def with_names(rng: random.Random, tokenizer: llmask.Tokenizer, names: list[str]) -> llmask.Tokenizer:
@@ -38,19 +43,34 @@ def with_names(rng: random.Random, tokenizer: llmask.Tokenizer, names: list[str]
     return llmask.Tokenizer(replace(made, types=types))
 
 
-@pytest.mark.parametrize("kind", ["one pattern", "several", "names"])
+def cut_tokenizer(rng: random.Random, characters: str) -> llmask.Tokenizer:
+    """A tokenizer with merges of bytes at random, which end inside of characters."""
+    data = bytes(sorted(set(characters.encode())))
+    letters = "ABCDEFGHIJ"[: len(data)]
+    spelled = bytes.maketrans(letters.encode(), data)
+    merges = [(left.translate(spelled), right.translate(spelled)) for left, right in random_merges(rng, letters)]
+    alphabet = {byte: chr(character).encode() for character, byte in BYTE_OF_CHARACTER.items()}
+    texts = [b" ".join(b"".join(alphabet[byte] for byte in half) for half in pair) for pair in merges]
+    tokens = sorted({bytes([byte]) for byte in data} | {left + right for left, right in merges})
+    encoder = EncoderData(kind="bpe", merges=make_table(texts), patterns=SPACED, ignore_merges=rng.random() < 0.3)
+    return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=encoder))
+
+
+@pytest.mark.parametrize("kind", ["one pattern", "several", "names", "characters"])
 def test_masks_are_those_of_the_encodings(scaled: Any, rng: random.Random, kind: str) -> None:
     n_narrower = n_ends = 0
     for _ in range(scaled(120)):
         if kind == "one pattern":
             tokenizer = spaced_tokenizer(rng, "ab ")
+        elif kind == "characters":
+            tokenizer = cut_tokenizer(rng, CUT)
         else:
             tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(SEVERAL))
         if kind == "names":
             tokenizer = with_names(rng, tokenizer, rng.choice([["ab"], ["a1b", "a11"], [" b"], ["1", "aab"]]))
         if isinstance(tokenizer.encoder_between_names(), str):
             continue  # merges that make a name, which is no token to them
-        letters = "ab  " if kind == "one pattern" else "ab  11"
+        letters = {"one pattern": "ab  ", "characters": CUT}.get(kind, "ab  11")
         canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
         for _ in range(3):
             choices = sorted({"".join(rng.choices(letters, k=rng.randint(1, 9))) for _ in range(rng.randint(1, 6))})
@@ -207,6 +227,38 @@ def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
                 if matchers[0].is_terminated():
                     break
     assert every > 100
+
+
+CHARACTERS = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
+
+
+@pytest.mark.parametrize("before", ["", "a ", "-"])
+@pytest.mark.parametrize("model", [None, "llama-bpe"])
+def test_tokens_that_end_inside_of_the_last_character(request: Any, model: str | None, before: str) -> None:
+    """Behind the character only a quote may come, which belongs to its word or not."""
+    tokenizer = llmask.Tokenizer.default()
+    if model is not None:
+        shared = request.getfixturevalue("shared_dir")
+        tokenizer = llmask.Tokenizer.from_gguf(str(shared / "data" / "vocab" / f"{model}.gguf"))
+    length = len(before) + 1
+    schema = {"type": "string", "minLength": length, "maxLength": length}
+    matcher = llmask.Compiler(tokenizer, canonical=True).json_schema(schema).matcher()
+    ids = tokenizer.encode(f'"{before}')
+    matcher.accept_tokens(ids)
+    n, every = len(ids), tokenizer.encode_batch([f'"{before}{character}"' for character in CHARACTERS])
+    expected = {encoded[n] for encoded in every if encoded[:n] == ids and is_cut_off(tokenizer.token_bytes(encoded[n]))}
+    allowed = {token for token in read_mask(matcher, tokenizer.vocab_size) if is_cut_off(tokenizer.token_bytes(token))}
+    assert allowed == expected
+    assert len(allowed) > 50
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Whether bytes begin a character that they do not end."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return False
 
 
 @pytest.mark.parametrize("model", ["qwen2", "falcon", "starcoder", "deepseek-llm", "gpt-2"])
