@@ -1,7 +1,8 @@
 """Canonical masks and forced tokens: are they what they say, and what do they cost?
 
     python -m bench.canonical walks    random sequences on schemas: dead ends, sequences that are not canonical, cuts
-    python -m bench.canonical cost     canonical against plain masks on the documents of MaskBench, in one run
+    python -m bench.canonical cost     canonical against plain masks on the documents of MaskBench, in one run;
+                                       `--random 100`: on so many random sequences a schema in their place
     python -m bench.canonical forced   forced tokens on these documents: are they canonical, and how many are there
 
 A walk takes a token of the mask at random, half of the walks evenly among tokens, half evenly among first bytes, and
@@ -68,8 +69,8 @@ class Walker:
         self._is_closing[list(CLOSING)] = True
         self._eos = frozenset(tokenizer.eos_ids)
 
-    def walk(self, grammar: Any, rng: random.Random) -> None:
-        """One sequence."""
+    def walk(self, grammar: Any, rng: random.Random) -> list[int]:
+        """One sequence; its tokens."""
         matcher = grammar.matcher()
         by_byte = rng.random() < 0.5
         self.counts["walks"] += 1
@@ -81,7 +82,7 @@ class Walker:
             if not len(allowed):
                 self.counts["dead ends"] += 1
                 print(f"dead end after {matcher.text()!r}", flush=True)
-                return
+                return list(matcher.tokens)
             matcher.accept_token(self._choose(allowed, by_byte, n >= self.n_tokens, rng))
             n += 1
         self.counts["positions"] += n
@@ -96,6 +97,7 @@ class Walker:
         if expected != tokens:
             self.counts["not canonical"] += 1
             print(f"not canonical: {matcher.text()!r} {tokens}", flush=True)
+        return list(matcher.tokens)
 
     def _choose(self, allowed: Any, by_byte: bool, ends: bool, rng: random.Random) -> int:
         if ends:
@@ -146,14 +148,27 @@ def chosen_rows(limit: int, seed: int) -> list[Row]:
     return random.Random(seed).sample(rows, min(limit, len(rows)))
 
 
-def run_cost(tokenizer: llmask.Tokenizer, limit: int, seed: int) -> bool:
+def random_instances(
+    tokenizer: llmask.Tokenizer, walker: Walker, wanted: list[Any], n_walks: int, seed: int
+) -> Iterator[tuple[Any, list[list[int]]]]:
+    """Schemas with the token ids of random walks, which have tables of their own."""
+    compiler = llmask.Compiler(tokenizer, canonical=True)
+    for number, schema in enumerate(wanted):
+        try:
+            grammar = compiler.json_schema(schema)
+        except llmask.LlmaskError:
+            continue
+        yield schema, [walker.walk(grammar, random.Random(f"{seed} {number} {i}")) for i in range(n_walks)]
+
+
+def run_cost(tokenizer: llmask.Tokenizer, given: Iterator[tuple[Any, list[list[int]]]]) -> bool:
     """Canonical against plain masks; whether a canonical one costs at most 3 us more."""
     compilers = [llmask.Compiler(tokenizer), llmask.Compiler(tokenizer, canonical=True)]
     judge = llmask.Compiler(tokenizer)  # has its own tables, so that neither finds any of a document there
     mask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     spent = np.zeros((2, 2))  # of each compiler, the first time a document is seen and the second
     n_masks, n_refused = 0, 0
-    for schema, documents in instances(chosen_rows(limit, seed), tokenizer):
+    for schema, documents in given:
         try:
             pair = [compiler.json_schema(schema) for compiler in compilers]
             judged = judge.json_schema(schema)
@@ -223,6 +238,7 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=25, help="after so many a walk goes for the end")
     parser.add_argument("--most", type=int, default=400, help="tokens of a walk; then it is left unfinished")
     parser.add_argument("--rows", type=int, default=400, help="schemas of MaskBench")
+    parser.add_argument("--random", type=int, default=0, help="cost: so many walks on each of the --schemas instead")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     tokenizer = tokenizer_of(given.vocabulary)
@@ -230,7 +246,11 @@ def main() -> int:
     if given.what == "walks":
         is_well = run_walks(tokenizer, given.walks, given.schemas, given.tokens, given.most, given.seed)
     elif given.what == "cost":
-        is_well = run_cost(tokenizer, given.rows, given.seed)
+        documents = instances(chosen_rows(given.rows, given.seed), tokenizer)
+        if given.random:
+            walker, wanted = Walker(tokenizer, given.tokens, given.most), schemas(given.schemas, given.seed)
+            documents = random_instances(tokenizer, walker, wanted, given.random, given.seed)
+        is_well = run_cost(tokenizer, documents)
     else:
         is_well = run_forced(tokenizer, given.rows, given.seed)
     print(f"{time.perf_counter() - started:.0f} s; {'as it should be' if is_well else 'NOT as it should be'}")
