@@ -232,8 +232,7 @@ def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
 
 
-@pytest.mark.parametrize("before", ["", "a ", "-"])
-@pytest.mark.parametrize("model", [None, "llama-bpe"])
+@pytest.mark.parametrize(("model", "before"), [(None, "a "), (None, "-"), ("llama-bpe", "")])
 def test_tokens_that_end_inside_of_the_last_character(request: Any, model: str | None, before: str) -> None:
     """Behind the character only a quote may come, which belongs to its word or not."""
     tokenizer = llmask.Tokenizer.default()
