@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 NEVER, MERGED, LONE, NAMED = range(4)
 MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
 Slots = dict[int, npt.NDArray[Any]]
+Tokens = npt.NDArray[np.int64]
 
 
 def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
@@ -136,12 +137,19 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
     cut = np.searchsorted(order_of_children, (below << 32) - rank[children])
     is_whole = cut >= counts[below + 2]
     run_end = np.where(is_whole, end[below], first[children[np.minimum(cut, n - 1)]])
-    run_first = np.where(is_late[children], canonical_slots.ASK_EACH, first[below])
+    run_first = np.where(is_late[children], canonical_slots.NO_RUN, first[below])
     is_odd = np.zeros(n, bool)
     for token in np.flatnonzero(is_late).tolist():
         is_odd[order[first[token] : end[token]]] = True
     n_vocab = len(kinds)
-    odd_first, odd = _odd_behind(np.flatnonzero(is_odd[:n_vocab]), parents, right)
+    made, refused, parent = _pairs_of_odd(np.flatnonzero(is_odd[:n_vocab]), parents, right)
+    for token in np.flatnonzero(is_late).tolist():
+        tree = order[first[right[token]] : end[right[token]]].astype(np.int64)
+        tree = tree[(tree < n_vocab) & ~is_odd[tree]]
+        made, refused = np.append(made, np.full(len(tree), token)), np.append(refused, tree)
+        parent = np.append(parent, _below(right[token], tree, parents))
+        _check_odd(len(made))
+    odd_first, odd = _intervals(made, refused, parent, made_of)
     is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
     order_kinds = np.zeros(n, np.int32)
     order_kinds[:n_vocab] = kinds
@@ -162,28 +170,69 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
     }
 
 
-def _odd_behind(
-    odd: npt.NDArray[np.int64], parents: npt.NDArray[np.int64], right: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """For every token a the odd tokens with a left end that it merges with: `list[first[a] : first[a + 1]]`."""
-    n = len(parents)
+def _check_odd(n: int) -> None:
+    if n > MOST_ODD:
+        raise VocabularyError(
+            "canonical masks are not built for this vocabulary: too many tokens are made before their parts",
+            help="compile without canonical=True",
+        )
+
+
+def _pairs_of_odd(odd: Tokens, parents: Tokens, right: Tokens) -> tuple[Tokens, Tokens, Tokens]:
+    """All merges with a left end of an odd token: what each makes, that token, what the left end is merged to in it.
+
+    The last is -1 where the left end is the token itself.
+    """
     by_right = np.argsort(right, kind="stable")
-    first_of = np.searchsorted(right[by_right], np.arange(n + 1))
-    pairs = np.zeros(0, np.int64)
-    spine = odd
+    first_of = np.searchsorted(right[by_right], np.arange(len(parents) + 1))
+    made, refused, parent = ([np.zeros(0, np.int64)] for _ in range(3))
+    spine, above, n_found = odd, np.full(len(odd), -1), 0
     while len(odd):
         counts = first_of[spine + 1] - first_of[spine]
-        if len(pairs) + counts.sum() > MOST_ODD:
-            raise VocabularyError(
-                "canonical masks are not built for this vocabulary: too many tokens are made before their parts",
-                help="compile without canonical=True",
-            )
+        n_found += int(counts.sum())
+        _check_odd(n_found)
         places = np.repeat(first_of[spine] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        found = parents[by_right[places]] * n + np.repeat(odd, counts)
-        pairs = np.unique(np.concatenate((pairs, found)))
-        odd, spine = odd[parents[spine] >= 0], parents[spine][parents[spine] >= 0]
-    first = np.searchsorted(pairs, np.arange(n + 1) * n).astype(np.int32)
-    return first, (pairs % n).astype(np.int32)
+        made.append(by_right[places])
+        refused.append(np.repeat(odd, counts))
+        parent.append(np.repeat(above, counts))
+        goes_on = parents[spine] >= 0
+        odd, above, spine = odd[goes_on], spine[goes_on], parents[spine[goes_on]]
+    return np.concatenate(made), np.concatenate(refused), np.concatenate(parent)
+
+
+def _below(root: int, tokens: Tokens, parents: Tokens) -> Tokens:
+    """For tokens with `root` at the left end what it is merged to in each, -1 in itself."""
+    spine, found = tokens.copy(), np.full(len(tokens), -1)
+    while (spine != root).any():
+        found = np.where(spine != root, spine, found)
+        spine = np.where(spine != root, parents[spine], spine)
+    return found
+
+
+def _intervals(
+    made: Tokens, refused: Tokens, parent: Tokens, made_of: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """For every token a the merges with it: int32[n + 1] first, int32[m, 3] (token that is refused, low, high).
+
+    With a at the right end, merged to p there, `are_compatible` (kernels/bpe_pairs.py) comes to the merge of a and a
+    left end b, merged to q in the other token, if q is undone before a and p before b; and the limit is that of the
+    earlier one of p and q. So the merge happens if low < time(p) <= high.
+    """
+    forever = bpe_pairs.NO_LIMIT
+    left, right, rank, time, limit = (
+        made_of[:, at // 4].astype(np.int64)
+        for at in (0, bpe_pairs.RIGHT, bpe_pairs.RANK, bpe_pairs.TIME, bpe_pairs.RIGHT_LIMIT)
+    )
+    time_above = np.where(parent < 0, forever, time[parent])
+    limit_above = np.where(parent < 0, forever, limit[parent])
+    low = np.maximum(time[right[made]], rank[made])
+    wins = rank[made] < limit_above  # where q is the earlier one
+    high = np.where(wins, forever, time_above)
+    low = np.where(wins, np.minimum(low, time_above), low)
+    happens = (time[left[made]] <= time_above) & (low < high)
+    order = np.flatnonzero(happens)[np.argsort(left[made[happens]], kind="stable")]
+    first = np.searchsorted(left[made[order]], np.arange(len(made_of) + 1)).astype(np.int32)
+    return first, np.stack((refused, low, high), axis=1)[order].astype(np.int32)
 
 
 def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8]) -> Slots:

@@ -12,9 +12,10 @@ half. The children of b are ordered by when they are made, the last first; so th
 end of the run. And the merges (a, b) are the children of a in the same forest, the first at the end.
 
 All of that is so where a token is made after its parts. Tokens that are not (bpe_pairs.py: Llama 3 has 90) come last
-among the children. They and those with such a token on the left spine are *odd*: of each it is known which tokens merge
-with one on its spine, and it is asked for where L has one of these. So are asked one by one all that a merge to an odd
-token might refuse, and all behind an L with such a token on the right spine.
+among the children. They and those with such a token on the left spine are *odd*, as are merges that make them or
+tokens that are not made after their parts: of all these merges, for each a, the list ODD has every R that one refuses,
+and between which times a has to be merged in L for that. Where L itself has such a token on the right spine, all tokens
+behind it are asked for one by one.
 
 In: the table of split states. Out: tokens. Cost: 10 ns a run and 1 ns a token of it; the forest 20 ms.
 """
@@ -24,7 +25,6 @@ from __future__ import annotations
 from .bpe_pairs import BYTE_TIME, LEFT_LIMIT, MADE_BYTES, NO_LIMIT, RANK, RIGHT, TIME, are_compatible
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_slots import (
-    ASK_EACH,
     BREAKS,
     CHILD_FIRST,
     CHILD_RANKS,
@@ -34,6 +34,7 @@ from .canonical_slots import (
     FIRST,
     FOLLOWS,
     KINDS,
+    NO_RUN,
     ODD,
     ODD_FIRST,
     ODD_KIND,
@@ -55,6 +56,7 @@ ANY_SPLIT = -1
 NO_EFFECT = 0  # as a compatible one: it may stand there as well, or never may
 PAIR = 1  # it may not stand there
 MIXED = 2  # it leads to another split state
+ODD_FIELDS = 3  # of ODD: the token, times low and high: refused where low < time <= high
 MEMO_PAIRS = 1 << 13  # pairs that were asked for last: grammars have the same keys
 
 
@@ -119,24 +121,35 @@ def effect_of(canon, split, kind):
 
 
 @kernel
-def _add_asked(canon, split, left, right, n):
-    """Add the run of a single token if it is incompatible, and it matters; returns how many runs there are."""
-    never_inline()
-    if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon[KINDS] + right * 2)) == NO_EFFECT:
+def _add_one(canon, split, token, n):
+    """Add the run of a single incompatible token, if it matters; returns how many runs there are."""
+    if split != ANY_SPLIT and effect_of(canon, split, load_u16(canon[KINDS] + token * 2)) == NO_EFFECT:
         return n
-    if is_fitting(canon, left, right):
-        return n
-    return _add_run(canon, n, -1 - load_i32(canon[FIRST] + right * 4), 0)
+    return _add_run(canon, n, -1 - load_i32(canon[FIRST] + token * 4), 0)
 
 
 @kernel
-def _add_odd(canon, split, token, n):
-    """Add the odd tokens that may not stand behind `token`, one by one; returns how many runs there are."""
+def _add_odd(canon, split, spine, limit, n):
+    """Add what odd merges with a token refuse that is merged at a time itself; returns how many runs there are."""
+    for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
+        entry = canon[ODD] + i * ODD_FIELDS * 4
+        if load_i32(entry + 4) < limit <= load_i32(entry + 8):
+            n = _add_one(canon, split, load_i32(entry), n)
+    return n
+
+
+@kernel
+def _ask_each(canon, split, left, n):
+    """Add all tokens that may not stand behind one, asked for one by one; returns how many runs there are."""
     never_inline()
-    made_of, spine = as_table(canon[ENCODER])[MADE_OF], token
+    made_of, spine = as_table(canon[ENCODER])[MADE_OF], left
     while True:
-        for i in range(load_i32(canon[ODD_FIRST] + spine * 4), load_i32(canon[ODD_FIRST] + spine * 4 + 4)):
-            n = _add_asked(canon, split, token, load_i32(canon[ODD] + i * 4), n)
+        for i in range(load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)):
+            right = load_i32(made_of + load_i32(canon[CHILDREN] + i * 4) * MADE_BYTES + RIGHT)
+            for j in range(load_i32(canon[FIRST] + right * 4), load_i32(canon[END] + right * 4)):
+                token = load_i32(canon[ORDER] + j * 4)
+                if not is_fitting(canon, left, token):
+                    n = _add_one(canon, split, token, n)
         entry = made_of + spine * MADE_BYTES
         if load_i32(entry + TIME) == BYTE_TIME:
             return n
@@ -147,42 +160,35 @@ def _add_odd(canon, split, token, n):
 def list_runs(canon, split, token):
     """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
 
-    Of those that are asked for one by one only such that matter behind a split state, if it is not ANY_SPLIT.
+    Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
 
     A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
     merging makes.
     """
     never_inline()
     made_of = as_table(canon[ENCODER])[MADE_OF]
-    spine, is_odd = token, False
-    while load_i32(made_of + spine * MADE_BYTES + TIME) != BYTE_TIME:
-        entry = made_of + spine * MADE_BYTES
-        is_odd = is_odd or load_i32(entry + TIME) != load_i32(entry + RANK)
-        spine = load_i32(entry + RIGHT)
-    n = 0
-    spine, limit = token, NO_LIMIT
+    n, spine, limit = 0, token, NO_LIMIT
     while True:
+        entry = made_of + spine * MADE_BYTES
+        time = load_i32(entry + TIME)
+        if time != BYTE_TIME and time != load_i32(entry + RANK):
+            return _ask_each(canon, split, token, 0)
         low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
         runs = ensure(canon, RUNS, (n + high - low) * 8)
         for i in range(high - 1, low - 1, -1):
             first = load_i32(canon[RUN_FIRST] + i * 4)
-            if first != ASK_EACH and not is_odd:
-                if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
-                    break
-                store_i32(runs + n * 8, first)
-                store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
-                n += 1
+            if first == NO_RUN:
                 continue
-            right = load_i32(made_of + load_i32(canon[CHILDREN] + i * 4) * MADE_BYTES + RIGHT)
-            for j in range(load_i32(canon[FIRST] + right * 4), load_i32(canon[END] + right * 4)):
-                n = _add_asked(canon, split, token, load_i32(canon[ORDER] + j * 4), n)
-            runs = ensure(canon, RUNS, (n + i - low) * 8)
-        entry = made_of + spine * MADE_BYTES
-        if load_i32(entry + TIME) == BYTE_TIME:
-            break
+            if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
+                break
+            store_i32(runs + n * 8, first)
+            store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
+            n += 1
+        n = _add_odd(canon, split, spine, limit, n)
+        if time == BYTE_TIME:
+            return n
         limit = load_i32(entry + LEFT_LIMIT)
         spine = load_i32(entry + RIGHT)
-    return _add_odd(canon, split, token, n)
 
 
 @door("int64(int64, int64, int64, int32[::1])", group="canonical")

@@ -62,15 +62,15 @@ LONGEST = N_OPEN + 1  # bytes of the longest token
 CHILD_FIRST = LONGEST + 1  # int32[n + 2]: the children of token t lie from entry t + 1 on
 CHILDREN = CHILD_FIRST + 1  # int32: tokens, of each parent
 CHILD_RANKS = CHILDREN + 1  # int32: of each the rank
-RUN_FIRST = CHILD_RANKS + 1  # int32: of each the run that its merge refuses; ASK_EACH: not made after its parts
+RUN_FIRST = CHILD_RANKS + 1  # int32: of each the run that its merge refuses; NO_RUN: not made after its parts
 RUN_END = RUN_FIRST + 1
 FIRST = RUN_END + 1  # int32[n]: the tree below a token in ORDER
 END = FIRST + 1
 ORDER = END + 1  # int32[n]: tokens
 ORDER_KINDS = ORDER + 1  # int32[n]: kinds of these, + ODD_KIND
 N_ORDER = ORDER_KINDS + 1  # n
-ODD = N_ORDER + 1  # int32: odd tokens
-ODD_FIRST = ODD + 1  # int32[n + 1]: those with one on the left spine that token t merges with lie from entry t on
+ODD = N_ORDER + 1  # int32[m, ODD_FIELDS]: what odd merges refuse, see canonical_pairs.py
+ODD_FIRST = ODD + 1  # int32[n + 1]: those of the merges with token t lie from entry t on
 
 # --- words that are tokens (canonical_chains.py)
 N_CHAINS = ODD_FIRST + 1
@@ -123,7 +123,7 @@ PAIR_MEMO = SAFE_INSIDE + 1  # int64[MEMO_PAIRS], see canonical_pairs.py
 
 N_CANON_SLOTS = PAIR_MEMO + 1
 
-ASK_EACH = -1
+NO_RUN = -1
 ODD_KIND = 1 << 16
 
 CANON_BLOCKS = (
