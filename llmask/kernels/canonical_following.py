@@ -7,23 +7,26 @@ the others are listed in the order of the runs, in RANKS:
     int32[n + 1]    the same of mixed tokens, which may follow in another split state than if they were compatible
     these tokens, first those, then the mixed ones
 
-so that a run is a range of that list, and nothing is asked of its tokens. Whoever asks first, or second, for a split
-state and a last token gets ranges, some hundred bytes; who asks again gets a mask of 16 KB, in which their tokens (some
-thousands) need not be cleared each time: of texts that are free most pairs come once or twice.
+so that a run is a range of that list, and nothing is asked of its tokens. There may be thousands of these. Most are
+refused by merges with the last byte, which all tokens have in common that end with it: they refuse the runs of that
+byte's first merges, only how many differs. So after every STRIDE tokens of its runs there is a *base*, a mask without
+those up to there (16 KB each, made when asked for), and only the runs behind a base remain ranges.
 
 In: the table of split states. Out: lists and masks in TOKENS, of the first 64 MB for all grammars of the store.
-Cost: 10 ns a run, once; as a mask 1 ns a token, once.
+Cost: 10 ns a run, once; a base 1 ns a token, once.
 """
 
 from __future__ import annotations
 
-from .canonical_fill import clear_listed, clear_ranges
+from .canonical_fill import clear_listed
 from .canonical_pairs import MIXED, PAIR, effect_of, list_runs
 from .canonical_slots import (
+    BYTE_RUNS,
     DOUBTFUL,
     FIRST,
     FOLLOWING,
     FOUND,
+    LAST_BYTE,
     N_DOUBTFUL,
     N_FOUND,
     N_ORDER,
@@ -36,16 +39,15 @@ from .canonical_slots import (
     SHARED_BYTES,
 )
 from .grammar_slots import N_TOKENS, TOKENS
-from .interning import map_change, map_get, map_put
+from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
 from .store_slots import N_WORDS
 from .token_lists import append
 
-AS_MASK = -1  # ranges
-HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, how often they were asked for
-ASKED_BEFORE = 2  # a mask is made for those who ask later
-MOST_PAIRS = 400  # clearing so many bits takes as long as combining all words
+HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, the base
+NO_BASE = -1
+STRIDE = 512  # tokens between two bases
 
 
 @kernel
@@ -107,49 +109,61 @@ def _enter_mixed(canon, ranks, n_runs):
 
 
 @kernel
-def mask_of(following):
-    """Address of the mask of tokens that `find_following` found AS_MASK."""
-    return following + (HEAD_BYTES + 4 * load_i32(following) + 7) // 8 * 8
+def base_of(canon, split, following):
+    """Address of the mask of what may follow a split state, from which pairs and ranges are to be taken."""
+    base = load_i32(following + 12)
+    return load_i64(canon[FOLLOWING] + split * 8) if base == NO_BASE else block(canon, TOKENS) + base * 4
 
 
 @kernel
-def _as_mask(store, canon, key, position, split, ranked):
-    """What was found for a key before, from now on as a mask where that is faster."""
-    following = block(canon, TOKENS) + position * 4
-    n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
-    pairs = following + HEAD_BYTES + n_mixed * 4
-    ranges = pairs + n_pairs * 4
-    n_asked, n = load_i32(following + 12), 0
-    store_i32(following + 12, n_asked + 1)
-    if n_ranges == AS_MASK or n_asked < ASKED_BEFORE:
-        return following
-    for i in range(n_ranges):
-        n += load_i32(ranges + i * 8 + 4) - load_i32(ranges + i * 8)
-    if n <= MOST_PAIRS or canon[BYTES_USED] > canon[SHARED_BYTES]:
-        return following
-    n_bytes = (store[N_WORDS] + 1) // 2 * 8
-    fresh = (canon[N_TOKENS] + 1) & -2
-    canon[N_TOKENS] = fresh + (HEAD_BYTES + 4 * n_mixed + 7) // 8 * 2 + n_bytes // 4
-    address = ensure(canon, TOKENS, canon[N_TOKENS] * 4) + fresh * 4
-    store_i32(address, n_mixed)
-    store_i32(address + 4, 0)
-    store_i32(address + 8, AS_MASK)
-    store_i32(address + 12, n_asked)
-    copy_bytes(address + HEAD_BYTES, following + HEAD_BYTES, n_mixed * 4)
-    words = mask_of(address)
-    copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_bytes)
-    clear_listed(words, pairs, n_pairs)
-    clear_ranges(words, ranked, ranges, n_ranges)
-    map_change(canon, PAIR_LISTS, key, fresh)
-    return address
+def _make_base(store, canon, split, ranks, first, end):
+    """The mask of what may follow a split state without the runs from `first` to `end`: its place in TOKENS."""
+    never_inline()
+    n_words = (store[N_WORDS] + 1) & -2
+    position = (canon[N_TOKENS] + 1) & -2
+    canon[N_TOKENS] = position + n_words
+    words = ensure(canon, TOKENS, canon[N_TOKENS] * 4) + position * 4
+    copy_bytes(words, load_i64(canon[FOLLOWING] + split * 8), n_words * 4)
+    ranked = ranked_of(canon, ranks)
+    for i in range(first, end):
+        run = canon[RUNS] + i * 8
+        low, high = load_i32(ranks + load_i32(run) * 4), load_i32(ranks + load_i32(run + 4) * 4)
+        clear_listed(words, ranked + low * 4, high - low)
+    return position
+
+
+@kernel
+def _find_base(store, canon, split, ranks, n_runs):
+    """Place of the base for the runs of the last byte, or NO_BASE; these are then cut to those that remain."""
+    never_inline()
+    first, end, n, stride = canon[BYTE_RUNS], canon[BYTE_RUNS], 0, STRIDE
+    for i in range(first, n_runs):
+        run = canon[RUNS] + i * 8
+        if load_i32(run) < 0:
+            break
+        n += load_i32(ranks + load_i32(run + 4) * 4) - load_i32(ranks + load_i32(run) * 4)
+        if n >= stride:
+            end, stride = i + 1, n // STRIDE * STRIDE + STRIDE
+    if end == first:
+        return NO_BASE
+    key = (end - first) << 40 | split << 21 | canon[LAST_BYTE]
+    base = map_get(canon, PAIR_LISTS, key)
+    if base < 0:
+        if canon[BYTES_USED] > canon[SHARED_BYTES]:
+            return NO_BASE
+        base = _make_base(store, canon, split, ranks, first, end)
+        map_put(canon, PAIR_LISTS, key, base)
+    for i in range(first, end):
+        store_i32(canon[RUNS] + i * 8 + 4, load_i32(canon[RUNS] + i * 8))
+    return base
 
 
 @kernel
 def find_following(store, grammar, canon, split, before):
-    """Address of (n mixed, n pairs, n ranges, n asked, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
+    """Address of (n mixed, n pairs, n ranges, base, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
 
-    Pairs and ranges may not follow, mixed tokens may in another split state than if they were compatible; some come
-    twice. For AS_MASK ranges there is a mask of what may follow (`mask_of`).
+    Pairs and ranges may not follow (what else may not see `base_of`), mixed tokens may in another split state than if
+    they were compatible; some come twice.
     0: the split state's RANKS are missing.
     """
     never_inline()
@@ -157,7 +171,7 @@ def find_following(store, grammar, canon, split, before):
     known = map_get(canon, PAIR_LISTS, key)
     ranks = load_i64(canon[RANKS] + split * 8)
     if known >= 0:
-        return _as_mask(store, canon, key, known, split, ranked_of(canon, ranks))
+        return block(canon, TOKENS) + known * 4
     if ranks == 0:
         canon[REPORT] = split
         return 0
@@ -169,13 +183,14 @@ def find_following(store, grammar, canon, split, before):
             kind = load_i32(canon[ORDER_KINDS] + place * 4) & 0xFFFF
             _enter(canon, effect_of(canon, split, kind), load_i32(canon[ORDER] + place * 4))
     _enter_mixed(canon, ranks, n_runs)
+    base = _find_base(store, canon, split, ranks, n_runs)
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]
     owner = canon if is_shared else grammar
     position = owner[N_TOKENS]
     append(owner, TOKENS, N_TOKENS, canon[N_DOUBTFUL])
     append(owner, TOKENS, N_TOKENS, canon[N_FOUND])
     append(owner, TOKENS, N_TOKENS, 0)
-    append(owner, TOKENS, N_TOKENS, 1)
+    append(owner, TOKENS, N_TOKENS, base)
     for i in range(canon[N_DOUBTFUL]):
         append(owner, TOKENS, N_TOKENS, load_i32(block(canon, DOUBTFUL) + i * 4))
     for i in range(canon[N_FOUND]):

@@ -26,6 +26,7 @@ from .bpe_pairs import BYTE_TIME, LEFT_LIMIT, MADE_BYTES, NO_LIMIT, RANK, RIGHT,
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_slots import (
     BREAKS,
+    BYTE_RUNS,
     CHILD_FIRST,
     CHILD_RANKS,
     CHILDREN,
@@ -34,6 +35,7 @@ from .canonical_slots import (
     FIRST,
     FOLLOWS,
     KINDS,
+    LAST_BYTE,
     NO_RUN,
     ODD,
     ODD_FIRST,
@@ -162,8 +164,8 @@ def list_runs(canon, split, token):
 
     Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
 
-    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
-    merging makes.
+    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. From BYTE_RUNS on they
+    are of merges with LAST_BYTE. `token` is one that merging makes.
     """
     never_inline()
     made_of = as_table(canon[ENCODER])[MADE_OF]
@@ -172,9 +174,11 @@ def list_runs(canon, split, token):
         entry = made_of + spine * MADE_BYTES
         time = load_i32(entry + TIME)
         if time != BYTE_TIME and time != load_i32(entry + RANK):
-            return _ask_each(canon, split, token, 0)
+            n = canon[BYTE_RUNS] = _ask_each(canon, split, token, 0)
+            return n
         low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
         runs = ensure(canon, RUNS, (n + high - low) * 8)
+        canon[BYTE_RUNS], canon[LAST_BYTE] = n, spine
         for i in range(high - 1, low - 1, -1):
             first = load_i32(canon[RUN_FIRST] + i * 4)
             if first == NO_RUN:

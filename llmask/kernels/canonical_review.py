@@ -37,7 +37,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import AS_MASK, HEAD_BYTES, find_following, is_ranged, mask_of, ranked_of
+from .canonical_following import HEAD_BYTES, base_of, find_following, is_ranged, ranked_of
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
@@ -236,8 +236,7 @@ def _review_long(store, grammar, canon, position):
         mixed = following + HEAD_BYTES
         pairs = mixed + n_mixed * 4
         ranges = pairs + n_pairs * 4
-        if n_ranges == AS_MASK:
-            words, n_ranges = mask_of(following), 0
+        words = base_of(canon, split, following)
     removed = find_removed(store, grammar, canon, configuration, split)
     if removed == 0:
         return _missing(store, grammar)

@@ -113,7 +113,9 @@ LEVELS = SEEN + 1  # int64[MOST_DEPTH + 3]
 FULL = LEVELS + 1
 TIERS = FULL + 1  # int64[..., 3]
 RUNS = TIERS + 1  # int32[..., 2]
-ROOM = RUNS + 1  # bytes
+BYTE_RUNS = RUNS + 1  # see list_runs in canonical_pairs.py
+LAST_BYTE = BYTE_RUNS + 1
+ROOM = LAST_BYTE + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
 
