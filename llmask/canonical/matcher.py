@@ -18,7 +18,6 @@ from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_MAY_END, CELL_POSITI
 from ..kernels.canonical_positions import show_position, take_known
 from ..kernels.configurations import REFUSED
 from ..kernels.lexer_states import MISS
-from ..kernels.shared_batch import CELL_CONFIGURATION
 from ..matcher import Matcher
 from .review import run
 
@@ -76,13 +75,13 @@ class CanonicalMatcher(Matcher):
         except OverflowError:  # no token has a number of more than 63 bits
             return False
         if reached == MISS:
-            if not 0 <= token < self._store.tokenizer.vocab_size:
-                return False
-            self._make_room()
-            before, cell = self._positions[-1], self._cell_address
-            reached = run(self._generation, self._store, engine.STEP_CANONICAL, before, token, cell)
-            if reached != REFUSED:
-                reached = self._cell[CELL_CONFIGURATION]
+            generation = self._generation
+            if generation.table.bytes_used > generation.room:
+                self._make_room()
+                generation = self._generation
+            reached = run(
+                generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token, self._cell_address
+            )
         if reached == REFUSED:
             return False
         self._history.push(token, reached)

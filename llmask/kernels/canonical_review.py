@@ -16,7 +16,7 @@ In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 u
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, goes_on, split_after
+from .canonical_chains import NO_CHAIN, chain_after, goes_on, look_up, split_after
 from .canonical_consider import consider_again, consider_all
 from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
@@ -311,7 +311,10 @@ def next_position(store, grammar, canon, position, token):
         if not _allows(grammar, canon, position, token):
             return REFUSED
         reached = take_token(store, grammar, configuration, token)
-        after = split_after(canon, split, before, chain, token)
+        after = look_up(canon, FOLLOWS, split, token)
+        is_cut = position_field(grammar, position, P_FILTER) == NO_FILTER
+        if is_cut or chain & 1 != 0 or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
+            after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
         chain = NO_CHAIN if after == REFUSED_SPLIT else chain_after(canon, split, chain, token)
         split = canon[START] if after == REFUSED_SPLIT else after  # only where the grammatical mask stands
         before = NO_TOKEN if after == REFUSED_SPLIT else token

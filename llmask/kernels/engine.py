@@ -144,7 +144,8 @@ MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slice
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 PLACE_CANONICAL = 39  # a: configuration             -> position there behind a special token
 REVIEW = 40  # a: position                         -> DONE or what is missing, see canonical_review.py
-STEP_CANONICAL = 41  # a: position, b: token, c: cell that shows the position, or 0 -> it, REFUSED, or what is missing
+# a: position, b: token, c: cell that is to show the position behind it, or 0
+STEP_CANONICAL = 41  # -> that position, with a cell its configuration; REFUSED, or what is missing
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 # from FIRST_FINISHING on: see finishing.py
 
@@ -260,7 +261,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == STEP_CANONICAL:
         result = step_and_review(store, grammar, as_table(grammar[CANON]), a, b)
         if result >= 0 and c != 0 and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
-            show(grammar, c, result)
+            result = show(grammar, c, result)
     elif operation == REVIEW:
         result = review(store, grammar, as_table(grammar[CANON]), a)
     elif operation == PLACE_CANONICAL:
