@@ -160,10 +160,11 @@ def _follow_all(store, canon, state):
     """
     pairs, levels = ensure(canon, PAIRS, (MOST_PAIRS + 2) * 8), ensure(canon, LEVELS, (MOST_DEPTH + 3) * 8)
     fill_bytes(ensure(canon, SEEN, N_SEEN * 8), N_SEEN * 8, 0)
-    is_costly = _is_costly(store, state)
-    most, most_nodes = COSTLY_PAIRS if is_costly else MOST_PAIRS, store[N_NODES] + (0 if is_costly else MOST_NODES)
+    most, most_nodes = MOST_PAIRS, store[N_NODES] + MOST_NODES
     if state_field(store, state, S_WALKED) != 0:
         most_nodes = 0
+    elif _is_costly(store, state):
+        most, most_nodes = COSTLY_PAIRS, store[N_NODES]
     store_i64(pairs, state << 4)  # entered again if bytes lead back
     store_i64(levels, 1)
     first, n, depth, n_full = 0, 1, 0, ANY_LENGTH
