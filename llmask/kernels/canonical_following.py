@@ -47,7 +47,7 @@ from .token_lists import append
 
 HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, the base
 NO_BASE = -1
-STRIDE = 512  # tokens between two bases
+STRIDE = 1024  # tokens between two bases
 
 
 @kernel
