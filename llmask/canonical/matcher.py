@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_MAY_END, CELL_POSITION
-from ..kernels.canonical_positions import show_position, take_known
+from ..kernels.canonical_positions import show_position
+from ..kernels.canonical_steps import take_known
 from ..kernels.configurations import REFUSED
 from ..kernels.lexer_states import MISS
 from ..matcher import Matcher

@@ -34,6 +34,7 @@ from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots, canonical_split, jit
 from ..kernels.canonical_descent import FRAME
 from ..kernels.canonical_fill import REFUSED_SPLIT
+from ..kernels.canonical_pairs import MEMO_PAIRS
 from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
 from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
@@ -171,6 +172,7 @@ class SplitStates:
         table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
         table.put(canonical_slots.WALK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
         table.put(canonical_slots.SEARCH_WALK, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
+        table.put(canonical_slots.PAIR_MEMO, np.zeros(MEMO_PAIRS, np.int64))  # readers write there without the lock
         slots = table.array
         for slot, array in self._slots.items():
             slots[slot] = array.ctypes.data

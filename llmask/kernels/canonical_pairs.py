@@ -50,7 +50,7 @@ from .canonical_slots import (
 )
 from .encoder_slots import MADE_OF
 from .jit import door, kernel, never_inline
-from .memory import as_table, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
+from .memory import as_table, block, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
 
 ANY_SPLIT = -1
@@ -96,7 +96,7 @@ def is_fitting(canon, left, right):
     if load_u8(reachable + left) == 0 or load_u8(reachable + right) == 0:
         return False
     key = (left << 21 | right) + 1
-    at = ensure(canon, PAIR_MEMO, MEMO_PAIRS * 8) + ((left * 31 + right) & (MEMO_PAIRS - 1)) * 8
+    at = block(canon, PAIR_MEMO) + ((left * 31 + right) & (MEMO_PAIRS - 1)) * 8
     known = load_i64(at)
     if known >> 1 != key:
         known = key << 1 | (1 if are_compatible(as_table(canon[ENCODER]), left, right) else 0)

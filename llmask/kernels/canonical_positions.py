@@ -3,20 +3,18 @@
     context     split state, last token, chain (canonical_chains.py)
     position    configuration, context; with it lies its mask, once that was asked for (canonical_review.py)
 
-What may follow is a function of the position, and so is the position after a token: it is remembered, and a known step
-is one look-up.
+What may follow is a function of the position, and so is the position after a token (canonical_steps.py). Positions are
+found by a key of the configuration and a hash of the context; where that is another one's, by the next key.
 
-In: a grammar's table. Out: positions; cells (canonical_fill.py). Cost: a known step 50 ns.
+In: a grammar's table. Out: positions; cells (canonical_fill.py). Cost: 50 ns.
 """
 
 from __future__ import annotations
 
 from .canonical_fill import ASK, CELL_FIELDS, CELL_FILTER, CELL_POSITION
-from .configurations import REFUSED
-from .grammar_slots import CONTEXTS, N_POSITIONS, POSITION_IDS, POSITIONS, STEPS
-from .interning import MAP_COUNT, map_get, map_put
+from .grammar_slots import N_POSITIONS, POSITION_IDS, POSITIONS
+from .interning import map_get, map_put, mix
 from .jit import door, kernel, never_inline
-from .lexer_states import MISS
 from .memory import as_table, block, copy_bytes, ensure, get_i64, load_acquire, load_i64, put_i64, store_i64
 from .shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 
@@ -28,6 +26,7 @@ P_SPLIT = CELL_FIELDS - CELL_CONFIGURATION
 P_BEFORE = P_SPLIT + 1
 P_CHAIN = P_BEFORE + 1
 POSITION_FIELDS = P_CHAIN + 1
+LOW_HALF = 0xFFFFFFFF
 
 
 @kernel
@@ -41,15 +40,32 @@ def put_position_field(grammar, position, name, value):
 
 
 @kernel
+def _find(grammar, configuration, split, before, chain):
+    """Number of a position, or a negative number, and its key."""
+    key = configuration << 32 | mix(mix(split, before), chain) & LOW_HALF
+    while True:
+        position = map_get(grammar, POSITION_IDS, key)
+        if position < 0 or (
+            position_field(grammar, position, P_SPLIT) == split
+            and position_field(grammar, position, P_BEFORE) == before
+            and position_field(grammar, position, P_CHAIN) == chain
+        ):
+            return position, key
+        key = key & ~LOW_HALF | (key + 1) & LOW_HALF
+
+
+@kernel
+def known_position(grammar, configuration, split, before, chain):
+    """Number of a position, or a negative number: there is none yet."""
+    position, _ = _find(grammar, configuration, split, before, chain)
+    return position
+
+
+@kernel
 def position_of(grammar, configuration, split, before, chain):
     """Number of a position; makes it."""
     never_inline()
-    key = (chain << 38) | ((before + 1) << 16) | split
-    context = map_get(grammar, CONTEXTS, key)
-    if context < 0:
-        context = grammar[CONTEXTS + MAP_COUNT]
-        map_put(grammar, CONTEXTS, key, context)
-    known = map_get(grammar, POSITION_IDS, (configuration << 32) | context)
+    known, key = _find(grammar, configuration, split, before, chain)
     if known >= 0:
         return known
     position = grammar[N_POSITIONS]
@@ -61,7 +77,7 @@ def position_of(grammar, configuration, split, before, chain):
     put_position_field(grammar, position, P_BEFORE, before)
     put_position_field(grammar, position, P_CHAIN, chain)
     grammar[N_POSITIONS] = position + 1
-    map_put(grammar, POSITION_IDS, (configuration << 32) | context, position)
+    map_put(grammar, POSITION_IDS, key, position)
     return position
 
 
@@ -79,13 +95,3 @@ def show(grammar, cell, position):
 def show_position(cell, position):
     """As `show`, for the grammar of the cell."""
     return show(as_table(load_i64(cell + 8 * CELL_GRAMMAR)), cell, position)
-
-
-@door("int64(int64, int64)", group="canonical")
-def take_known(cell, token):
-    """Have a cell say what is known of the position after a token; its configuration, REFUSED, or MISS: not known."""
-    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
-    if token < 0 or token >= 1 << 21:
-        return REFUSED
-    position = map_get(grammar, STEPS, (load_i64(cell + 8 * CELL_POSITION) << 21) | token)
-    return MISS if position < 0 else show(grammar, cell, position)

@@ -10,13 +10,13 @@ before, what may follow. Masks of many are taken out of the grammatical one:
 A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
 the text is taken to begin anew behind it.
 
-In: tables, a position. Out: its fields; the position after a token. Cost: 0.1 us a token of a short mask; a long one
+In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a long one
 1 us where its parts are known.
 """
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, goes_on, look_up, split_after
+from .canonical_chains import NO_CHAIN, goes_on
 from .canonical_consider import consider_again, consider_all
 from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
@@ -37,7 +37,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import HEAD_BYTES, base_of, find_following, is_ranged, ranked_of
+from .canonical_following import HEAD_BYTES, base_of, find_following, ranked_of
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed, inside_state
 from .canonical_positions import (
@@ -80,24 +80,19 @@ from .configurations import (
     C_N_NAMED,
     ENDED,
     OWN_MASK,
-    REFUSED,
     configuration_field,
 )
 from .constants import NO_TOKEN
-from .grammar_slots import POSITIONS, STEPS
-from .interning import map_get, map_put
+from .grammar_slots import POSITIONS
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, state_field
-from .listings import has_bytes
 from .masks import KIND_BITS, build_mask
-from .memory import EXCEEDED, block, get_i32, load_i32, load_i64, load_u8, store_release
+from .memory import block, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
-from .reading import take_token
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_WORDS
-from .store_slots import EOS, N_EOS, N_VOCAB
+from .store_slots import EOS, N_EOS
 from .token_lists import append
-from .trie_walk import has_bit
 
 # what the review answers
 DONE = 0
@@ -258,89 +253,6 @@ def _review_long(store, grammar, canon, position):
     _put(grammar, position, CELL_N_REMOVED, load_i32(removed + 4))
     _finish(grammar, position, FILTER, load_i64(canon[MAY_END] + split * 8), is_cut)
     return DONE
-
-
-@kernel
-def _is_in(tokens, n, token):
-    for i in range(n):
-        if load_i32(tokens + i * 4) == token:
-            return True
-    return False
-
-
-@kernel
-def _allows(grammar, canon, position, token):
-    """Whether a grammatical token is in the mask of a position that was reviewed."""
-    at = block(grammar, POSITIONS) + (position * POSITION_FIELDS - CELL_CONFIGURATION) * 8
-    kind = position_field(grammar, position, P_FILTER)
-    is_listed = _is_in(load_i64(at + 8 * CELL_PAIRS), load_i64(at + 8 * CELL_N_PAIRS), token)
-    if kind == NO_FILTER or kind == LIST:
-        return kind == NO_FILTER or is_listed
-    if is_listed or not has_bit(load_i64(at + 8 * CELL_WORDS), token):
-        return False
-    ranks = load_i64(canon[RANKS] + position_field(grammar, position, P_SPLIT) * 8)
-    if is_ranged(canon, ranks, token, load_i64(at + 8 * CELL_RANGES), load_i64(at + 8 * CELL_N_RANGES)):
-        return False
-    return not _is_in(load_i64(at + 8 * CELL_REMOVED), load_i64(at + 8 * CELL_N_REMOVED), token)
-
-
-@kernel
-def next_position(store, grammar, canon, position, token):
-    """The position after a token, REFUSED, or what is missing."""
-    never_inline()
-    key = (position << 21) | token
-    known = map_get(grammar, STEPS, key)
-    if known >= 0:
-        return known
-    missing = review(store, grammar, canon, position)
-    if missing != DONE:
-        return missing
-    configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    if configuration == ENDED or token >= store[N_VOCAB]:
-        return REFUSED
-    if not has_bytes(store, token):  # text on both sides of a special token is split by itself
-        if position_field(grammar, position, CELL_MAY_END - CELL_CONFIGURATION) == 0:
-            return REFUSED
-        reached = take_token(store, grammar, configuration, token)
-        if reached == REFUSED and _is_in(block(store, EOS), store[N_EOS], token):
-            reached = ENDED if configuration_field(grammar, configuration, C_ACCEPTS) != 0 else REFUSED
-        split, before, chain = canon[START], NO_TOKEN, NO_CHAIN
-    else:
-        if not _allows(grammar, canon, position, token):
-            return REFUSED
-        reached = take_token(store, grammar, configuration, token)
-        after = look_up(canon, FOLLOWS, split, token)
-        is_cut = position_field(grammar, position, P_FILTER) == NO_FILTER
-        if is_cut or chain & 1 != 0 or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
-            after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
-        chain = NO_CHAIN if after == REFUSED_SPLIT else chain_after(canon, split, chain, token)
-        split = canon[START] if after == REFUSED_SPLIT else after  # only where the grammatical mask stands
-        before = NO_TOKEN if after == REFUSED_SPLIT else token
-    if has_stopped(store, grammar):
-        return STOPPED
-    if reached < 0:
-        return REFUSED
-    found = position_of(grammar, reached, split, before, chain)
-    if has_stopped(store, grammar):
-        return STOPPED
-    map_put(grammar, STEPS, key, found)
-    return found
-
-
-@kernel
-def step_and_review(store, grammar, canon, position, token):
-    """As `next_position`; the mask there, which comes next as a rule, is found at once.
-
-    What stops that stops a matcher when it asks for the mask.
-    """
-    never_inline()
-    found = next_position(store, grammar, canon, position, token)
-    if found >= 0 and not has_stopped(store, grammar):
-        review(store, grammar, canon, found)
-        store[EXCEEDED] = grammar[EXCEEDED] = 0
-    return found
 
 
 @kernel

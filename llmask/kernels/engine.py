@@ -20,27 +20,22 @@ from __future__ import annotations
 
 from .automata import add_automaton
 from .canonical_positions import show
-from .canonical_review import first_position, review, step_and_review
+from .canonical_review import first_position, review
+from .canonical_steps import step_and_review
 from .configurations import (
     C_ACCEPTS,
     C_NAMING,
-    C_PLACE,
-    C_STATE,
     ENDED,
     REFUSED,
     configuration_field,
     first_configuration,
     init_configurations,
-    known_after_token,
-    known_configuration,
-    known_step,
-    pack,
 )
 from .derivatives import derivative, matches
 from .emptiness import is_empty
 from .extensions import extensions
 from .finishing import FIRST_FINISHING, finish
-from .grammar_slots import CANON, NAMES_TOKENS, VARIANTS
+from .grammar_slots import CANON, VARIANTS
 from .hot_rows import forget_hot_rows
 from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
 from .jit import door, kernel, never_inline
@@ -55,15 +50,13 @@ from .memory import (
     ensure,
     free_block,
     free_retired,
-    get_i32,
     get_i64,
-    get_u8,
     load_i64,
     store_i64,
 )
 from .node_table import NULLABLE, add_flag, has_flag, push
 from .openness import is_open
-from .reading import live_bytes, take_bytes, take_token, walk_all
+from .reading import known_after, live_bytes, take_bytes, take_token, walk_all
 from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
 from .regions import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 from .rule_tables import load_rules
@@ -96,13 +89,11 @@ from .store_slots import (
     SEARCHED,
     STATE_KEYS,
     STATES_PER_CALL,
-    TOKEN_DATA,
-    TOKEN_OFFSETS,
     TOKEN_SETS,
     WALKED,
 )
 from .texts import init_texts
-from .token_sets import NAMES_ORDINARY, named_ranges
+from .token_sets import named_ranges
 from .variants import DERIVES_NOTHING, init_sets, is_productive, late_key
 from .word_lists import make_words
 
@@ -318,23 +309,7 @@ def accept(cell, token):
     configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
     if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
         return REFUSED
-    offsets = block(store, TOKEN_OFFSETS)
-    first = get_i32(offsets, token)
-    end = get_i32(offsets, token + 1)
-    if first == end or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
-        reached = known_after_token(store, grammar, configuration, token)
-        if first == end or reached != REFUSED:
-            return reached
-    data = block(store, TOKEN_DATA)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
-    for i in range(first, end):
-        packed = known_step(store, grammar, place, state, get_u8(data, i))
-        if packed < 0:
-            return packed
-        place = packed >> 32
-        state = packed & 0xFFFFFFFF
-    return known_configuration(grammar, pack(place, state))
+    return known_after(store, grammar, configuration, token)
 
 
 @door("int64(int64, int64)", group="engine")

@@ -106,12 +106,10 @@ VERDICTS = ENDS_OF_TEXT + 3  # map: end, split state, token -> verdict
 TOKENS = VERDICTS + 3  # int32[...]: lists of tokens
 N_TOKENS = TOKENS + 1
 CANON = N_TOKENS + 1  # address of the table of split states, 0 = masks are grammatical
-CONTEXTS = CANON + 1  # map: split state, last token, chain -> context
-POSITION_IDS = CONTEXTS + 3  # map: configuration, context -> position
+POSITION_IDS = CANON + 1  # map: configuration, hash of a context -> position
 POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical_positions.py
 N_POSITIONS = POSITIONS + 1
-STEPS = N_POSITIONS + 1  # map: position, token -> position
-LISTED = STEPS + 3  # map: configuration -> its crossing tokens with where they lead, in TOKENS, see listings.py
+LISTED = N_POSITIONS + 1  # map: configuration -> its crossing tokens with where they lead, in TOKENS, see listings.py
 OF_BARE = LISTED + 3  # map: configuration of a bare row, split state -> what all records answer, in TOKENS
 REMOVED = OF_BARE + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
 
@@ -142,7 +140,7 @@ GRAMMAR_BLOCKS = (
     *(CONFIGURATIONS, CROSSING, CROSSING_ENDS, PATH_ENDS, NAMED, CROSSINGS, CROSSINGS + 1, CROSSINGS + 2, OWN_MASKS),
     WALK_FRAMES,
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(CONTEXTS, CONTEXTS + 1, POSITION_IDS, POSITION_IDS + 1, POSITIONS, STEPS, STEPS + 1),
+    *(POSITION_IDS, POSITION_IDS + 1, POSITIONS),
     *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),
     *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),

@@ -13,6 +13,9 @@ from .configurations import (
     after_token,
     configuration_field,
     configuration_of,
+    known_after_token,
+    known_configuration,
+    known_step,
     pack,
     step,
 )
@@ -67,6 +70,29 @@ def take_token(store, grammar, configuration, token):
         place = packed >> 32
         state = packed & 0xFFFFFFFF
     return configuration_of(store, grammar, pack(place, state))
+
+
+@kernel
+def known_after(store, grammar, configuration, token):
+    """As `take_token`, reading only, for a token of the vocabulary; MISS where something is not built yet."""
+    never_inline()
+    offsets = block(store, TOKEN_OFFSETS)
+    first = get_i32(offsets, token)
+    end = get_i32(offsets, token + 1)
+    if first == end or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+        reached = known_after_token(store, grammar, configuration, token)
+        if first == end or reached != REFUSED:
+            return reached
+    data = block(store, TOKEN_DATA)
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    for i in range(first, end):
+        packed = known_step(store, grammar, place, state, get_u8(data, i))
+        if packed < 0:
+            return packed
+        place = packed >> 32
+        state = packed & 0xFFFFFFFF
+    return known_configuration(grammar, pack(place, state))
 
 
 @kernel
