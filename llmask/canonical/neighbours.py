@@ -117,7 +117,7 @@ def _class_string(data: bytes, classes: npt.NDArray[np.uint8]) -> bytes | tuple[
     return classes[np.frombuffer(text.encode("utf-32-le"), np.uint32)].tobytes()
 
 
-def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
+def forest(encoder: BpeEncoder, kinds: Kinds, uses: npt.NDArray[np.uint8]) -> Slots:
     """The forest of left halves, and the runs of tokens that merges refuse: arrays by slot."""
     made_of = encoder.tables.get(encoder_slots.MADE_OF)
     right, rank, time, limit = (
@@ -141,7 +141,7 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
     is_odd = np.zeros(n, bool)
     for token in np.flatnonzero(is_late).tolist():
         is_odd[order[first[token] : end[token]]] = True
-    n_vocab = len(kinds)
+    n_vocab = len(uses)
     made, refused, parent = _pairs_of_odd(np.flatnonzero(is_odd[:n_vocab]), parents, right)
     for token in np.flatnonzero(is_late).tolist():
         tree = order[first[right[token]] : end[right[token]]].astype(np.int64)
@@ -151,8 +151,10 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
         _check_odd(len(made))
     odd_first, odd = _intervals(made, refused, parent, made_of)
     is_odd[n_vocab:] = True  # parts of merges that are no tokens: in no run, and any token may be asked in their place
+    continuing = np.flatnonzero((kinds.of_token < kinds.n_continuing) & (uses == MERGED))
+    continuing = continuing[np.argsort(first[continuing])]
     order_kinds = np.zeros(n, np.int32)
-    order_kinds[:n_vocab] = kinds
+    order_kinds[:n_vocab] = kinds.of_token
     order_kinds = (order_kinds + is_odd * canonical_slots.ODD_KIND)[order].astype(np.int32)
     order[order >= n_vocab] = np.flatnonzero(time[:n_vocab] != bpe_pairs.UNREACHED)[:1]
     return {
@@ -167,6 +169,7 @@ def forest(encoder: BpeEncoder, kinds: npt.NDArray[np.uint16]) -> Slots:
         canonical_slots.ORDER_KINDS: order_kinds,
         canonical_slots.ODD_FIRST: odd_first,
         canonical_slots.ODD: odd,
+        canonical_slots.CONTINUING: np.stack((first[continuing], kinds.of_token[continuing]), axis=1).astype(np.int32),
     }
 
 

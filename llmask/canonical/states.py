@@ -124,7 +124,7 @@ class SplitStates:
             canonical_slots.SPLITTER: self._splitter,
             **phase_slots(tokenizer),
             **self.kinds.slots(),
-            **forest(encoder, self.kinds.of_token),
+            **forest(encoder, self.kinds, self.uses),
             **chains(tokenizer, encoder, self.uses),
             canonical_slots.ENDS: self.ends,
             canonical_slots.MAY_END: self.may_end,
@@ -189,6 +189,7 @@ class SplitStates:
             (canonical_slots.N_NOT_PLAIN, len(self._slots[canonical_slots.NOT_PLAIN])),
             (canonical_slots.N_OPEN, len(self._slots[canonical_slots.OPEN])),
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
+            (canonical_slots.N_MERGED_CONTINUING, len(self._slots[canonical_slots.CONTINUING])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
             (canonical_slots.START, self.start),
         ):

@@ -18,10 +18,13 @@ from .canonical_ends import (
     is_bare,
     is_safe,
     names_ordinary,
+    safe_byte,
 )
 from .canonical_fill import REFUSED_SPLIT, clear_bit
 from .canonical_inside import verdict_inside
 from .canonical_lists import inside_state
+from .canonical_live import NO_BYTE
+from .canonical_pairs import find_fitting
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,
@@ -29,13 +32,17 @@ from .canonical_positions import (
     P_SPLIT,
     position_field,
 )
-from .canonical_search import verdict
+from .canonical_search import late_verdict, verdict
 from .canonical_slots import (
     AGAIN,
     BREAKS,
     DOUBTFUL,
+    FOLLOWS,
     FOUND,
+    KIND_FIRST,
+    KIND_TOKENS,
     MOST_CANDIDATES,
+    N_CONTINUING,
     N_DOUBTFUL,
     N_FOUND,
 )
@@ -61,7 +68,8 @@ from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MASK, S_MASK_KIND, S_N_TOKENS, state_field
 from .listings import after_first, end_at, listing_of, tokens_of
 from .masks import KIND_BITS
-from .memory import block, ensure, get_i32, get_i64, load_i32
+from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8
+from .raw import load_u16
 from .state_masks import MASK_WORDS
 from .store_slots import MASKS, N_WORDS, TOKEN_LISTS
 from .token_lists import append
@@ -116,6 +124,38 @@ def _consider_tokens(store, grammar, canon, position, tokens, n):
     result = FOLLOWS_ON
     for i in range(n):
         found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
+        result = max(result, found)
+    return result
+
+
+@kernel
+def consider_continuing(store, grammar, canon, position):
+    """Consider the tokens that begin inside of a character, behind a part of one; as `_consider_listing`."""
+    never_inline()
+    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    fits, result = find_fitting(canon, before), FOLLOWS_ON
+    follows, breaks = load_i64(canon[FOLLOWS] + split * 8), load_i64(canon[BREAKS] + split * 8)
+    safe_end, safe_after = REFUSED, 0  # most lead where the last one did
+    for kind in range(canon[N_CONTINUING]):
+        after = load_u16((follows if load_u8(fits + kind) != 0 else breaks) + kind * 2)
+        if after == REFUSED_SPLIT:
+            continue
+        token = load_i32(canon[KIND_TOKENS] + load_i32(canon[KIND_FIRST] + kind * 4) * 4)
+        end = after_first(store, grammar, configuration, token)
+        if end < 0:
+            continue
+        chain = chain_after(canon, split, position_field(grammar, position, P_CHAIN), token)
+        if chain & 1 == 0 and end == safe_end and after == safe_after:
+            append(canon, FOUND, N_FOUND, token)
+            continue
+        if chain & 1 == 0 and safe_byte(store, grammar, canon, end, after) != NO_BYTE:
+            safe_end, safe_after = end, after
+            append(canon, FOUND, N_FOUND, token)
+            continue
+        found = late_verdict(store, grammar, canon, grammar, end, after, token, chain)
+        if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
+            append(canon, FOUND, N_FOUND, token)
         result = max(result, found)
     return result
 

@@ -30,12 +30,16 @@ from .canonical_slots import (
     CHILD_FIRST,
     CHILD_RANKS,
     CHILDREN,
+    CONTINUING,
     ENCODER,
     END,
     FIRST,
+    FITS_BEHIND,
     FOLLOWS,
     KINDS,
     LAST_BYTE,
+    N_CONTINUING,
+    N_MERGED_CONTINUING,
     NO_RUN,
     ODD,
     ODD_FIRST,
@@ -50,7 +54,7 @@ from .canonical_slots import (
 )
 from .encoder_slots import MADE_OF
 from .jit import door, kernel, never_inline
-from .memory import as_table, block, ensure, load_i32, load_i64, load_u8, store_i32, store_i64
+from .memory import as_table, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i32, store_i64, store_u8
 from .raw import load_u16
 
 ANY_SPLIT = -1
@@ -227,6 +231,48 @@ def list_runs(canon, split, token):
             return n
         limit = load_i32(entry + LEFT_LIMIT)
         spine = load_i32(entry + RIGHT)
+
+
+@kernel
+def _first_from(continuing, n, place):
+    """How many of n entries of CONTINUING stand before a place in ORDER."""
+    low = 0
+    while low < n:
+        middle = (low + n) >> 1
+        if load_i32(continuing + middle * 8) < place:
+            low = middle + 1
+        else:
+            n = middle
+    return low
+
+
+@kernel
+def find_fitting(canon, before):
+    """Address of uint8[n]: of each kind of tokens that begin inside of a character, 1 where it fits behind a token.
+
+    `before` -1: the text begins.
+    """
+    never_inline()
+    n, continuing, n_kinds = canon[N_MERGED_CONTINUING], canon[CONTINUING], canon[N_CONTINUING]
+    fits = ensure(canon, FITS_BEHIND, n_kinds + 1)
+    fill_bytes(fits, n_kinds, 1 if before < 0 else 0)
+    if before < 0 or load_u8(canon[REACHABLE] + before) == 0:
+        return fits
+    for i in range(n):
+        store_u8(fits + load_i32(continuing + i * 8 + 4), 1)
+    for i in range(list_runs(canon, ANY_SPLIT, before)):
+        first, end = load_i32(canon[RUNS] + i * 8), load_i32(canon[RUNS] + i * 8 + 4)
+        if first < 0:
+            kind = load_i32(canon[ORDER_KINDS] + (-1 - first) * 4) & (ODD_KIND - 1)
+            if kind < n_kinds:
+                store_u8(fits + kind, 0)
+            continue
+        at = _first_from(continuing, n, first)
+        while at < n and load_i32(continuing + at * 8) < end:
+            if load_i32(canon[ORDER_KINDS] + load_i32(continuing + at * 8) * 4) < ODD_KIND:
+                store_u8(fits + load_i32(continuing + at * 8 + 4), 0)
+            at += 1
+    return fits
 
 
 @door("int64(int64, int64, int64, int32[::1])", group="canonical")

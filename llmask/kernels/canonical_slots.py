@@ -72,8 +72,11 @@ N_ORDER = ORDER_KINDS + 1  # n
 ODD = N_ORDER + 1  # int32[m, ODD_FIELDS]: what odd merges refuse, see canonical_pairs.py
 ODD_FIRST = ODD + 1  # int32[n + 1]: those of the merges with token t lie from entry t on
 
+CONTINUING = ODD_FIRST + 1  # int32[n, 2]: place in ORDER and kind of tokens that begin inside of a character, by place
+N_MERGED_CONTINUING = CONTINUING + 1  # n: those that merging makes
+
 # --- words that are tokens (canonical_chains.py)
-N_CHAINS = ODD_FIRST + 1
+N_CHAINS = N_MERGED_CONTINUING + 1
 CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token that begins such a word, or 0
 CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
@@ -113,7 +116,8 @@ LEVELS = SEEN + 1  # int64[MOST_DEPTH + 3]
 FULL = LEVELS + 1
 TIERS = FULL + 1  # int64[..., 3]
 RUNS = TIERS + 1  # int32[..., 2]
-BYTE_RUNS = RUNS + 1  # see list_runs in canonical_pairs.py
+FITS_BEHIND = RUNS + 1  # uint8[n]: of each kind of CONTINUING, 1 where it is compatible
+BYTE_RUNS = FITS_BEHIND + 1  # see list_runs in canonical_pairs.py
 LAST_BYTE = BYTE_RUNS + 1
 ROOM = LAST_BYTE + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
@@ -146,6 +150,7 @@ CANON_BLOCKS = (
         LEVELS,
         TIERS,
         RUNS,
+        FITS_BEHIND,
         ROOM,
         GROUPS,
         GROUP_OF,
