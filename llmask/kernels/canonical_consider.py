@@ -39,8 +39,8 @@ from .canonical_slots import (
     DOUBTFUL,
     FOLLOWS,
     FOUND,
-    KIND_FIRST,
-    KIND_TOKENS,
+    IS_PARTIAL,
+    KINDS,
     MOST_CANDIDATES,
     N_CONTINUING,
     N_DOUBTFUL,
@@ -76,6 +76,7 @@ from .token_lists import append
 from .trie_walk import has_bit, set_bit
 
 NOT_ASKED = -1  # in place of what certainly may come
+MANY_PARTS = 20  # tokens; for fewer those that are incompatible need not be listed
 
 
 @kernel
@@ -118,44 +119,48 @@ def _consider_listing(store, grammar, canon, position, configuration):
 
 
 @kernel
-def _consider_tokens(store, grammar, canon, position, tokens, n):
-    """Consider int32[n] tokens at an address; as `_consider_listing`."""
-    never_inline()
-    result = FOLLOWS_ON
-    for i in range(n):
-        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
-        result = max(result, found)
-    return result
-
-
-@kernel
-def consider_continuing(store, grammar, canon, position):
-    """Consider the tokens that begin inside of a character, behind a part of one; as `_consider_listing`."""
+def _consider_continuing(store, grammar, canon, position, tokens, n):
+    """As `_consider_tokens` behind a part of a character, which only tokens go on from that begin inside of one."""
     never_inline()
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
     configuration = position_field(grammar, position, P_CONFIGURATION)
     fits, result = find_fitting(canon, before), FOLLOWS_ON
     follows, breaks = load_i64(canon[FOLLOWS] + split * 8), load_i64(canon[BREAKS] + split * 8)
     safe_end, safe_after = REFUSED, 0  # most lead where the last one did
-    for kind in range(canon[N_CONTINUING]):
+    for i in range(n):
+        token = load_i32(tokens + i * 4)
+        kind = load_u16(canon[KINDS] + token * 2)
+        if kind >= canon[N_CONTINUING]:
+            continue
         after = load_u16((follows if load_u8(fits + kind) != 0 else breaks) + kind * 2)
         if after == REFUSED_SPLIT:
             continue
-        token = load_i32(canon[KIND_TOKENS] + load_i32(canon[KIND_FIRST] + kind * 4) * 4)
         end = after_first(store, grammar, configuration, token)
         if end < 0:
             continue
         chain = chain_after(canon, split, position_field(grammar, position, P_CHAIN), token)
-        if chain & 1 == 0 and end == safe_end and after == safe_after:
-            append(canon, FOUND, N_FOUND, token)
-            continue
-        if chain & 1 == 0 and safe_byte(store, grammar, canon, end, after) != NO_BYTE:
-            safe_end, safe_after = end, after
-            append(canon, FOUND, N_FOUND, token)
-            continue
-        found = late_verdict(store, grammar, canon, grammar, end, after, token, chain)
+        found = FOLLOWS_ON
+        if chain & 1 != 0 or end != safe_end or after != safe_after:
+            if chain & 1 == 0 and safe_byte(store, grammar, canon, end, after) != NO_BYTE:
+                safe_end, safe_after = end, after
+            else:
+                found = late_verdict(store, grammar, canon, grammar, end, after, token, chain)
         if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
             append(canon, FOUND, N_FOUND, token)
+        result = max(result, found)
+    return result
+
+
+@kernel
+def _consider_tokens(store, grammar, canon, position, tokens, n):
+    """Consider int32[n] tokens at an address; as `_consider_listing`."""
+    never_inline()
+    is_part = load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0
+    if is_part and n >= MANY_PARTS and position_field(grammar, position, P_CHAIN) & 1 == 0:
+        return _consider_continuing(store, grammar, canon, position, tokens, n)
+    result = FOLLOWS_ON
+    for i in range(n):
+        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
         result = max(result, found)
     return result
 

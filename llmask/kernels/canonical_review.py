@@ -17,7 +17,7 @@ In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, goes_on
-from .canonical_consider import consider_again, consider_all, consider_continuing
+from .canonical_consider import consider_again, consider_all
 from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
 from .canonical_fill import (
@@ -149,24 +149,24 @@ def review(store, grammar, canon, position):
     must_go_on = position_field(grammar, position, P_CHAIN) & 1 != 0
     if is_long and not is_partial and not must_go_on:
         return _review_long(store, grammar, canon, position)
-    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
-    if is_long and not must_go_on:
-        return _finish_list(store, grammar, canon, position, consider_continuing(store, grammar, canon, position))
+    canon[N_DOUBTFUL] = 0
     if is_long:
         for kind in range(canon[N_CONTINUING] if is_partial else canon[N_KINDS]):
             for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
                 token = load_i32(canon[KIND_TOKENS] + i * 4)
-                if goes_on(canon, split, token):
+                if is_partial or goes_on(canon, split, token):
                     append(canon, DOUBTFUL, N_DOUBTFUL, token)
-    return _finish_list(store, grammar, canon, position, consider_all(store, grammar, canon, position, is_long))
+    return _review_each(store, grammar, canon, position, is_long)
 
 
 @kernel
-def _finish_list(store, grammar, canon, position, found):
-    """Finish a position whose tokens are in FOUND; `found` is the worst verdict."""
+def _review_each(store, grammar, canon, position, is_long):
+    """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
+    canon[N_FOUND] = 0
+    found = consider_all(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
     is_cut = 1 if found == CUT else 0
