@@ -141,7 +141,7 @@ class SplitStates:
         self._known: dict[int, int] = {}  # of packed states
         self._keys: list[Key] = []
         self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
-        self._like: dict[object, int] = {}
+        self._like: dict[object, tuple[int, npt.NDArray[np.uint8]]] = {}
         self._built: dict[int, SplitTable] = {}
         self._kept: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
         self._enter_rows()
@@ -231,10 +231,13 @@ class SplitStates:
         packed[FITS, lone] = packed[BREAKS, lone]
         packed[:, named] = START if self.may_end[state] else canonical_split.REFUSED
         packed[INSIDE, lone | named] = canonical_split.REFUSED
-        values, places = np.unique(packed, return_inverse=True)
+        is_allowed = packed != canonical_split.REFUSED
+        values, places = np.unique(packed[is_allowed], return_inverse=True)
         known = self._known
         numbers = np.array([known.get(value) or self._number_of(value) for value in values.tolist()], np.uint16)
-        made = self._built[state] = SplitTable(*numbers[places.reshape(packed.shape)])
+        table = np.full(packed.shape, REFUSED_SPLIT, np.uint16)
+        table[is_allowed] = numbers[places]
+        made = self._built[state] = SplitTable(*table)
         may_follow = (made.fitting != REFUSED_SPLIT) | (made.breaking != REFUSED_SPLIT)
         self.starts[state] = np.bitwise_or.reduce(kinds.starts[: len(samples)][may_follow], axis=0)
         self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
@@ -276,17 +279,16 @@ class SplitStates:
         return number
 
     def _find_number(self, packed: int) -> int:
-        if packed == canonical_split.REFUSED:
-            return REFUSED_SPLIT
         split = canonical_split
         row, mark = packed & (1 << split.N_PARTIAL_SHIFT) - 1, packed >> split.MARK_SHIFT & 3
         n_partial = packed >> split.N_PARTIAL_SHIFT & 3
         if n_partial == 0:
             return row
         partial, classes = self._partial_like(packed >> split.PARTIAL_SHIFT, n_partial)
-        if (self._rows[row, classes, mark] == DEAD).all():
-            return REFUSED_SPLIT
-        return self._intern((row, n_partial, partial, mark))
+        key = row, n_partial, partial, mark
+        if key not in self._numbers and (self._rows[row, classes, mark] == DEAD).all():
+            self._numbers[key] = REFUSED_SPLIT
+        return self._intern(key)
 
     def _partial_like(self, partial: int, n_bytes: int) -> tuple[int, npt.NDArray[np.uint8]]:
         """The first bytes of a character, of all that the splitter does not tell apart the first that were seen; the
@@ -307,7 +309,9 @@ class SplitStates:
         classes = self.automaton.class_of_code_point[code_point << shift : (code_point + 1) << shift]
         is_whole = (n_bytes > 1 or data[0] not in b"\xed\xf4") and _is_text(data, length)
         like = (n_bytes, length, classes.tobytes()) if is_whole else partial
-        found = self._partials[partial, n_bytes] = self._like.setdefault(like, partial), np.unique(classes)
+        if like not in self._like:
+            self._like[like] = partial, np.unique(classes)
+        found = self._partials[partial, n_bytes] = self._like[like]
         return found
 
 
