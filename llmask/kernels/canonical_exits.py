@@ -10,23 +10,30 @@ In: tables, a place, the texts of a group. Out: whether one of them can follow. 
 
 from __future__ import annotations
 
-from .canonical_ends import go, safe_byte
+from .canonical_ends import UNCERTAIN, go, safe_byte
 from .canonical_groups import TEXT_BYTES
 from .canonical_live import NO_BYTE
 from .configurations import REFUSED, pack, start_after
-from .goto import goto
+from .earley_rows import has_flag_of_row
+from .goto import certain_goto, goto
 from .grammar_slots import IGNORED
 from .jit import kernel, never_inline
 from .memory import load_i32
 from .raw import load_u32
-from .records import FIRST_PLACE
+from .records import FIRST_PLACE, MOST_ROWS, row_of
 
 
 @kernel
 def exit_of(store, grammar, place, lexemes):
-    """Place and lexer state behind a set of lexemes, or REFUSED."""
+    """Place and lexer state behind a set of lexemes, or REFUSED.
+
+    Where the tokens are recorded it is a bare row (crossed.py), if it is the same whatever they spell.
+    """
     if place >= FIRST_PLACE and lexemes != grammar[IGNORED]:
-        return REFUSED
+        row = certain_goto(store, grammar, row_of(grammar, place), lexemes)
+        if row < 0 or has_flag_of_row(grammar, row, UNCERTAIN):
+            return REFUSED
+        return pack(row + MOST_ROWS, start_after(store, grammar, row, lexemes))
     target = goto(store, grammar, place, lexemes)
     return REFUSED if target < 0 else pack(target, start_after(store, grammar, target, lexemes))
 
