@@ -15,6 +15,7 @@ from .canonical_ends import (
     NO_NUMBER,
     forget_ends,
     go_token,
+    has_stopped,
     is_bare,
     is_safe,
     names_ordinary,
@@ -115,6 +116,8 @@ def _consider_listing(store, grammar, canon, position, configuration):
         token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
         found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
         result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
     return result
 
 
@@ -148,6 +151,8 @@ def _consider_continuing(store, grammar, canon, position, tokens, n):
         if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
             append(canon, FOUND, N_FOUND, token)
         result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
     return result
 
 
@@ -162,6 +167,8 @@ def _consider_tokens(store, grammar, canon, position, tokens, n):
     for i in range(n):
         found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
         result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
     return result
 
 
@@ -257,6 +264,9 @@ def consider_again(store, grammar, canon, position, removed, n_mixed):
         if found == NOTHING_FOLLOWS:
             append(canon, FOUND, N_FOUND, token)
         result = max(result, found)
+        if has_stopped(store, grammar):
+            result = NEEDS_STATE
+            break
     for j in range(n_again):
         clear_bit(bits, load_i32(block(canon, DOUBTFUL) + j * 4))
     return result

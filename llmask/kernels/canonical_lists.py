@@ -128,6 +128,8 @@ def _look_at_groups(store, grammar, canon, configuration, split, place, single, 
             token = load_i32(group + 4 * (GROUP_HEAD + i))
             found = _look_at_token(store, grammar, canon, configuration, split, token)
             result = max(result, found)
+            if has_stopped(store, grammar):
+                return NEEDS_STATE
         group += 4 * (GROUP_HEAD + n)
     return result
 
@@ -153,6 +155,8 @@ def _look_at_listing(store, grammar, canon, configuration, split):
         else:
             found = _look_at(store, grammar, canon, packed, number, split, token, after)
         result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
     return result
 
 
@@ -207,6 +211,8 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
     for i in range(n_dead, n_dead + n):
         found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
         result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
     return result
 
 
@@ -341,6 +347,8 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
             place, single = load_i64(entry + 16), load_i64(entry + 24)
             found = _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
             result = max(result, found)
+            if has_stopped(store, grammar):
+                return NEEDS_STATE
     return result
 
 
