@@ -150,7 +150,7 @@ class Generation:
     def _text(self, number: int) -> bytes:
         """A recorded value, arrays and objects with their parts (kernels/json_values.py)."""
         known = self._known_texts
-        waiting = [number]
+        waiting = [] if number in known else [number]
         while waiting:
             items = self._read_list(grammar_slots.TEXTS, waiting[-1]).tolist()
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []

@@ -62,7 +62,7 @@ from .configurations import (
     pack,
 )
 from .crossed import NO_END
-from .grammar_slots import CROSSINGS, OWN_MASKS
+from .grammar_slots import CROSSINGS, NAMES_TOKENS, OWN_MASKS
 from .hot_rows import is_wide
 from .interning import POOL
 from .jit import kernel, never_inline
@@ -71,9 +71,11 @@ from .listings import after_first, end_at, listing_of, tokens_of
 from .masks import KIND_BITS
 from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8
 from .raw import load_u16
+from .records import FIRST_PLACE
 from .state_masks import MASK_WORDS
 from .store_slots import MASKS, N_WORDS, TOKEN_LISTS
 from .token_lists import append
+from .token_sets import NAMES_ORDINARY
 from .trie_walk import has_bit, set_bit
 
 NOT_ASKED = -1  # in place of what certainly may come
@@ -81,10 +83,20 @@ MANY_PARTS = 20  # tokens; for fewer those that are incompatible need not be lis
 
 
 @kernel
-def _consider(store, grammar, canon, position, token, end, number):
+def _look_inside(store, grammar, canon, twin, after, token, chain):
+    """The verdict of a token that stays inside of the lexeme of a lexer state, CUT where that does not tell."""
+    inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
+    if inside < 0 or state_field(store, inside & 0xFFFFFFFF, S_FINISHED) != 0:
+        return CUT
+    return verdict_inside(store, grammar, canon, inside & 0xFFFFFFFF, after, token, chain)
+
+
+@kernel
+def _consider(store, grammar, canon, position, token, end, number, twin):
     """Enter a grammatical token in FOUND unless nothing canonical follows it; its verdict.
 
-    `end` is where it leads, or NO_END; `number` is that of the end in the memo.
+    `end` is where it leads, or NO_END; `number` is that of the end in the memo. `twin` is a lexer state that is asked
+    first, or DEAD.
     """
     never_inline()
     split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
@@ -93,13 +105,15 @@ def _consider(store, grammar, canon, position, token, end, number):
     if after == REFUSED_SPLIT:
         return NOTHING_FOLLOWS
     following = chain_after(canon, split, chain, token)
-    found = FOLLOWS_ON
-    if end == NO_END or following & 1 != 0 or not is_safe(store, grammar, canon, number, end, after):
-        if end == NO_END or is_bare(end):
-            end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
-            if end < 0:
-                return NOTHING_FOLLOWS
-        found = verdict(store, grammar, canon, grammar, end, after, token, following)
+    found = CUT if twin == DEAD else _look_inside(store, grammar, canon, twin, after, token, following)
+    if found == CUT:
+        found = FOLLOWS_ON
+        if end == NO_END or following & 1 != 0 or not is_safe(store, grammar, canon, number, end, after):
+            if end == NO_END or is_bare(end):
+                end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+                if end < 0:
+                    return NOTHING_FOLLOWS
+            found = verdict(store, grammar, canon, grammar, end, after, token, following)
     if found != NOTHING_FOLLOWS and found != NEEDS_STATE:
         append(canon, FOUND, N_FOUND, token)
     return found
@@ -114,7 +128,7 @@ def _consider_listing(store, grammar, canon, position, configuration):
     forget_ends(canon, load_i32(listing + 4))
     for i in range(load_i32(listing)):
         token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
-        found = _consider(store, grammar, canon, position, token, end_at(listing, number), number)
+        found = _consider(store, grammar, canon, position, token, end_at(listing, number), number, DEAD)
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -157,15 +171,15 @@ def _consider_continuing(store, grammar, canon, position, tokens, n):
 
 
 @kernel
-def _consider_tokens(store, grammar, canon, position, tokens, n):
-    """Consider int32[n] tokens at an address; as `_consider_listing`."""
+def _consider_tokens(store, grammar, canon, position, tokens, n, twin):
+    """Consider int32[n] tokens at an address; as `_consider_listing`. `twin` see `_consider`."""
     never_inline()
     is_part = load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0
     if is_part and n >= MANY_PARTS and position_field(grammar, position, P_CHAIN) & 1 == 0:
         return _consider_continuing(store, grammar, canon, position, tokens, n)
     result = FOLLOWS_ON
     for i in range(n):
-        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER)
+        found = _consider(store, grammar, canon, position, load_i32(tokens + i * 4), NO_END, NO_NUMBER, twin)
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -177,7 +191,7 @@ def consider_all(store, grammar, canon, position, is_long):
     """Consider the tokens in DOUBTFUL, or those of a short mask; as `_consider_listing`."""
     never_inline()
     if is_long:
-        return _consider_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL])
+        return _consider_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL], DEAD)
     configuration = position_field(grammar, position, P_CONFIGURATION)
     twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
     first = _consider_listing(store, grammar, canon, position, configuration)
@@ -185,8 +199,16 @@ def consider_all(store, grammar, canon, position, is_long):
     if base != 0:
         second = _consider_listing(store, grammar, canon, position, base)
     if twin != DEAD:
-        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
-        third = _consider_tokens(store, grammar, canon, position, tokens, state_field(store, twin, S_N_TOKENS))
+        tokens, n = (
+            block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4,
+            state_field(store, twin, S_N_TOKENS),
+        )
+        if (
+            configuration_field(grammar, configuration, C_PLACE) < FIRST_PLACE
+            or grammar[NAMES_TOKENS] == NAMES_ORDINARY
+        ):
+            twin = DEAD  # otherwise what is read is recorded, which takes longer than to ask twice
+        third = _consider_tokens(store, grammar, canon, position, tokens, n, twin)
     return max(first, second, third)
 
 
@@ -250,11 +272,8 @@ def consider_again(store, grammar, canon, position, removed, n_mixed):
         if is_inside and sure >= 0 and following & 1 == 0 and is_sure(canon, sure, token, after):
             continue
         found = CUT
-        inside = REFUSED
         if is_inside or (twin != DEAD and mask == 0):
-            inside = go_token(store, grammar, pack(INSIDE_PLACE, twin), token)
-        if inside >= 0 and state_field(store, inside & 0xFFFFFFFF, S_FINISHED) == 0:
-            found = verdict_inside(store, grammar, canon, inside & 0xFFFFFFFF, after, token, following)
+            found = _look_inside(store, grammar, canon, twin, after, token, following)
         if found == CUT and packed < 0:
             packed = after_first(store, grammar, configuration, token)
             if packed < 0:

@@ -202,7 +202,7 @@ class _SetObject:
 
             def variant(texts: list[bytes]) -> RuleId | None:
                 nodes = translation.nodes
-                read = spellings_of(nodes, [json.loads(text) for text in texts])
+                read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
                 left = nodes.intersect([keys, nodes.complement(read)])
                 return None if nodes.is_empty(left) else _rule_over(translation, left)
 
