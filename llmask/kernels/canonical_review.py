@@ -1,7 +1,7 @@
 """The mask of a position: which grammatical tokens the tokenizer itself would have written, and can go on from.
 
-Masks of few tokens, and those inside of a character, are found token by token: the splitter, the pair with the token
-before, what may follow. Masks of many are taken out of the grammatical one:
+Masks of few tokens, and those inside of a character, are found token by token (canonical_short.py). Masks of many are
+taken out of the grammatical one:
 
     grammatical
     & what the splitter lets follow, less what would merge with the token before     canonical_following.py
@@ -17,7 +17,7 @@ In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a
 from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, goes_on
-from .canonical_consider import consider_again, consider_all
+from .canonical_consider import consider_again
 from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
 from .canonical_fill import (
@@ -51,6 +51,7 @@ from .canonical_positions import (
     position_of,
     put_position_field,
 )
+from .canonical_short import find_short
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -165,8 +166,7 @@ def _review_each(store, grammar, canon, position, is_long):
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
     split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
-    canon[N_FOUND] = 0
-    found = consider_all(store, grammar, canon, position, is_long)
+    found = find_short(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
     is_cut = 1 if found == CUT else 0

@@ -111,7 +111,8 @@ POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical_positio
 N_POSITIONS = POSITIONS + 1
 LISTED = N_POSITIONS + 1  # map: configuration -> its crossing tokens with where they lead, in TOKENS, see listings.py
 OF_BARE = LISTED + 3  # map: configuration of a bare row, split state -> what all records answer, in TOKENS
-REMOVED = OF_BARE + 3  # map: configuration, split state -> tokens that nothing canonical follows, in TOKENS
+# map: configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in TOKENS
+REMOVED = OF_BARE + 3
 
 # --- how sequences can end, see finish_costs.py and finish_paths.py
 STATE_COSTS = REMOVED + 3  # int32[n_states, COST_FIELDS]

@@ -1,0 +1,211 @@
+"""Masks of few tokens, and those inside of a character: what follows each token, if it may stand behind the last one.
+
+The token before matters in one way only: the splitter leads a token to one split state if both are compatible, and to
+another one, or none, if they are not. So tokens are searched once for a configuration and a split state, for both, and
+listed with what holds:
+
+    0, n, entries int32[n]: token, and above it bits: IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS
+
+Behind blanks more blanks may come: some hundred positions that differ in the last token, with one list.
+
+In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token the first time, then up to 50 ns.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_consider import look_inside
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
+from .canonical_ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
+from .canonical_fill import REFUSED_SPLIT
+from .canonical_inside import keep_found
+from .canonical_lists import inside_state
+from .canonical_pairs import find_fitting, is_fitting
+from .canonical_positions import P_BEFORE, P_CHAIN, P_CONFIGURATION, P_SPLIT, position_field
+from .canonical_search import verdict
+from .canonical_slots import BREAKS, DOUBTFUL, FOLLOWS, FOUND, GOES_ON, IS_PARTIAL, KINDS, N_DOUBTFUL, N_FOUND, WALK
+from .configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
+from .crossed import NO_END
+from .grammar_slots import N_TOKENS, NAMES_TOKENS, REMOVED, TOKENS
+from .interning import map_get, map_put
+from .jit import kernel, never_inline
+from .lexer_states import DEAD, S_MASK, S_N_TOKENS, state_field
+from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
+from .memory import block, load_i32, load_i64, load_u8, store_i64
+from .raw import load_u16
+from .records import FIRST_PLACE
+from .store_slots import TOKEN_LISTS
+from .token_lists import append
+from .token_sets import NAMES_ORDINARY
+
+MANY_PARTS = 20  # tokens; for fewer those that are incompatible need not be listed
+TOKEN_MASK = (1 << 24) - 1
+IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 << 27
+
+
+@kernel
+def _verdict_after(store, grammar, canon, position, token, end, number, twin, after, chain):
+    """The verdict of a grammatical token that leads to a split state and chain; arguments see `_enter`."""
+    never_inline()
+    if after == REFUSED_SPLIT:
+        return NOTHING_FOLLOWS
+    found = CUT if twin == DEAD else look_inside(store, grammar, canon, twin, after, token, chain)
+    if found != CUT:
+        return found
+    if end != NO_END and chain & 1 == 0 and is_safe(store, grammar, canon, number, end, after):
+        return FOLLOWS_ON
+    if end == NO_END or is_bare(end):
+        end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
+        if end < 0:
+            return NOTHING_FOLLOWS
+    return verdict(store, grammar, canon, grammar, end, after, token, chain)
+
+
+@kernel
+def _enter(store, grammar, canon, position, token, end, number, twin):
+    """Enter a grammatical token with what holds in FOUND unless nothing canonical follows it: NEEDS_STATE, FOLLOWS_ON.
+
+    `end` is where it leads, or NO_END; `number` is that of the end in the memo. `twin` is a lexer state that is asked
+    first, or DEAD.
+    """
+    never_inline()
+    split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
+    fitting, breaking = look_up(canon, GOES_ON, split, token), REFUSED_SPLIT
+    if chain & 1 == 0:  # otherwise the word must go on
+        fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
+    chain = chain_after(canon, split, chain, token)
+    one = _verdict_after(store, grammar, canon, position, token, end, number, twin, fitting, chain)
+    other = one
+    if breaking != fitting:
+        other = _verdict_after(store, grammar, canon, position, token, end, number, twin, breaking, chain)
+    if one == NEEDS_STATE or other == NEEDS_STATE:
+        return NEEDS_STATE
+    entry = token
+    if one != NOTHING_FOLLOWS:
+        entry |= IF_FITS | CUT_IF_FITS if one == CUT else IF_FITS
+    if other != NOTHING_FOLLOWS:
+        entry |= IF_BREAKS | CUT_IF_BREAKS if other == CUT else IF_BREAKS
+    if entry != token:
+        append(canon, FOUND, N_FOUND, entry)
+    return FOLLOWS_ON
+
+
+@kernel
+def _enter_listing(store, grammar, canon, position, configuration):
+    """Enter the tokens of a listing: NEEDS_STATE if one does, or FOLLOWS_ON."""
+    never_inline()
+    listing = listing_of(grammar, configuration)
+    tokens, result = tokens_of(listing), FOLLOWS_ON
+    forget_ends(canon, load_i32(listing + 4))
+    for i in range(load_i32(listing)):
+        token, number = load_i32(tokens + i * 8), load_i32(tokens + i * 8 + 4)
+        found = _enter(store, grammar, canon, position, token, end_at(listing, number), number, DEAD)
+        result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
+    return result
+
+
+@kernel
+def _enter_tokens(store, grammar, canon, position, tokens, n, twin):
+    """Enter int32[n] tokens at an address; as `_enter_listing`. `twin` see `_enter`.
+
+    Most have their first bytes from the one before, and lead to the same end.
+    """
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    stack, last, n_valid, result = block(canon, WALK), 0, 0, FOLLOWS_ON
+    place = configuration_field(grammar, configuration, C_PLACE)
+    store_i64(stack, pack(place, configuration_field(grammar, configuration, C_STATE)))
+    is_spelled, end_before = twin == DEAD and grammar[NAMES_TOKENS] != NAMES_ORDINARY, NO_END
+    for i in range(n):
+        token, end, number = load_i32(tokens + i * 4), NO_END, NO_NUMBER
+        if is_spelled and has_bytes(store, token):
+            went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
+            last, n_valid = token, went_on >> 1
+            if went_on & 1 == 0:
+                continue
+            end, number = load_i64(stack + n_valid * 8), 0
+            if end != end_before:
+                forget_ends(canon, 1)
+            end_before = end
+        found = _enter(store, grammar, canon, position, token, end, number, twin)
+        result = max(result, found)
+        if has_stopped(store, grammar):
+            return NEEDS_STATE
+    return result
+
+
+@kernel
+def _enter_all(store, grammar, canon, position, is_long):
+    """Enter the tokens in DOUBTFUL, or those of a short mask; as `_enter_listing`."""
+    never_inline()
+    canon[N_FOUND] = 0
+    if is_long:
+        return _enter_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL], DEAD)
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
+    first = _enter_listing(store, grammar, canon, position, configuration)
+    second, third = FOLLOWS_ON, FOLLOWS_ON
+    if base != 0:
+        second = _enter_listing(store, grammar, canon, position, base)
+    if twin != DEAD:
+        tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
+        n = state_field(store, twin, S_N_TOKENS)
+        is_recorded = configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
+        if not is_recorded or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
+            twin = DEAD  # recording what is read takes longer than to ask the lexer state first
+        third = _enter_tokens(store, grammar, canon, position, tokens, n, twin)
+    return max(first, second, third)
+
+
+@kernel
+def _find_entries(store, grammar, canon, position, is_long):
+    """Address of the list of a position, or 0: something is missing."""
+    never_inline()
+    configuration, split = (
+        position_field(grammar, position, P_CONFIGURATION),
+        position_field(grammar, position, P_SPLIT),
+    )
+    is_shared = position_field(grammar, position, P_CHAIN) == NO_CHAIN
+    known = map_get(grammar, REMOVED, configuration << 16 | split) if is_shared else -1
+    if known >= 0:
+        return block(grammar, TOKENS) + known * 4
+    found = _enter_all(store, grammar, canon, position, is_long)
+    if found == NEEDS_STATE or has_stopped(store, grammar):
+        return 0
+    place = grammar[N_TOKENS]
+    address = keep_found(grammar, 0, canon)
+    if is_shared:
+        map_put(grammar, REMOVED, configuration << 16 | split, place)
+    return address
+
+
+@kernel
+def find_short(store, grammar, canon, position, is_long):
+    """Put the tokens of a short mask, or those in DOUBTFUL, in FOUND if they may follow: NEEDS_STATE, CUT, FOLLOWS_ON.
+
+    Which tokens these are is a matter of the configuration and the split state.
+    """
+    never_inline()
+    entries = _find_entries(store, grammar, canon, position, is_long)
+    if entries == 0:
+        return NEEDS_STATE
+    n, before, fits_behind, result = load_i32(entries + 4), position_field(grammar, position, P_BEFORE), 0, FOLLOWS_ON
+    if n >= MANY_PARTS and load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0:
+        fits_behind = find_fitting(canon, before)
+    canon[N_FOUND] = 0
+    for i in range(n):
+        entry = load_i32(entries + 8 + i * 4)
+        token, bits = entry & TOKEN_MASK, entry & ~TOKEN_MASK
+        fits = True
+        if bits != IF_FITS | IF_BREAKS:
+            if fits_behind != 0:
+                fits = load_u8(fits_behind + load_u16(canon[KINDS] + token * 2)) != 0
+            else:
+                fits = is_fitting(canon, before, token)
+        if bits & (IF_FITS if fits else IF_BREAKS) != 0:
+            append(canon, FOUND, N_FOUND, token)
+            if bits & (CUT_IF_FITS if fits else CUT_IF_BREAKS) != 0:
+                result = CUT
+    return result
