@@ -22,7 +22,7 @@ from .canonical_inside import keep_found
 from .canonical_lists import inside_state
 from .canonical_pairs import find_fitting, is_fitting
 from .canonical_positions import P_BEFORE, P_CHAIN, P_CONFIGURATION, P_SPLIT, position_field
-from .canonical_search import verdict
+from .canonical_search import late_verdict, leads_on, verdict
 from .canonical_slots import BREAKS, DOUBTFUL, FOLLOWS, FOUND, GOES_ON, IS_PARTIAL, KINDS, N_DOUBTFUL, N_FOUND, WALK
 from .configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
 from .crossed import NO_END
@@ -58,7 +58,10 @@ def _verdict_after(store, grammar, canon, position, token, end, number, twin, af
         end = after_first(store, grammar, position_field(grammar, position, P_CONFIGURATION), token)
         if end < 0:
             return NOTHING_FOLLOWS
-    return verdict(store, grammar, canon, grammar, end, after, token, chain)
+        return verdict(store, grammar, canon, grammar, end, after, token, chain)
+    if chain == NO_CHAIN and leads_on(store, grammar, canon, number, end, after):
+        return FOLLOWS_ON
+    return late_verdict(store, grammar, canon, grammar, end, after, token, chain)
 
 
 @kernel
