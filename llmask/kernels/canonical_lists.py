@@ -353,6 +353,22 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
 
 
 @kernel
+def find_dead(store, grammar, canon, configuration, split, tokens, n):
+    """Put those of int32[n] tokens at an address in FOUND that nothing follows: NEEDS_STATE, CUT or FOLLOWS_ON.
+
+    The tokens are those of a short mask that stay inside of the lexeme, and may follow if they are compatible.
+    """
+    never_inline()
+    twin = inside_state(store, grammar, configuration)
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    groups = find_groups(store, grammar, canon, twin, 0, split, twin << 16 | split, tokens, n)
+    single = state_field(store, state, S_SINGLE) if twin != state else 0
+    canon[N_FOUND] = 0
+    return _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
+
+
+@kernel
 def find_removed(store, grammar, canon, configuration, split):
     """Address of (whether one was cut, n, tokens without a continuation if they are compatible), or 0: stop."""
     never_inline()

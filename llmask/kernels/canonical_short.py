@@ -19,11 +19,24 @@ from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_inside import keep_found
-from .canonical_lists import inside_state
+from .canonical_lists import find_dead, inside_state
 from .canonical_pairs import find_fitting, is_fitting
 from .canonical_positions import P_BEFORE, P_CHAIN, P_CONFIGURATION, P_SPLIT, position_field
 from .canonical_search import late_verdict, leads_on, verdict
-from .canonical_slots import BREAKS, DOUBTFUL, FOLLOWS, FOUND, GOES_ON, IS_PARTIAL, KINDS, N_DOUBTFUL, N_FOUND, WALK
+from .canonical_slots import (
+    BREAKS,
+    CANDIDATES,
+    DOUBTFUL,
+    FOLLOWS,
+    FOUND,
+    GOES_ON,
+    IS_PARTIAL,
+    KINDS,
+    N_CANDIDATES,
+    N_DOUBTFUL,
+    N_FOUND,
+    WALK,
+)
 from .configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
 from .crossed import NO_END
 from .grammar_slots import N_TOKENS, NAMES_TOKENS, REMOVED, TOKENS
@@ -31,14 +44,14 @@ from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK, S_N_TOKENS, state_field
 from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
-from .memory import block, load_i32, load_i64, load_u8, store_i64
+from .memory import block, ensure, load_i32, load_i64, load_u8, store_i64
 from .raw import load_u16
 from .records import FIRST_PLACE
 from .store_slots import TOKEN_LISTS
-from .token_lists import append
+from .token_lists import append, is_in
 from .token_sets import NAMES_ORDINARY
 
-MANY_PARTS = 20  # tokens; for fewer those that are incompatible need not be listed
+MANY = 20  # tokens; for fewer those that are incompatible need not be listed, nor are there groups
 TOKEN_MASK = (1 << 24) - 1
 IF_FITS, IF_BREAKS, CUT_IF_FITS, CUT_IF_BREAKS = 1 << 24, 1 << 25, 1 << 26, 1 << 27
 
@@ -140,6 +153,47 @@ def _enter_tokens(store, grammar, canon, position, tokens, n, twin):
 
 
 @kernel
+def _enter_inside(store, grammar, canon, position, tokens, n):
+    """As `_enter_tokens` for tokens that stay inside of a lexeme; FOUND is empty before.
+
+    Where lexemes go on alike these are grouped by what may follow them (canonical_groups.py), once for all grammars.
+    """
+    never_inline()
+    configuration = position_field(grammar, position, P_CONFIGURATION)
+    split = position_field(grammar, position, P_SPLIT)
+    canon[N_CANDIDATES] = canon[N_DOUBTFUL] = 0
+    for i in range(n):
+        if look_up(canon, FOLLOWS, split, load_i32(tokens + i * 4)) != REFUSED_SPLIT:
+            append(canon, CANDIDATES, N_CANDIDATES, load_i32(tokens + i * 4))
+    fitting = ensure(canon, CANDIDATES, 4)
+    result = find_dead(store, grammar, canon, configuration, split, fitting, canon[N_CANDIDATES])
+    if result == NEEDS_STATE or has_stopped(store, grammar):
+        return NEEDS_STATE
+    for i in range(canon[N_FOUND]):
+        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(block(canon, FOUND) + i * 4))
+    canon[N_FOUND] = 0
+    cut_if_fits = CUT_IF_FITS if result == CUT else 0
+    for i in range(n):
+        token = load_i32(tokens + i * 4)
+        fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
+        holds = 0
+        if fitting != REFUSED_SPLIT and not is_in(block(canon, DOUBTFUL), canon[N_DOUBTFUL], token):
+            holds = IF_FITS | cut_if_fits
+        if breaking == fitting:
+            holds |= holds << 1
+        elif breaking != REFUSED_SPLIT:
+            chain = chain_after(canon, split, NO_CHAIN, token)
+            found = _verdict_after(store, grammar, canon, position, token, NO_END, NO_NUMBER, DEAD, breaking, chain)
+            if found == NEEDS_STATE or has_stopped(store, grammar):
+                return NEEDS_STATE
+            if found != NOTHING_FOLLOWS:
+                holds |= IF_BREAKS | CUT_IF_BREAKS if found == CUT else IF_BREAKS
+        if holds != 0:
+            append(canon, FOUND, N_FOUND, token | holds)
+    return FOLLOWS_ON
+
+
+@kernel
 def _enter_all(store, grammar, canon, position, is_long):
     """Enter the tokens in DOUBTFUL, or those of a short mask; as `_enter_listing`."""
     never_inline()
@@ -148,17 +202,21 @@ def _enter_all(store, grammar, canon, position, is_long):
         return _enter_tokens(store, grammar, canon, position, block(canon, DOUBTFUL), canon[N_DOUBTFUL], DEAD)
     configuration = position_field(grammar, position, P_CONFIGURATION)
     twin, base = inside_state(store, grammar, configuration), configuration_field(grammar, configuration, C_BASE)
-    first = _enter_listing(store, grammar, canon, position, configuration)
-    second, third = FOLLOWS_ON, FOLLOWS_ON
-    if base != 0:
-        second = _enter_listing(store, grammar, canon, position, base)
+    first, second, third = FOLLOWS_ON, FOLLOWS_ON, FOLLOWS_ON
     if twin != DEAD:
         tokens = block(store, TOKEN_LISTS) + state_field(store, twin, S_MASK) * 4
         n = state_field(store, twin, S_N_TOKENS)
         is_recorded = configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
-        if not is_recorded or grammar[NAMES_TOKENS] == NAMES_ORDINARY:
-            twin = DEAD  # recording what is read takes longer than to ask the lexer state first
-        third = _enter_tokens(store, grammar, canon, position, tokens, n, twin)
+        is_named = grammar[NAMES_TOKENS] == NAMES_ORDINARY
+        is_part = load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0
+        if n >= MANY and not is_part and not is_named and position_field(grammar, position, P_CHAIN) == NO_CHAIN:
+            first = _enter_inside(store, grammar, canon, position, tokens, n)
+        else:  # recording what is read takes longer than to ask the lexer state first
+            twin = twin if is_recorded and not is_named else DEAD
+            first = _enter_tokens(store, grammar, canon, position, tokens, n, twin)
+    second = _enter_listing(store, grammar, canon, position, configuration)
+    if base != 0:
+        third = _enter_listing(store, grammar, canon, position, base)
     return max(first, second, third)
 
 
@@ -195,7 +253,7 @@ def find_short(store, grammar, canon, position, is_long):
     if entries == 0:
         return NEEDS_STATE
     n, before, fits_behind, result = load_i32(entries + 4), position_field(grammar, position, P_BEFORE), 0, FOLLOWS_ON
-    if n >= MANY_PARTS and load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0:
+    if n >= MANY and load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0:
         fits_behind = find_fitting(canon, before)
     canon[N_FOUND] = 0
     for i in range(n):

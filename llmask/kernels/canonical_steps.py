@@ -47,20 +47,12 @@ from .grammar_slots import CANON, POSITIONS
 from .jit import door, kernel, never_inline
 from .lexer_states import MISS
 from .listings import has_bytes
-from .memory import EXCEEDED, as_table, block, load_i32, load_i64
+from .memory import EXCEEDED, as_table, block, load_i64
 from .reading import known_after, take_token
 from .shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
 from .store_slots import EOS, N_EOS, N_VOCAB
+from .token_lists import is_in
 from .trie_walk import has_bit
-
-
-@kernel
-def _is_in(tokens, n, token):
-    """Whether a token is among int32[n] at an address; all are looked at, several at once."""
-    found = 0
-    for i in range(n):
-        found |= 1 if load_i32(tokens + i * 4) == token else 0
-    return found != 0
 
 
 @kernel
@@ -69,7 +61,7 @@ def _allows(canon, cell, split, token):
     kind = load_i64(cell + 8 * CELL_FILTER)
     if kind == NO_FILTER:
         return True
-    is_listed = _is_in(load_i64(cell + 8 * CELL_PAIRS), load_i64(cell + 8 * CELL_N_PAIRS), token)
+    is_listed = is_in(load_i64(cell + 8 * CELL_PAIRS), load_i64(cell + 8 * CELL_N_PAIRS), token)
     if kind == LIST:
         return is_listed
     if is_listed or not has_bit(load_i64(cell + 8 * CELL_WORDS), token):
@@ -77,7 +69,7 @@ def _allows(canon, cell, split, token):
     ranks, n_ranges = load_i64(canon[RANKS] + split * 8), load_i64(cell + 8 * CELL_N_RANGES)
     if is_ranged(canon, ranks, token, load_i64(cell + 8 * CELL_RANGES), n_ranges):
         return False
-    return not _is_in(load_i64(cell + 8 * CELL_REMOVED), load_i64(cell + 8 * CELL_N_REMOVED), token)
+    return not is_in(load_i64(cell + 8 * CELL_REMOVED), load_i64(cell + 8 * CELL_N_REMOVED), token)
 
 
 @kernel
@@ -131,7 +123,7 @@ def _next_position(store, grammar, canon, position, token):
         if load_i64(cell + 8 * CELL_MAY_END) == 0:
             return REFUSED
         reached = take_token(store, grammar, configuration, token)
-        if reached == REFUSED and _is_in(block(store, EOS), store[N_EOS], token):
+        if reached == REFUSED and is_in(block(store, EOS), store[N_EOS], token):
             reached = ENDED if configuration_field(grammar, configuration, C_ACCEPTS) != 0 else REFUSED
         split, before, chain = canon[START], NO_TOKEN, NO_CHAIN
     else:
