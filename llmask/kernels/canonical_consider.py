@@ -15,7 +15,7 @@ from .canonical_ends import (
 )
 from .canonical_fill import REFUSED_SPLIT, clear_bit
 from .canonical_inside import verdict_inside
-from .canonical_lists import inside_state
+from .canonical_look import inside_state
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,

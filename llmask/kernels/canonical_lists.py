@@ -9,12 +9,11 @@ an end; tokens without a quick answer as canonical_search.py says.
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, look_up
-from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
-from .canonical_ends import NO_NUMBER, forget_ends, has_stopped, is_bare, is_certain, is_safe, names_ordinary, safe_byte
-from .canonical_exits import exit_of, first_that_holds
+from .canonical_chains import look_up
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE
+from .canonical_ends import forget_ends, has_stopped, is_bare, is_certain, is_safe, names_ordinary
 from .canonical_fill import REFUSED_SPLIT
-from .canonical_groups import GROUP_HEAD, HEAD, N_ASKED, TEXT_BYTES, find_groups
+from .canonical_groups import find_groups
 from .canonical_inside import (
     ALL_BYTES,
     keep_found,
@@ -23,8 +22,8 @@ from .canonical_inside import (
     review_inside,
     review_part,
 )
-from .canonical_live import NO_BYTE, live_word
-from .canonical_search import has_own_witness, leads_on, searched_verdict
+from .canonical_live import live_word
+from .canonical_look import inside_state, look_at, look_at_groups, look_at_token
 from .canonical_slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
 from .canonical_wide import MANY, review_wide
 from .configurations import (
@@ -33,7 +32,6 @@ from .configurations import (
     C_N_NAMED,
     C_PLACE,
     C_STATE,
-    REFUSED,
     configuration_field,
     pack,
 )
@@ -44,21 +42,14 @@ from .hot_rows import is_wide
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK_KIND, S_SINGLE, S_TWIN, state_field
-from .listings import PART_BYTES, after_first, end_at, has_bytes, listing_of, parts_of, tokens_of
-from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i32, store_i64
+from .listings import PART_BYTES, end_at, has_bytes, listing_of, parts_of, tokens_of
+from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i64
 from .raw import load_u32
 from .state_masks import MASK_WORDS
 from .store_slots import TRIE
 from .token_lists import append
 
 ANSWER_BYTES = 32
-
-
-@kernel
-def inside_state(store, grammar, configuration):
-    """The lexer state that carries the mask of tokens inside of the lexeme, or DEAD."""
-    state = configuration_field(grammar, configuration, C_STATE)
-    return DEAD if state == DEAD else state_field(store, state, S_TWIN)
 
 
 @kernel
@@ -72,71 +63,8 @@ def append_special(store, grammar, canon, configuration):
 
 
 @kernel
-def _look_at(store, grammar, canon, packed, number, split, token, after):
-    """Enter a token that led to an end where nothing is safe in FOUND if nothing follows it; its verdict.
-
-    `number` is that of the end in the memo.
-    """
-    chain = chain_after(canon, split, NO_CHAIN, token)  # one that begins with the token is no whole word yet
-    if chain == NO_CHAIN:
-        if has_own_witness(store, grammar, canon, packed, after, token):
-            return FOLLOWS_ON
-        if leads_on(store, grammar, canon, number, packed, after):
-            return FOLLOWS_ON
-    found = searched_verdict(store, grammar, canon, grammar, packed, after, token, chain)
-    if found == NOTHING_FOLLOWS:
-        append(canon, FOUND, N_FOUND, token)
-    return found
-
-
-@kernel
-def _look_at_token(store, grammar, canon, configuration, split, token):
-    """As `_look_at` for a token of a configuration."""
-    never_inline()
-    after = look_up(canon, FOLLOWS, split, token)
-    if after == REFUSED_SPLIT:
-        return FOLLOWS_ON
-    packed = after_first(store, grammar, configuration, token)
-    if packed < 0 or safe_byte(store, grammar, canon, packed, after) != NO_BYTE:
-        return FOLLOWS_ON
-    return _look_at(store, grammar, canon, packed, NO_NUMBER, split, token, after)
-
-
-@kernel
-def _look_at_groups(store, grammar, canon, configuration, split, place, single, groups):
-    """As `_look_at` for the tokens of groups at an address, inside of a lexeme of a place: the worst verdict.
-
-    `single` is the lexeme of all groups, 0: they say so.
-    """
-    never_inline()
-    texts, group = groups + 4 * HEAD, groups + 4 * HEAD + load_i32(groups) * TEXT_BYTES
-    lexemes, behind, hold, asked = 0, REFUSED, 0, 0
-    result = FOLLOWS_ON
-    for _ in range(load_i32(groups + 4)):
-        n, bits = load_i32(group), load_u32(group + 8) | load_i32(group + 12) << 32
-        if load_i32(group + 4) != lexemes:
-            lexemes = load_i32(group + 4)
-            behind = exit_of(store, grammar, place, lexemes if single == 0 else single)
-            hold, asked = 0, 0
-        if bits & hold == 0 and behind != REFUSED:
-            number = first_that_holds(store, grammar, canon, behind, texts, bits & ~asked)
-            asked |= bits if number < 0 else bits & ((1 << number) - 1)
-            hold |= 0 if number < 0 else 1 << number
-        if bits & hold == 0:
-            store_i32(groups + 4 * N_ASKED, load_i32(groups + 4 * N_ASKED) + n)
-        for i in range(n if bits & hold == 0 else 0):
-            token = load_i32(group + 4 * (GROUP_HEAD + i))
-            found = _look_at_token(store, grammar, canon, configuration, split, token)
-            result = max(result, found)
-            if has_stopped(store, grammar):
-                return NEEDS_STATE
-        group += 4 * (GROUP_HEAD + n)
-    return result
-
-
-@kernel
 def _look_at_listing(store, grammar, canon, configuration, split):
-    """As `_look_at` for the tokens of a listing."""
+    """As `look_at` for the tokens of a listing."""
     never_inline()
     listing = listing_of(grammar, configuration)
     n, tokens = load_i32(listing), tokens_of(listing)
@@ -151,9 +79,9 @@ def _look_at_listing(store, grammar, canon, configuration, split):
         if packed != NO_END and is_safe(store, grammar, canon, number, packed, after):
             continue
         if packed == NO_END or is_bare(packed):
-            found = _look_at_token(store, grammar, canon, configuration, split, token)
+            found = look_at_token(store, grammar, canon, configuration, split, token)
         else:
-            found = _look_at(store, grammar, canon, packed, number, split, token, after)
+            found = look_at(store, grammar, canon, packed, number, split, token, after)
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -183,7 +111,7 @@ def _review_bare(store, grammar, canon, base, split):
         if packed != NO_END and is_certain(grammar, packed):
             if is_safe(store, grammar, canon, number, packed, after):
                 continue
-            found = _look_at(store, grammar, canon, packed, number, split, token, after)
+            found = look_at(store, grammar, canon, packed, number, split, token, after)
         if found == CUT:
             append(canon, DOUBTFUL, N_DOUBTFUL, token)
         is_missing = is_missing or found == NEEDS_STATE
@@ -199,7 +127,7 @@ def _review_bare(store, grammar, canon, base, split):
 
 @kernel
 def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named):
-    """As `_look_at` for the tokens of the bare row, of which an address has what all records answer.
+    """As `look_at` for the tokens of the bare row, of which an address has what all records answer.
 
     `is_named`: that need not hold.
     """
@@ -209,7 +137,7 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
     for i in range(0 if is_named else n_dead):
         append(canon, FOUND, N_FOUND, load_i32(of_bare + 8 + i * 4))
     for i in range(n_dead, n_dead + n):
-        found = _look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
+        found = look_at_token(store, grammar, canon, configuration, split, load_i32(of_bare + 8 + i * 4))
         result = max(result, found)
         if has_stopped(store, grammar):
             return NEEDS_STATE
@@ -345,27 +273,11 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
             append(canon, FOUND, N_FOUND, load_i32(answer + 8 + j * 4))
         if groups != 0:
             place, single = load_i64(entry + 16), load_i64(entry + 24)
-            found = _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
+            found = look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
             result = max(result, found)
             if has_stopped(store, grammar):
                 return NEEDS_STATE
     return result
-
-
-@kernel
-def find_dead(store, grammar, canon, configuration, split, tokens, n):
-    """Put those of int32[n] tokens at an address in FOUND that nothing follows: NEEDS_STATE, CUT or FOLLOWS_ON.
-
-    The tokens are those of a short mask that stay inside of the lexeme, and may follow if they are compatible.
-    """
-    never_inline()
-    twin = inside_state(store, grammar, configuration)
-    place = configuration_field(grammar, configuration, C_PLACE)
-    state = configuration_field(grammar, configuration, C_STATE)
-    groups = find_groups(store, grammar, canon, twin, 0, split, twin << 16 | split, tokens, n)
-    single = state_field(store, state, S_SINGLE) if twin != state else 0
-    canon[N_FOUND] = 0
-    return _look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
 
 
 @kernel

@@ -39,7 +39,8 @@ from .canonical_fill import (
 )
 from .canonical_following import HEAD_BYTES, base_of, find_following, ranked_of
 from .canonical_inside import keep_found
-from .canonical_lists import append_special, find_removed, inside_state
+from .canonical_lists import append_special, find_removed
+from .canonical_look import inside_state
 from .canonical_positions import (
     P_BEFORE,
     P_CHAIN,

@@ -19,7 +19,7 @@ from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_inside import keep_found
-from .canonical_lists import find_dead, inside_state
+from .canonical_look import find_dead, inside_state
 from .canonical_pairs import find_fitting, is_fitting
 from .canonical_positions import P_BEFORE, P_CHAIN, P_CONFIGURATION, P_SPLIT, position_field
 from .canonical_search import late_verdict, leads_on, verdict
