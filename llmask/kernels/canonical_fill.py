@@ -5,9 +5,9 @@ The fields lie in the matcher's cell (shared_batch.py) and are those of its posi
     FILTER   mask = grammatical & words - removed
     LIST     mask = the tokens of a list
 
-`words` are the tokens that the splitter lets follow; `removed` are those that are incompatible with the previous token,
-as far as `words` has them still, a list and ranges of another one (canonical_following.py), and a list of those without
-a canonical continuation. An end of sequence and other special tokens need that the text can be split here as assumed.
+`words` are the tokens that the splitter lets follow, or a base of these (canonical_following.py); `removed` are those
+that are incompatible with the previous token, as far as `words` has them still, a list and ranges of another one, and a
+list of those without a canonical continuation. An end of sequence and other special tokens need that the text can be split here as assumed.
 
 In: a cell, a grammatical mask. Out: the mask. Cost: 0.3 us for 128,000 tokens and 1 ns a listed token.
 """

@@ -83,7 +83,7 @@ CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
 CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
 
 # --- found so far
-PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS
+PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS; also bases
 WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
 HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
