@@ -1,6 +1,6 @@
 """A matcher whose masks are canonical: they allow only what the tokenizer itself would write.
 
-Beside the configuration after every token it keeps the position (kernels/canonical_positions.py). What is known of a
+Beside the configuration after every token it keeps the context (kernels/canonical_positions.py). What is known of a
 position lies in the matcher's cell, so that known masks are written, and known tokens taken, by compiled code alone.
 
 In: token ids. Out: masks. Cost: 0.5 us a mask and token beside those of the grammar when the position is known; a new
@@ -13,10 +13,9 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LlmaskError
-from ..kernels import engine
-from ..kernels.canonical_fill import ASK, CELL_FILTER, CELL_MAY_END, CELL_POSITION
-from ..kernels.canonical_positions import show_position
-from ..kernels.canonical_steps import take_known
+from ..kernels import canonical_slots, engine
+from ..kernels.canonical_fill import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
+from ..kernels.canonical_steps import show_place, take_known
 from ..kernels.configurations import REFUSED
 from ..kernels.lexer_states import MISS
 from ..matcher import Matcher
@@ -36,22 +35,21 @@ class CanonicalMatcher(Matcher):
     of their own: what follows is canonical behind them.
     """
 
-    __slots__ = ("_positions",)
+    __slots__ = ("_contexts",)
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         super().__init__(grammar)
-        self._positions = array("i", (self._place_at(self._generation, self._generation.start),))
-        show_position(self._cell_address, self._positions[-1])
+        self._contexts = array("q", (_beginning(grammar),))
+        self._show()
 
-    def _place_at(self, generation: Generation, configuration: int) -> int:
-        """The position in a configuration behind a special token."""
-        return run(generation, self._store, engine.PLACE_CANONICAL, configuration)
+    def _show(self) -> None:
+        """Have the cell show the present position."""
+        show_place(self._cell_address, self._contexts[-1])
 
     def _build_mask(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
         if self._cell[CELL_FILTER] == ASK:
-            run(self._generation, self._store, engine.REVIEW, self._positions[-1])
-            show_position(self._cell_address, self._positions[-1])
+            run(self._generation, self._store, engine.REVIEW, self._cell_address)
 
     def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
         raise self._no_budgets()
@@ -80,52 +78,34 @@ class CanonicalMatcher(Matcher):
             if generation.table.bytes_used > generation.room:
                 self._make_room()
                 generation = self._generation
-            reached = run(
-                generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token, self._cell_address
-            )
+            reached = run(generation, self._store, engine.STEP_CANONICAL, self._cell_address, token)
         if reached == REFUSED:
             return False
         self._history.push(token, reached)
-        self._positions.append(self._cell[CELL_POSITION])
+        self._contexts.append(self._cell[CELL_CONTEXT])
         return True
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
         super()._take_bytes(data, reached)
-        self._positions.append(self._place_at(self._generation, reached))
-        show_position(self._cell_address, self._positions[-1])
+        self._contexts.append(_beginning(self.grammar))
+        self._show()
 
     def rollback(self, n: int) -> None:
         """As `Matcher.rollback`."""
         super().rollback(n)
-        del self._positions[len(self._history) + 1 :]
-        show_position(self._cell_address, self._positions[-1])
+        del self._contexts[len(self._history) + 1 :]
+        self._show()
 
     def fork(self) -> CanonicalMatcher:
         """As `Matcher.fork`."""
         twin = super().fork()
         assert isinstance(twin, CanonicalMatcher)
-        twin._positions = self._positions[:]
+        twin._contexts = self._contexts[:]
         return twin
 
     def _move(self, generation: Generation) -> None:
-        positions = self._positions
-        self._positions = array("i", (self._place_at(generation, generation.start),))
-        try:
-            super()._move(generation)
-        except BaseException:
-            self._positions = positions
-            raise
-        show_position(self._cell_address, self._positions[-1])
-
-    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
-        reached = super()._repeat(generation, configuration, token, data)
-        if data is not None:
-            position = self._place_at(generation, reached)
-        else:
-            position = run(generation, self._store, engine.STEP_CANONICAL, self._positions[-1], token)
-        assert position >= 0  # it was accepted before
-        self._positions.append(position)
-        return reached
+        super()._move(generation)
+        self._show()
 
     def is_accepting(self) -> bool:
         """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""
@@ -135,3 +115,10 @@ class CanonicalMatcher(Matcher):
             self._make_room()
             self._build_mask()
         return bool(self._cell[CELL_MAY_END])
+
+
+def _beginning(grammar: CompiledGrammar) -> int:
+    """The context behind a special token (kernels/canonical_positions.py)."""
+    table = grammar.store.canonical_table
+    assert table is not None
+    return int(table.array[canonical_slots.START])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
 MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
+MOST_NODES = 4_000_000  # of chains; contexts have bits for 16 million (kernels/canonical_positions.py)
 Slots = dict[int, npt.NDArray[Any]]
 Tokens = npt.NDArray[np.int64]
 
@@ -257,6 +258,11 @@ def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8
         ends.add(node)
     if n_nodes == 1:
         return {}
+    if n_nodes > MOST_NODES:
+        raise VocabularyError(
+            f"the words that are tokens whatever the merges say would have more than {MOST_NODES} tokens by merging",
+            help="compile without canonical=True",
+        )
     first, tokens, following = [0], [], []
     for node in range(n_nodes):
         for part, child in sorted(below[node].items()):

@@ -3,7 +3,7 @@
     kernels/canonical_review.py   which tokens of a mask are canonical and can go on
     states.py                     tables and masks of split states, made in Python: some dozens a store
 
-In: a generation's tables, a position. Out: what the operation returned. Cost: that of the operation.
+In: a generation's tables, a matcher's cell. Out: what the operation returned. Cost: that of the operation.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 _NO_DATA = np.zeros(0, np.int32)
 
 
-def run(generation: Generation, store: Store, operation: int, a: int, b: int = 0, c: int = 0) -> int:
-    """Run an operation on canonical positions.
+def run(generation: Generation, store: Store, operation: int, cell: int, token: int = 0) -> int:
+    """Run an operation on the canonical position that a cell shows.
 
     Raises
     ------
     LimitExceeded : it needs more work than the limits allow; what had been built before stays valid.
     """
-    result = store.run(operation, a, b, c, _NO_DATA, generation.table)
+    result = store.run(operation, cell, token, 0, _NO_DATA, generation.table)
     if result > engine.LIMIT_REACHED:
         return result
     with store.lock:  # what is missing is noted in a table of the store
-        return _run_to_end(generation, store, operation, a, b, c)
+        return _run_to_end(generation, store, operation, cell, token)
 
 
-def _run_to_end(generation: Generation, store: Store, operation: int, a: int, b: int, c: int) -> int:
+def _run_to_end(generation: Generation, store: Store, operation: int, cell: int, token: int) -> int:
     states, table = store.split_states, store.canonical_table
     assert states is not None
     assert table is not None
     while True:
-        result = generation.run(operation, a, b, c=c)
+        result = generation.run(operation, cell, token)
         if result > engine.LIMIT_REACHED:
             return result
         if result == STATE_MISSING:

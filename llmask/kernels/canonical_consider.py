@@ -17,11 +17,11 @@ from .canonical_fill import REFUSED_SPLIT, clear_bit
 from .canonical_inside import verdict_inside
 from .canonical_look import inside_state
 from .canonical_positions import (
-    P_BEFORE,
-    P_CHAIN,
     P_CONFIGURATION,
-    P_SPLIT,
+    before_at,
+    chain_at,
     position_field,
+    split_at,
 )
 from .canonical_search import verdict
 from .canonical_slots import (
@@ -90,8 +90,8 @@ def consider_again(store, grammar, canon, position, removed, n_mixed):
     """
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
+    split, before = split_at(grammar, position), before_at(grammar, position)
+    chain = chain_at(grammar, position)
     canon[N_FOUND] = 0
     again, n_again = ensure(canon, DOUBTFUL, 4), canon[N_DOUBTFUL]
     bits = ensure(canon, AGAIN, store[N_WORDS] * 4)  # none are set

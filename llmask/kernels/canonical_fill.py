@@ -33,7 +33,7 @@ CELL_N_RANGES = 10
 CELL_RANKED = 11  # address of that list, see canonical_following.py
 CELL_MAY_END = 12  # 0: no end of sequence, no special token
 CELL_IS_CUT = 13  # 1: some token is allowed whose continuation was not found in time
-CELL_POSITION = 14
+CELL_CONTEXT = 14  # see canonical_positions.py
 CELL_FIELDS = 15
 
 NO_FILTER = 0

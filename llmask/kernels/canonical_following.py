@@ -159,6 +159,13 @@ def _find_base(store, canon, split, ranks, n_runs):
 
 
 @kernel
+def known_following(canon, split, before):
+    """What `find_following` found before, or 0."""
+    known = map_get(canon, PAIR_LISTS, (split << 21) | before)
+    return block(canon, TOKENS) + known * 4 if known >= 0 else 0
+
+
+@kernel
 def find_following(store, grammar, canon, split, before):
     """Address of (n mixed, n pairs, n ranges, base, mixed tokens, pairs, ranges int32[n, 2] of the list in RANKS).
 
@@ -167,11 +174,9 @@ def find_following(store, grammar, canon, split, before):
     0: the split state's RANKS are missing.
     """
     never_inline()
-    key = (split << 21) | before
-    known = map_get(canon, PAIR_LISTS, key)
-    ranks = load_i64(canon[RANKS] + split * 8)
-    if known >= 0:
-        return block(canon, TOKENS) + known * 4
+    known, ranks = known_following(canon, split, before), load_i64(canon[RANKS] + split * 8)
+    if known != 0:
+        return known
     if ranks == 0:
         canon[REPORT] = split
         return 0
@@ -198,5 +203,5 @@ def find_following(store, grammar, canon, split, before):
     n_ranges = _enter_ranges(canon, owner, ranks, n_runs)
     put_i32(block(owner, TOKENS), position + 2, n_ranges)
     if is_shared:
-        map_put(canon, PAIR_LISTS, key, position)
+        map_put(canon, PAIR_LISTS, (split << 21) | before, position)
     return block(owner, TOKENS) + position * 4

@@ -281,13 +281,19 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
 
 
 @kernel
+def known_removed(grammar, configuration, split):
+    """What `find_removed` found before, or 0."""
+    known = map_get(grammar, REMOVED, (configuration << 16) | split)
+    return block(grammar, TOKENS) + known * 4 if known >= 0 else 0
+
+
+@kernel
 def find_removed(store, grammar, canon, configuration, split):
     """Address of (whether one was cut, n, tokens without a continuation if they are compatible), or 0: stop."""
     never_inline()
-    key = (configuration << 16) | split
-    known = map_get(grammar, REMOVED, key)
-    if known >= 0:
-        return block(grammar, TOKENS) + known * 4
+    known = known_removed(grammar, configuration, split)
+    if known != 0:
+        return known
     n_answers = _find_answers(store, grammar, canon, configuration, split)
     if n_answers >= 0:
         n_answers = _find_parts(store, grammar, canon, configuration, split, n_answers)
@@ -316,5 +322,5 @@ def find_removed(store, grammar, canon, configuration, split):
         return 0
     position = grammar[N_TOKENS]
     address = keep_found(grammar, is_cut, canon)
-    map_put(grammar, REMOVED, key, position)
+    map_put(grammar, REMOVED, (configuration << 16) | split, position)
     return address

@@ -1,11 +1,7 @@
 """The mask of a position: which grammatical tokens the tokenizer itself would have written, and can go on from.
 
 Masks of few tokens, and those inside of a character, are found token by token (canonical_short.py). Masks of many are
-taken out of the grammatical one:
-
-    grammatical
-    & what the splitter lets follow, less what would merge with the token before     canonical_following.py
-    - what nothing canonical can follow, if it is compatible with the token before   canonical_lists.py
+put together from parts (canonical_parts.py), and tokens whose verdict depends on the token before are looked at again.
 
 A position without any canonical token (the search for continuations was given up before) has the grammatical mask, and
 the text is taken to begin anew behind it.
@@ -22,35 +18,35 @@ from .canonical_descent import CUT, NEEDS_STATE
 from .canonical_ends import has_stopped, note_missing
 from .canonical_fill import (
     ASK,
+    CELL_CONTEXT,
+    CELL_FILTER,
     CELL_IS_CUT,
     CELL_MAY_END,
     CELL_N_PAIRS,
-    CELL_N_RANGES,
-    CELL_N_REMOVED,
     CELL_PAIRS,
-    CELL_RANGES,
-    CELL_RANKED,
-    CELL_REMOVED,
     CELL_WORDS,
     FILTER,
     LIST,
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import HEAD_BYTES, base_of, find_following, ranked_of
+from .canonical_following import HEAD_BYTES, find_following
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed
-from .canonical_look import inside_state
+from .canonical_parts import has_long_mask, may_have_parts, show_parts, write_parts
 from .canonical_positions import (
-    P_BEFORE,
-    P_CHAIN,
     P_CONFIGURATION,
     P_FILTER,
-    P_SPLIT,
-    POSITION_FIELDS,
+    before_at,
+    before_of,
+    cell_of,
+    chain_at,
     position_field,
     position_of,
     put_position_field,
+    show,
+    split_at,
+    split_of,
 )
 from .canonical_short import find_short
 from .canonical_slots import (
@@ -71,28 +67,21 @@ from .canonical_slots import (
     N_FOUND,
     N_KINDS,
     N_MISSING,
-    RANKS,
     REACHABLE,
     REPORT,
-    START,
+    SHARED_BYTES,
 )
 from .configurations import (
     C_ACCEPTS,
-    C_MASK_KIND,
-    C_N_NAMED,
     ENDED,
-    OWN_MASK,
     configuration_field,
 )
 from .constants import NO_TOKEN
-from .grammar_slots import POSITIONS
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_MASK_KIND, state_field
-from .masks import KIND_BITS, build_mask
-from .memory import block, get_i32, load_i32, load_i64, load_u8, store_release
+from .masks import build_mask
+from .memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8, store_release
 from .raw import load_u16
 from .shared_batch import CELL_CONFIGURATION
-from .state_masks import MASK_WORDS
 from .store_slots import EOS, N_EOS
 from .token_lists import append
 
@@ -116,11 +105,9 @@ def _put(grammar, position, field, value):
 
 
 @kernel
-def _finish(grammar, position, kind, may_end, is_cut):
-    """Write the last fields of a position, which other threads may look at from now on."""
-    _put(grammar, position, CELL_MAY_END, may_end)
-    _put(grammar, position, CELL_IS_CUT, is_cut)
-    store_release(block(grammar, POSITIONS) + (position * POSITION_FIELDS + P_FILTER) * 8, kind)
+def _finish(grammar, position, kind):
+    """Write the last field of a position, which other threads may look at from now on."""
+    store_release(cell_of(grammar, position) + CELL_FILTER * 8, kind)
 
 
 @kernel
@@ -135,20 +122,16 @@ def review(store, grammar, canon, position):
     if has_stopped(store, grammar):
         return STOPPED
     if configuration == ENDED:
-        _finish(grammar, position, NO_FILTER, 1, 0)
+        _put(grammar, position, CELL_MAY_END, 1)
+        _finish(grammar, position, NO_FILTER)
         return DONE
-    split = position_field(grammar, position, P_SPLIT)
+    split = split_at(grammar, position)
     if load_i64(canon[FOLLOWS] + split * 8) == 0:
         note_missing(canon, split)
         return STATE_MISSING
-    twin = inside_state(store, grammar, configuration)
-    is_long = configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS == MASK_WORDS
-    if configuration_field(grammar, configuration, C_N_NAMED) == OWN_MASK:
-        is_long = True
-    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-        is_long = True
+    is_long = has_long_mask(store, grammar, configuration)
     is_partial = load_u8(canon[IS_PARTIAL] + split) != 0
-    must_go_on = position_field(grammar, position, P_CHAIN) & 1 != 0
+    must_go_on = chain_at(grammar, position) & 1 != 0
     if is_long and not is_partial and not must_go_on:
         return _review_long(store, grammar, canon, position)
     canon[N_DOUBTFUL] = 0
@@ -166,7 +149,7 @@ def _review_each(store, grammar, canon, position, is_long):
     """Find the mask of a position token by token: those in DOUBTFUL, or those of a short mask."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
+    split, chain = split_at(grammar, position), chain_at(grammar, position)
     found = find_short(store, grammar, canon, position, is_long)
     if found == NEEDS_STATE:
         return _missing(store, grammar)
@@ -181,12 +164,16 @@ def _review_each(store, grammar, canon, position, is_long):
         append_special(store, grammar, canon, configuration)
     n = canon[N_FOUND]
     if n == 0:
-        _finish(grammar, position, NO_FILTER, 1, 1)
+        _put(grammar, position, CELL_MAY_END, 1)
+        _put(grammar, position, CELL_IS_CUT, 1)
+        _finish(grammar, position, NO_FILTER)
         return DONE
     address = keep_found(grammar, 0, canon)
     _put(grammar, position, CELL_PAIRS, address + 8)
     _put(grammar, position, CELL_N_PAIRS, n)
-    _finish(grammar, position, LIST, may_end, is_cut)
+    _put(grammar, position, CELL_MAY_END, may_end)
+    _put(grammar, position, CELL_IS_CUT, is_cut)
+    _finish(grammar, position, LIST)
     return DONE
 
 
@@ -211,52 +198,65 @@ def _list_again(canon, split, before, chain, mixed, n_mixed):
 
 
 @kernel
+def _find_parts(store, grammar, canon, configuration, split, before):
+    """Find the parts of a mask of many tokens: DONE, or what is missing."""
+    never_inline()
+    if load_i64(canon[FOLLOWING] + split * 8) == 0:
+        canon[REPORT] = split
+        return FOLLOWING_MISSING
+    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) != 0:
+        if find_following(store, grammar, canon, split, before) == 0:
+            return RANKS_MISSING
+    return DONE if find_removed(store, grammar, canon, configuration, split) != 0 else _missing(store, grammar)
+
+
+@kernel
 def _review_long(store, grammar, canon, position):
     """Find what is taken out of a mask of many tokens."""
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    split, before = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_BEFORE)
-    chain = position_field(grammar, position, P_CHAIN)
-    words = load_i64(canon[FOLLOWING] + split * 8)
-    mixed, n_mixed, pairs, n_pairs, ranges, n_ranges = 0, 0, 0, 0, 0, 0
-    if words == 0:
-        canon[REPORT] = split
-        return FOLLOWING_MISSING
-    if before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0:
-        words = load_i64(canon[LONE_FOLLOWING] + split * 8)
-    elif before != NO_TOKEN:
+    split, before, chain = split_at(grammar, position), before_at(grammar, position), chain_at(grammar, position)
+    missing = _find_parts(store, grammar, canon, configuration, split, before)
+    if missing != DONE:
+        return missing
+    is_lone = before != NO_TOKEN and load_u8(canon[REACHABLE] + before) == 0
+    following, mixed, n_mixed = 0, 0, 0
+    if before != NO_TOKEN and not is_lone:
         following = find_following(store, grammar, canon, split, before)
-        if following == 0:
-            return RANKS_MISSING
-        n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
-        mixed = following + HEAD_BYTES
-        pairs = mixed + n_mixed * 4
-        ranges = pairs + n_pairs * 4
-        words = base_of(canon, split, following)
+        mixed, n_mixed = following + HEAD_BYTES, load_i32(following)
     removed = find_removed(store, grammar, canon, configuration, split)
-    if removed == 0:
-        return _missing(store, grammar)
-    is_cut = load_i32(removed)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
         found = consider_again(store, grammar, canon, position, removed, n_mixed)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return _missing(store, grammar)
-        is_cut = 1 if found == CUT else 0
-        removed = keep_found(grammar, is_cut, canon)
-    _put(grammar, position, CELL_WORDS, words)
-    _put(grammar, position, CELL_PAIRS, pairs)
-    _put(grammar, position, CELL_N_PAIRS, n_pairs)
-    _put(grammar, position, CELL_RANGES, ranges)
-    _put(grammar, position, CELL_N_RANGES, n_ranges)
-    _put(grammar, position, CELL_RANKED, ranked_of(canon, load_i64(canon[RANKS] + split * 8)))
-    _put(grammar, position, CELL_REMOVED, removed + 8)
-    _put(grammar, position, CELL_N_REMOVED, load_i32(removed + 4))
-    _finish(grammar, position, FILTER, load_i64(canon[MAY_END] + split * 8), is_cut)
+        removed = keep_found(grammar, 1 if found == CUT else 0, canon)
+    write_parts(canon, cell_of(grammar, position), split, following, removed)
+    if is_lone:
+        _put(grammar, position, CELL_WORDS, load_i64(canon[LONE_FOLLOWING] + split * 8))
+    _finish(grammar, position, FILTER)
     return DONE
 
 
 @kernel
-def first_position(grammar, canon, configuration):
-    """The position in a configuration behind a special token."""
-    return position_of(grammar, configuration, canon[START], NO_TOKEN, NO_CHAIN)
+def review_cell(store, grammar, canon, cell):
+    """Have a cell show the mask of its configuration behind its context: DONE, or what is missing."""
+    never_inline()
+    configuration, context = load_i64(cell + 8 * CELL_CONFIGURATION), load_i64(cell + 8 * CELL_CONTEXT)
+    build_mask(store, grammar, configuration)
+    if has_stopped(store, grammar):
+        return STOPPED
+    is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are
+    if is_shared and may_have_parts(store, grammar, canon, configuration, context):
+        canon[N_MISSING] = 0
+        missing = _find_parts(store, grammar, canon, configuration, split_of(context), before_of(context))
+        if missing != DONE:
+            return missing
+        if show_parts(store, grammar, canon, cell, configuration, context):
+            return DONE
+    position = position_of(grammar, configuration, context)
+    if has_stopped(store, grammar):
+        return STOPPED
+    missing = review(store, grammar, canon, position)
+    show(grammar, cell, position)
+    return missing

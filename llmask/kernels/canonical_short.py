@@ -21,7 +21,7 @@ from .canonical_fill import REFUSED_SPLIT
 from .canonical_inside import keep_found
 from .canonical_look import find_dead, inside_state
 from .canonical_pairs import find_fitting, is_fitting
-from .canonical_positions import P_BEFORE, P_CHAIN, P_CONFIGURATION, P_SPLIT, position_field
+from .canonical_positions import P_CONFIGURATION, before_at, chain_at, position_field, split_at
 from .canonical_search import late_verdict, leads_on, verdict
 from .canonical_slots import (
     BREAKS,
@@ -85,7 +85,7 @@ def _enter(store, grammar, canon, position, token, end, number, twin):
     first, or DEAD.
     """
     never_inline()
-    split, chain = position_field(grammar, position, P_SPLIT), position_field(grammar, position, P_CHAIN)
+    split, chain = split_at(grammar, position), chain_at(grammar, position)
     fitting, breaking = look_up(canon, GOES_ON, split, token), REFUSED_SPLIT
     if chain & 1 == 0:  # otherwise the word must go on
         fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
@@ -160,7 +160,7 @@ def _enter_inside(store, grammar, canon, position, tokens, n):
     """
     never_inline()
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    split = position_field(grammar, position, P_SPLIT)
+    split = split_at(grammar, position)
     canon[N_CANDIDATES] = canon[N_DOUBTFUL] = 0
     for i in range(n):
         if look_up(canon, FOLLOWS, split, load_i32(tokens + i * 4)) != REFUSED_SPLIT:
@@ -208,8 +208,8 @@ def _enter_all(store, grammar, canon, position, is_long):
         n = state_field(store, twin, S_N_TOKENS)
         is_recorded = configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
         is_named = grammar[NAMES_TOKENS] == NAMES_ORDINARY
-        is_part = load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0
-        if n >= MANY and not is_part and not is_named and position_field(grammar, position, P_CHAIN) == NO_CHAIN:
+        is_part = load_u8(canon[IS_PARTIAL] + split_at(grammar, position)) != 0
+        if n >= MANY and not is_part and not is_named and chain_at(grammar, position) == NO_CHAIN:
             first = _enter_inside(store, grammar, canon, position, tokens, n)
         else:  # recording what is read takes longer than to ask the lexer state first
             twin = twin if is_recorded and not is_named else DEAD
@@ -226,9 +226,9 @@ def _find_entries(store, grammar, canon, position, is_long):
     never_inline()
     configuration, split = (
         position_field(grammar, position, P_CONFIGURATION),
-        position_field(grammar, position, P_SPLIT),
+        split_at(grammar, position),
     )
-    is_shared = position_field(grammar, position, P_CHAIN) == NO_CHAIN
+    is_shared = chain_at(grammar, position) == NO_CHAIN
     known = map_get(grammar, REMOVED, configuration << 16 | split) if is_shared else -1
     if known >= 0:
         return block(grammar, TOKENS) + known * 4
@@ -252,8 +252,8 @@ def find_short(store, grammar, canon, position, is_long):
     entries = _find_entries(store, grammar, canon, position, is_long)
     if entries == 0:
         return NEEDS_STATE
-    n, before, fits_behind, result = load_i32(entries + 4), position_field(grammar, position, P_BEFORE), 0, FOLLOWS_ON
-    if n >= MANY and load_u8(canon[IS_PARTIAL] + position_field(grammar, position, P_SPLIT)) != 0:
+    n, before, fits_behind, result = load_i32(entries + 4), before_at(grammar, position), 0, FOLLOWS_ON
+    if n >= MANY and load_u8(canon[IS_PARTIAL] + split_at(grammar, position)) != 0:
         fits_behind = find_fitting(canon, before)
     canon[N_FOUND] = 0
     for i in range(n):

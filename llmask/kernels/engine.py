@@ -19,8 +19,7 @@ Status codes are negative; Python turns them into errors.
 from __future__ import annotations
 
 from .automata import add_automaton
-from .canonical_positions import show
-from .canonical_review import first_position, review
+from .canonical_review import review_cell
 from .canonical_steps import step_and_review
 from .configurations import (
     C_ACCEPTS,
@@ -133,10 +132,8 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
-PLACE_CANONICAL = 39  # a: configuration             -> position there behind a special token
-REVIEW = 40  # a: position                         -> DONE or what is missing, see canonical_review.py
-# a: position, b: token, c: cell that is to show the position behind it, or 0
-STEP_CANONICAL = 41  # -> that position, with a cell its configuration; REFUSED, or what is missing
+REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical_review.py
+STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical_steps.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 # from FIRST_FINISHING on: see finishing.py
 
@@ -251,12 +248,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = walk_all(store, grammar, a)
     elif operation == STEP_CANONICAL:
         result = step_and_review(store, grammar, as_table(grammar[CANON]), a, b)
-        if result >= 0 and c != 0 and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
-            result = show(grammar, c, result)
     elif operation == REVIEW:
-        result = review(store, grammar, as_table(grammar[CANON]), a)
-    elif operation == PLACE_CANONICAL:
-        result = first_position(grammar, as_table(grammar[CANON]), a)
+        result = review_cell(store, grammar, as_table(grammar[CANON]), a)
     elif operation >= FIRST_FINISHING:
         result = finish(store, grammar, operation, a, b, data)
     elif operation == MARK:
