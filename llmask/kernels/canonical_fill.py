@@ -18,7 +18,6 @@ from __future__ import annotations
 from .grammar_slots import NAMES_TOKENS
 from .jit import kernel
 from .memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32
-from .raw import VECTOR_BYTES, and_vector
 from .store_slots import EOS, N_EOS, N_SPECIALS, N_WORDS, SPECIALS
 
 # fields of a cell, behind those of shared_batch.py
@@ -67,14 +66,7 @@ def clear_ranges(words, ranked, ranges, n):
 
 @kernel
 def apply_filter(store, grammar, cell, words):
-    """Take out of a mask what the cell says."""
-    n_words = store[N_WORDS]
-    allowed = load_i64(cell + 8 * CELL_WORDS)
-    n_bytes = n_words * 4
-    for at in range(0, n_bytes // VECTOR_BYTES * VECTOR_BYTES, VECTOR_BYTES):
-        and_vector(words + at, allowed + at)
-    for at in range(n_bytes // VECTOR_BYTES * VECTOR_BYTES, n_bytes, 4):
-        store_i32(words + at, load_i32(words + at) & load_i32(allowed + at))
+    """Take out of a mask, which has none but `words` any more, what else the cell says."""
     for field in range(CELL_PAIRS, CELL_RANGES, 2):
         clear_listed(words, load_i64(cell + 8 * field), load_i64(cell + 8 * field + 8))
     ranked, n_ranges = load_i64(cell + 8 * CELL_RANKED), load_i64(cell + 8 * CELL_N_RANGES)

@@ -81,12 +81,13 @@ from .memory import (
     store_i64,
 )
 from .part_masks import M_FIRST_EXIT, M_KIND, M_MASK, M_N_EXITS, M_N_TOKENS, part_field, part_mask
+from .raw import VECTOR_BYTES, and_vectors
 from .records import NO_RECORD, record_of, row_of
 from .repeats import could_repeat
 from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, intern_mask
 from .store_slots import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS
 from .token_sets import list_named
-from .trie_walk import WORDS_MARGIN, set_bit
+from .trie_walk import WORDS_MARGIN, has_bit, set_bit
 
 HAS_NAMED = 4  # bit beside MASK_LIST or MASK_WORDS: tokens are named, see token_sets.py
 KIND_BITS = 3
@@ -195,7 +196,7 @@ def _cross_parts(store, grammar):
 def _write_found(store, grammar, state, words):
     """Write what was found for the mask in progress: that of the lexer state, crossing tokens, and parts."""
     never_inline()
-    _write(store, state, block(grammar, CROSSING), 0, grammar[N_CROSSING], words)
+    _write(store, state, block(grammar, CROSSING), 0, grammar[N_CROSSING], words, 0)
     for i in range(grammar[N_PARTS]):
         part = get_i32(block(grammar, PARTS), i * PART_FIELDS + P_PART)
         if part_field(store, part, M_KIND) == MASK_WORDS:
@@ -220,7 +221,7 @@ def _add_named(store, grammar, configuration, state):
     words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
     _write_found(store, grammar, state, words)
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
-        _allow_ends(store, words)
+        _allow_ends(store, words, 0)
     n = list_named(store, grammar, configuration_field(grammar, configuration, C_NAMING) - 1, words)
     total = configuration_field(grammar, configuration, C_TOTAL)
     put_configuration_field(grammar, configuration, C_TOTAL, total + n)
@@ -238,25 +239,35 @@ def _add_named(store, grammar, configuration, state):
 
 
 @kernel
-def _allow_ends(store, words):
-    eos = block(store, EOS)
-    for i in range(store[N_EOS]):
-        set_bit(words, get_i32(eos, i))
+def _allow(words, token, allowed):
+    """Add a token to a mask that is cut to another one, at the address `allowed` if that is not 0."""
+    if allowed == 0 or has_bit(allowed, token):
+        set_bit(words, token)
 
 
 @kernel
-def _allow_named(store, grammar, configuration, words):
-    """Add the tokens that are named to a mask."""
+def _allow_ends(store, words, allowed):
+    eos = block(store, EOS)
+    for i in range(store[N_EOS]):
+        _allow(words, get_i32(eos, i), allowed)
+
+
+@kernel
+def _allow_named(store, grammar, configuration, words, allowed):
+    """Add the tokens that are named to a mask; `allowed` see `fill`."""
     never_inline()
     first = configuration_field(grammar, configuration, C_FIRST_NAMED)
     n = configuration_field(grammar, configuration, C_N_NAMED)
     if n == OWN_MASK:
         mask = get_i64(block(grammar, OWN_MASKS), first)
         for i in range(store[N_WORDS]):
-            store_i32(words + i * 4, load_i32(words + i * 4) | load_i32(mask + i * 4))
+            added = load_i32(mask + i * 4)
+            if allowed != 0:
+                added &= load_i32(allowed + i * 4)
+            store_i32(words + i * 4, load_i32(words + i * 4) | added)
     named = block(grammar, CROSSINGS + POOL)
     for i in range(first, first + n):
-        set_bit(words, get_i32(named, i))
+        _allow(words, get_i32(named, i), allowed)
 
 
 @kernel
@@ -314,8 +325,20 @@ def _append(grammar, slot, count, configuration, first, n):
 
 
 @kernel
-def _write(store, state, crossing, first, n, words):
-    """Write the mask of a lexer state and the tokens int32 `crossing[first : first + n]`."""
+def _copy(words, mask, n_bytes, allowed):
+    """Copy a mask; `allowed` see `fill`."""
+    if allowed == 0:
+        copy_bytes(words, mask, n_bytes)
+        return
+    for at in range(0, n_bytes - VECTOR_BYTES + 1, VECTOR_BYTES):
+        and_vectors(words + at, mask + at, allowed + at)
+    for at in range(n_bytes // VECTOR_BYTES * VECTOR_BYTES, n_bytes, 4):
+        store_i32(words + at, load_i32(mask + at) & load_i32(allowed + at))
+
+
+@kernel
+def _write(store, state, crossing, first, n, words, allowed):
+    """Write the mask of a lexer state and the tokens int32 `crossing[first : first + n]`; `allowed` see `fill`."""
     never_inline()
     n_bytes = store[N_WORDS] * 4
     if state == DEAD:
@@ -324,14 +347,14 @@ def _write(store, state, crossing, first, n, words):
         twin = state_field(store, state, S_TWIN)
         mask = state_field(store, twin, S_MASK)
         if state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
-            copy_bytes(words, get_i64(block(store, MASKS), mask), n_bytes)
+            _copy(words, get_i64(block(store, MASKS), mask), n_bytes, allowed)
         else:
             fill_bytes(words, n_bytes, 0)
             tokens = block(store, TOKEN_LISTS)
             for i in range(mask, mask + state_field(store, twin, S_N_TOKENS)):
-                set_bit(words, get_i32(tokens, i))
+                _allow(words, get_i32(tokens, i), allowed)
     for i in range(first, first + n):
-        set_bit(words, get_i32(crossing, i))
+        _allow(words, get_i32(crossing, i), allowed)
 
 
 FILL_SHAPE = -3  # the caller's array has no such row, or too few words
@@ -343,26 +366,29 @@ FILL_CUT = 2  # a canonical mask with a token whose continuation was not found i
 
 
 @kernel
-def fill(store, grammar, configuration, words):
-    """Write the mask of a configuration to the address `words`; reads only."""
+def fill(store, grammar, configuration, words, allowed):
+    """Write the mask of a configuration to the address `words`; reads only.
+
+    `allowed` is the address of a mask to which it is cut, or 0.
+    """
     record = block(grammar, CONFIGURATIONS) + configuration * CONFIGURATION_FIELDS * 4
     kind = load_acquire_i32(record + C_MASK_KIND * 4)
     if kind == MASK_NONE:
         return FILL_MISS
     if kind & KIND_BITS == MASK_WORDS:
         mask = get_i64(block(grammar, OWN_MASKS), configuration_field(grammar, configuration, C_MASK))
-        copy_bytes(words, mask, store[N_WORDS] * 4)
+        _copy(words, mask, store[N_WORDS] * 4, allowed)
     else:
         first = configuration_field(grammar, configuration, C_FIRST)
         n = configuration_field(grammar, configuration, C_N)
         state = DEAD
         if configuration != ENDED:
             state = configuration_field(grammar, configuration, C_STATE)
-        _write(store, state, block(grammar, CROSSINGS + POOL), first, n, words)
+        _write(store, state, block(grammar, CROSSINGS + POOL), first, n, words, allowed)
     if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
-        _allow_ends(store, words)
+        _allow_ends(store, words, allowed)
     if kind & HAS_NAMED != 0:
-        _allow_named(store, grammar, configuration, words)
+        _allow_named(store, grammar, configuration, words, allowed)
     total = configuration_field(grammar, configuration, C_TOTAL)
     if total == 0:
         return FILL_EMPTY

@@ -337,12 +337,18 @@ def exceed(table, code):
 @kernel
 def ensure(table, slot, n_bytes):
     """Address of the block in `slot`, enlarged to at least `n_bytes`; new bytes are 0."""
+    address = table[slot]
+    if address != 0 and n_bytes <= load_i64(address + _CHARGED):
+        return address
+    return _enlarge(table, slot, n_bytes)
+
+
+@kernel
+def _enlarge(table, slot, n_bytes):
     never_inline()
     address = table[slot]
     old_bytes = 0
     if address != 0:
-        if n_bytes <= load_i64(address + _CHARGED):
-            return address
         old_bytes = block_bytes(address)
         if n_bytes <= old_bytes:
             _charge(table, address, n_bytes)

@@ -59,16 +59,16 @@ VECTOR_BYTES = 64
 
 
 @intrinsic
-def and_vector(typingctx, destination, source):
-    """Take out of VECTOR_BYTES at an address what those at another one lack; both are addresses of int32.
+def and_vectors(typingctx, destination, one, other):
+    """Write to an address what VECTOR_BYTES at two others have in common; all are addresses of int32.
 
     Loops over addresses that are numbers are not made into vectors by the compiler.
     """
 
     def codegen(context, builder, signature, args):
         vector = ir.VectorType(ir.IntType(32), VECTOR_BYTES // 4).as_pointer()
-        target, other = (builder.inttoptr(address, vector) for address in args)
-        builder.store(builder.and_(builder.load(target, align=4), builder.load(other, align=4)), target, align=4)
+        target, one, other = (builder.inttoptr(address, vector) for address in args)
+        builder.store(builder.and_(builder.load(one, align=4), builder.load(other, align=4)), target, align=4)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(types.int64, types.int64, types.int64), codegen

@@ -22,7 +22,7 @@ import sys
 
 from numba import types
 
-from .canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, FILTER, LIST, apply_filter, write_list
+from .canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, CELL_WORDS, FILTER, LIST, apply_filter, write_list
 from .jit import kernel, never_inline
 from .masks import FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
 from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
@@ -70,7 +70,8 @@ def fill_row(cell, mask, n_rows, row_words, row):
         write_list(store, cell, words)
         status = FILL_SOME
     else:
-        status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words)
+        allowed = load_i64(cell + 8 * CELL_WORDS) if filtered == FILTER else 0
+        status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words, allowed)
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if status < 0:
