@@ -43,7 +43,8 @@ from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
 from .store_slots import N_WORDS
-from .token_lists import append
+from .token_lists import append, is_in
+from .trie_walk import has_bit
 
 HEAD_BYTES = 16  # how many mixed tokens, pairs and ranges, the base
 NO_BASE = -1
@@ -156,6 +157,18 @@ def _find_base(store, canon, split, ranks, n_runs):
     for i in range(first, end):
         store_i32(canon[RUNS] + i * 8 + 4, load_i32(canon[RUNS] + i * 8))
     return base
+
+
+@kernel
+def may_follow(canon, split, following, token):
+    """Whether what was found for a token before lets another one follow that may not if they are incompatible."""
+    if not has_bit(base_of(canon, split, following), token):
+        return False
+    n_mixed, n_pairs, n_ranges = load_i32(following), load_i32(following + 4), load_i32(following + 8)
+    pairs = following + HEAD_BYTES + n_mixed * 4
+    if is_in(pairs, n_pairs, token):
+        return False
+    return not is_ranged(canon, load_i64(canon[RANKS] + split * 8), token, pairs + n_pairs * 4, n_ranges)
 
 
 @kernel

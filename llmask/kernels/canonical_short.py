@@ -17,13 +17,15 @@ from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_consider import look_inside
 from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
-from .canonical_fill import REFUSED_SPLIT
+from .canonical_fill import REFUSED_SPLIT, clear_bit
+from .canonical_following import HEAD_BYTES, find_following, may_follow
 from .canonical_inside import keep_found
 from .canonical_look import find_dead, inside_state
 from .canonical_pairs import find_fitting, is_fitting
 from .canonical_positions import P_CONFIGURATION, before_at, chain_at, position_field, split_at
 from .canonical_search import late_verdict, leads_on, verdict
 from .canonical_slots import (
+    AGAIN,
     BREAKS,
     CANDIDATES,
     DOUBTFUL,
@@ -35,9 +37,11 @@ from .canonical_slots import (
     N_CANDIDATES,
     N_DOUBTFUL,
     N_FOUND,
+    REACHABLE,
     WALK,
 )
 from .configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
+from .constants import NO_TOKEN
 from .crossed import NO_END
 from .grammar_slots import N_TOKENS, NAMES_TOKENS, REMOVED, TOKENS
 from .interning import map_get, map_put
@@ -47,9 +51,10 @@ from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
 from .memory import block, ensure, load_i32, load_i64, load_u8, store_i64
 from .raw import load_u16
 from .records import FIRST_PLACE
-from .store_slots import TOKEN_LISTS
+from .store_slots import N_WORDS, TOKEN_LISTS
 from .token_lists import append, is_in
 from .token_sets import NAMES_ORDINARY
+from .trie_walk import has_bit, set_bit
 
 MANY = 20  # tokens; for fewer those that are incompatible need not be listed, nor are there groups
 TOKEN_MASK = (1 << 24) - 1
@@ -243,6 +248,23 @@ def _find_entries(store, grammar, canon, position, is_long):
 
 
 @kernel
+def _fits(canon, split, following, marks, before, token):
+    """Whether a token is compatible with the one before.
+
+    `following` is what was found for that one, or 0; its mixed tokens are marked.
+    """
+    if (
+        following == 0
+        or load_u8(canon[REACHABLE] + token) == 0
+        or look_up(canon, FOLLOWS, split, token) == REFUSED_SPLIT
+    ):
+        return is_fitting(canon, before, token)
+    if look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
+        return not has_bit(marks, token)
+    return may_follow(canon, split, following, token)
+
+
+@kernel
 def find_short(store, grammar, canon, position, is_long):
     """Put the tokens of a short mask, or those in DOUBTFUL, in FOUND if they may follow: NEEDS_STATE, CUT, FOLLOWS_ON.
 
@@ -252,9 +274,17 @@ def find_short(store, grammar, canon, position, is_long):
     entries = _find_entries(store, grammar, canon, position, is_long)
     if entries == 0:
         return NEEDS_STATE
-    n, before, fits_behind, result = load_i32(entries + 4), before_at(grammar, position), 0, FOLLOWS_ON
-    if n >= MANY and load_u8(canon[IS_PARTIAL] + split_at(grammar, position)) != 0:
+    n, split, before = load_i32(entries + 4), split_at(grammar, position), before_at(grammar, position)
+    fits_behind, following, mixed, n_mixed, result = 0, 0, 0, 0, FOLLOWS_ON
+    marks = ensure(canon, AGAIN, store[N_WORDS] * 4)  # none are set
+    if n >= MANY and load_u8(canon[IS_PARTIAL] + split) != 0:
         fits_behind = find_fitting(canon, before)
+    elif n >= MANY and before != NO_TOKEN and load_u8(canon[REACHABLE] + before) != 0:
+        following = find_following(store, grammar, canon, split, before)
+        if following != 0:
+            mixed, n_mixed = following + HEAD_BYTES, load_i32(following)
+    for i in range(n_mixed):
+        set_bit(marks, load_i32(mixed + i * 4))
     canon[N_FOUND] = 0
     for i in range(n):
         entry = load_i32(entries + 8 + i * 4)
@@ -264,9 +294,11 @@ def find_short(store, grammar, canon, position, is_long):
             if fits_behind != 0:
                 fits = load_u8(fits_behind + load_u16(canon[KINDS] + token * 2)) != 0
             else:
-                fits = is_fitting(canon, before, token)
+                fits = _fits(canon, split, following, marks, before, token)
         if bits & (IF_FITS if fits else IF_BREAKS) != 0:
             append(canon, FOUND, N_FOUND, token)
             if bits & (CUT_IF_FITS if fits else CUT_IF_BREAKS) != 0:
                 result = CUT
+    for i in range(n_mixed):
+        clear_bit(marks, load_i32(mixed + i * 4))
     return result
