@@ -33,7 +33,10 @@ CELL_RANKED = 11  # address of that list, see canonical_following.py
 CELL_MAY_END = 12  # 0: no end of sequence, no special token
 CELL_IS_CUT = 13  # 1: some token is allowed whose continuation was not found in time
 CELL_CONTEXT = 14  # see canonical_positions.py
-CELL_FIELDS = 15
+CELL_N_LATE = 15
+CELL_LATE = 16  # int32[MOST_LATE]: more tokens without continuation
+MOST_LATE = 8
+CELL_FIELDS = CELL_LATE + MOST_LATE // 2
 
 NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
@@ -69,6 +72,7 @@ def apply_filter(store, grammar, cell, words):
     """Take out of a mask, which has none but `words` any more, what else the cell says."""
     for field in range(CELL_PAIRS, CELL_RANGES, 2):
         clear_listed(words, load_i64(cell + 8 * field), load_i64(cell + 8 * field + 8))
+    clear_listed(words, cell + 8 * CELL_LATE, load_i64(cell + 8 * CELL_N_LATE))
     ranked, n_ranges = load_i64(cell + 8 * CELL_RANKED), load_i64(cell + 8 * CELL_N_RANGES)
     clear_ranges(words, ranked, load_i64(cell + 8 * CELL_RANGES), n_ranges)
     if load_i64(cell + 8 * CELL_MAY_END) == 0:

@@ -3,10 +3,11 @@
     grammatical
     & what the splitter lets follow, less what would merge with the token before     canonical_following.py
     - what nothing canonical can follow, if it is compatible with the token before   canonical_lists.py
+    - or if it is not                                                                canonical_broken.py
 
-The second line is a matter of the split state and the token before, the third of the split state and the configuration.
-Both are known long before their combination has come up, which then needs neither a lock nor memory of its own. Where
-the token before begins a chain, or leaves tokens whose verdict depends on it, the position is kept instead.
+The second line is a matter of the split state and the token before, the others of the split state and the
+configuration. All are known long before their combination has come up, which then needs neither a lock nor memory of
+its own. Where a chain has begun, or a token is in both of the last lines, the position is kept instead.
 
 In: tables, a configuration and a context. Out: fields of a cell (canonical_fill.py). Cost: 50 ns where the parts are
 known.
@@ -14,12 +15,15 @@ known.
 
 from __future__ import annotations
 
+from .canonical_broken import known_broken
 from .canonical_chains import NO_CHAIN
 from .canonical_fill import (
     CELL_CONTEXT,
     CELL_FILTER,
     CELL_IS_CUT,
+    CELL_LATE,
     CELL_MAY_END,
+    CELL_N_LATE,
     CELL_N_PAIRS,
     CELL_N_RANGES,
     CELL_N_REMOVED,
@@ -29,19 +33,22 @@ from .canonical_fill import (
     CELL_REMOVED,
     CELL_WORDS,
     FILTER,
+    MOST_LATE,
 )
 from .canonical_following import HEAD_BYTES, base_of, known_following, ranked_of
 from .canonical_lists import known_removed
 from .canonical_look import inside_state
+from .canonical_pairs import MIXED, effect_of, is_fitting
 from .canonical_positions import before_of, chain_of, split_of
-from .canonical_slots import FOLLOWING, IS_PARTIAL, MAY_END, RANKS, REACHABLE
+from .canonical_slots import FOLLOWING, IS_PARTIAL, KINDS, MAY_END, RANKS, REACHABLE
 from .configurations import C_MASK_KIND, C_N_NAMED, CONFIGURATION_FIELDS, ENDED, OWN_MASK, configuration_field
 from .constants import NO_TOKEN
 from .grammar_slots import CONFIGURATIONS
 from .jit import kernel
 from .lexer_states import DEAD, S_MASK_KIND, state_field
 from .masks import KIND_BITS
-from .memory import block, load_acquire_i32, load_i32, load_i64, load_u8, store_i64
+from .memory import block, load_acquire_i32, load_i32, load_i64, load_u8, store_i32, store_i64
+from .raw import load_u16
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_NONE, MASK_WORDS
 
@@ -92,6 +99,34 @@ def write_parts(canon, cell, split, following, removed):
 
 
 @kernel
+def _count_late(canon, split, before, removed, broken):
+    """How many of the broken tokens are incompatible with the token before; -1: the position is kept.
+
+    It is where a removed token is incompatible, whose verdict is another one then.
+    """
+    for i in range(load_i32(removed + 4)):
+        token = load_i32(removed + 8 + i * 4)
+        kind = load_u16(canon[KINDS] + token * 2)
+        if effect_of(canon, split, kind) == MIXED and not is_fitting(canon, before, token):
+            return -1
+    n = 0
+    for i in range(load_i32(broken + 4)):
+        n += 0 if is_fitting(canon, before, load_i32(broken + 8 + i * 4)) else 1
+    return n if n <= MOST_LATE and load_i32(broken) == 0 else -1
+
+
+@kernel
+def _write_late(canon, cell, before, broken):
+    """Write which of the broken tokens are incompatible with the token before."""
+    n = 0
+    for i in range(load_i32(broken + 4)):
+        token = load_i32(broken + 8 + i * 4)
+        if not is_fitting(canon, before, token):
+            store_i32(cell + 8 * CELL_LATE + 4 * n, token)
+            n += 1
+
+
+@kernel
 def show_parts(store, grammar, canon, cell, configuration, context):
     """Have a cell show a mask that is put together; False: it is not, or a part is not known."""
     if not may_have_parts(store, grammar, canon, configuration, context):
@@ -99,11 +134,20 @@ def show_parts(store, grammar, canon, cell, configuration, context):
     split, before, following = split_of(context), before_of(context), 0
     if before != NO_TOKEN:
         following = known_following(canon, split, before)
-        if following == 0 or load_i32(following) != 0:
+        if following == 0:
             return False
     removed = known_removed(grammar, configuration, split)
     if removed == 0:
         return False
+    broken, n_late = 0, 0
+    if following != 0 and load_i32(following) != 0:
+        broken = known_broken(grammar, configuration, split)
+        n_late = _count_late(canon, split, before, removed, broken) if broken != 0 else -1
+        if n_late < 0:
+            return False
+    if n_late != 0:
+        _write_late(canon, cell, before, broken)
+    store_i64(cell + 8 * CELL_N_LATE, n_late)
     store_i64(cell + 8 * CELL_CONFIGURATION, configuration)
     store_i64(cell + 8 * CELL_CONTEXT, context)
     write_parts(canon, cell, split, following, removed)

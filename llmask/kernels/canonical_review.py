@@ -12,6 +12,7 @@ In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a
 
 from __future__ import annotations
 
+from .canonical_broken import find_broken
 from .canonical_chains import NO_CHAIN, goes_on
 from .canonical_consider import consider_again
 from .canonical_descent import CUT, NEEDS_STATE
@@ -30,12 +31,13 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import HEAD_BYTES, find_following
+from .canonical_following import HEAD_BYTES, find_following, known_following
 from .canonical_inside import keep_found
 from .canonical_lists import append_special, find_removed
 from .canonical_parts import has_long_mask, may_have_parts, show_parts, write_parts
 from .canonical_positions import (
     P_CONFIGURATION,
+    P_CONTEXT,
     P_FILTER,
     before_at,
     before_of,
@@ -227,7 +229,8 @@ def _review_long(store, grammar, canon, position):
     removed = find_removed(store, grammar, canon, configuration, split)
     _list_again(canon, split, before, chain, mixed, n_mixed)
     if canon[N_DOUBTFUL] != 0:
-        found = consider_again(store, grammar, canon, position, removed, n_mixed)
+        context = position_field(grammar, position, P_CONTEXT)
+        found = consider_again(store, grammar, canon, configuration, context, removed, n_mixed)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return _missing(store, grammar)
         removed = keep_found(grammar, 1 if found == CUT else 0, canon)
@@ -249,9 +252,17 @@ def review_cell(store, grammar, canon, cell):
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are
     if is_shared and may_have_parts(store, grammar, canon, configuration, context):
         canon[N_MISSING] = 0
-        missing = _find_parts(store, grammar, canon, configuration, split_of(context), before_of(context))
+        split, before = split_of(context), before_of(context)
+        missing = _find_parts(store, grammar, canon, configuration, split, before)
         if missing != DONE:
             return missing
+        following = known_following(canon, split, before)
+        if (
+            following != 0
+            and load_i32(following) != 0
+            and find_broken(store, grammar, canon, configuration, split) == 0
+        ):
+            return _missing(store, grammar)
         if show_parts(store, grammar, canon, cell, configuration, context):
             return DONE
     position = position_of(grammar, configuration, context)

@@ -90,7 +90,8 @@ HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character
 SURE = HALVES + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
 GROUPED = SURE + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
 FEW = GROUPED + 3  # map: split state, byte -> tokens, in TOKENS, see canonical_descent.py
-ANSWERED = FEW + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
+MIXED_TOKENS = FEW + 3  # map: lexer state, split state -> tokens, in TOKENS, see canonical_broken.py
+ANSWERED = MIXED_TOKENS + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
 ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_lists.py
 LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
@@ -135,7 +136,20 @@ ODD_KIND = 1 << 16
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HALVES, HALVES + 1, SURE, SURE + 1),
-    *(GROUPED, GROUPED + 1, FEW, FEW + 1, ANSWERED, ANSWERED + 1, ANSWERS, LIVE_ASCII, LIVE_HIGH, LIKELY),
+    *(
+        GROUPED,
+        GROUPED + 1,
+        FEW,
+        FEW + 1,
+        MIXED_TOKENS,
+        MIXED_TOKENS + 1,
+        ANSWERED,
+        ANSWERED + 1,
+        ANSWERS,
+        LIVE_ASCII,
+        LIVE_HIGH,
+        LIKELY,
+    ),
     *(
         QUEUE,
         WALK,

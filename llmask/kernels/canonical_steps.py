@@ -14,7 +14,9 @@ from .canonical_fill import (
     ASK,
     CELL_CONTEXT,
     CELL_FILTER,
+    CELL_LATE,
     CELL_MAY_END,
+    CELL_N_LATE,
     CELL_N_PAIRS,
     CELL_N_RANGES,
     CELL_N_REMOVED,
@@ -65,6 +67,8 @@ def _allows(canon, cell, token):
     split, n_ranges = split_of(load_i64(cell + 8 * CELL_CONTEXT)), load_i64(cell + 8 * CELL_N_RANGES)
     ranks = load_i64(canon[RANKS] + split * 8)
     if is_ranged(canon, ranks, token, load_i64(cell + 8 * CELL_RANGES), n_ranges):
+        return False
+    if is_in(cell + 8 * CELL_LATE, load_i64(cell + 8 * CELL_N_LATE), token):
         return False
     return not is_in(load_i64(cell + 8 * CELL_REMOVED), load_i64(cell + 8 * CELL_N_REMOVED), token)
 

@@ -113,9 +113,10 @@ LISTED = N_POSITIONS + 1  # map: configuration -> its crossing tokens with where
 OF_BARE = LISTED + 3  # map: configuration of a bare row, split state -> what all records answer, in TOKENS
 # map: configuration, split state -> tokens that nothing canonical follows, of short masks all tokens, in TOKENS
 REMOVED = OF_BARE + 3
+BROKEN = REMOVED + 3  # the same of tokens that are incompatible with the one before, see canonical_broken.py
 
 # --- how sequences can end, see finish_costs.py and finish_paths.py
-STATE_COSTS = REMOVED + 3  # int32[n_states, COST_FIELDS]
+STATE_COSTS = BROKEN + 3  # int32[n_states, COST_FIELDS]
 RULE_WEIGHTS = STATE_COSTS + 1  # int32[n_rules]: cost of each that such a guard asks for
 N_COSTED = RULE_WEIGHTS + 1  # states that have costs
 OUTER_COSTS = N_COSTED + 1  # map: row, rule -> cost of all that follows the rule begun in the row
@@ -142,7 +143,7 @@ GRAMMAR_BLOCKS = (
     WALK_FRAMES,
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
     *(POSITION_IDS, POSITION_IDS + 1, POSITIONS),
-    *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1),
+    *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1, BROKEN, BROKEN + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),
     *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
     *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH, SPELLED_BYTES),

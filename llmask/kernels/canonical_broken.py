@@ -1,0 +1,120 @@
+"""Tokens that nothing canonical can follow if they are incompatible with the token before.
+
+Most incompatible tokens may not follow at all, others (*mixed* ones, see canonical_pairs.py) may: two runs of blanks
+are split before the last blank of the second. Which of them are dead then is a matter of the configuration and the
+split state, as it is if they are compatible (canonical_lists.py). Lexer states answer for most, once for all grammars.
+
+In: tables, a configuration with a mask of many tokens, a split state. Out: lists in TOKENS. Cost: 0.1 us a mixed token
+for a lexer state and a split state; some microseconds for a configuration.
+"""
+
+from __future__ import annotations
+
+from .canonical_chains import NO_CHAIN, look_up
+from .canonical_consider import consider_again, look_inside
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE
+from .canonical_ends import has_stopped
+from .canonical_inside import keep_found
+from .canonical_look import inside_state
+from .canonical_pairs import MIXED, effect_of
+from .canonical_positions import context_of
+from .canonical_slots import (
+    BREAKS,
+    DOUBTFUL,
+    FOUND,
+    KIND_FIRST,
+    KIND_TOKENS,
+    MIXED_TOKENS,
+    N_CONTINUING,
+    N_DOUBTFUL,
+    N_FOUND,
+    N_KINDS,
+    REACHABLE,
+)
+from .constants import NO_TOKEN
+from .grammar_slots import BROKEN, N_TOKENS, TOKENS
+from .interning import map_get, map_put
+from .jit import kernel, never_inline
+from .lexer_states import DEAD, S_MASK, S_MASK_KIND, state_field
+from .memory import block, get_i64, load_i32, load_u8
+from .state_masks import MASK_WORDS
+from .store_slots import MASKS
+from .token_lists import append
+from .trie_walk import has_bit
+
+
+@kernel
+def _mixed_tokens(canon, split):
+    """Address of (0, n, the tokens that are mixed behind a split state)."""
+    never_inline()
+    known = map_get(canon, MIXED_TOKENS, split)
+    if known >= 0:
+        return block(canon, TOKENS) + known * 4
+    canon[N_FOUND] = 0
+    for kind in range(canon[N_CONTINUING], canon[N_KINDS]):
+        if effect_of(canon, split, kind) == MIXED:
+            for i in range(load_i32(canon[KIND_FIRST] + kind * 4), load_i32(canon[KIND_FIRST] + kind * 4 + 4)):
+                token = load_i32(canon[KIND_TOKENS] + i * 4)
+                if load_u8(canon[REACHABLE] + token) != 0:
+                    append(canon, FOUND, N_FOUND, token)
+    position = canon[N_TOKENS]
+    address = keep_found(canon, 0, canon)
+    map_put(canon, MIXED_TOKENS, split, position)
+    return address
+
+
+@kernel
+def _left_open(store, grammar, canon, twin, split):
+    """Address of (0, n, mixed tokens that a lexer state, or DEAD, does not know to be followed), or 0: stop."""
+    never_inline()
+    key = (twin + 1) << 16 | split
+    known = map_get(canon, MIXED_TOKENS, key)
+    if known >= 0:
+        return block(canon, TOKENS) + known * 4
+    mixed, mask = _mixed_tokens(canon, split), 0
+    if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
+        mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
+    canon[N_FOUND] = 0
+    for i in range(load_i32(mixed + 4)):
+        token, found = load_i32(mixed + 8 + i * 4), CUT
+        if mask != 0 and has_bit(mask, token):
+            after = look_up(canon, BREAKS, split, token)
+            found = look_inside(store, grammar, canon, twin, after, token, NO_CHAIN)
+        if found == NEEDS_STATE or has_stopped(store, grammar):
+            return 0
+        if found != FOLLOWS_ON:
+            append(canon, FOUND, N_FOUND, token)
+    position = canon[N_TOKENS]
+    address = keep_found(canon, 0, canon)
+    map_put(canon, MIXED_TOKENS, key, position)
+    return address
+
+
+@kernel
+def known_broken(grammar, configuration, split):
+    """What `find_broken` found before, or 0."""
+    known = map_get(grammar, BROKEN, configuration << 16 | split)
+    return block(grammar, TOKENS) + known * 4 if known >= 0 else 0
+
+
+@kernel
+def find_broken(store, grammar, canon, configuration, split):
+    """Address of (whether one was cut, n, mixed tokens without a continuation if they are incompatible), or 0: stop."""
+    never_inline()
+    known = known_broken(grammar, configuration, split)
+    if known != 0:
+        return known
+    left = _left_open(store, grammar, canon, inside_state(store, grammar, configuration), split)
+    if left == 0:
+        return 0
+    canon[N_DOUBTFUL] = 0
+    for i in range(load_i32(left + 4)):
+        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(left + 8 + i * 4))
+    context = context_of(split, NO_TOKEN, NO_CHAIN)
+    found = consider_again(store, grammar, canon, configuration, context, 0, canon[N_DOUBTFUL])
+    if found == NEEDS_STATE or has_stopped(store, grammar):
+        return 0
+    position = grammar[N_TOKENS]
+    address = keep_found(grammar, 1 if found == CUT else 0, canon)
+    map_put(grammar, BROKEN, configuration << 16 | split, position)
+    return address
