@@ -134,7 +134,8 @@ class SplitStates:
         for slot in (
             *(canonical_slots.FOLLOWS, canonical_slots.BREAKS, canonical_slots.GOES_ON),
             *(canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN),
-            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING, canonical_slots.RANKS),
+            *(canonical_slots.FOLLOWING, canonical_slots.LONE_FOLLOWING),
+            *(canonical_slots.RANKS, canonical_slots.RANK_OF),
         ):
             self._slots[slot] = np.zeros(MOST_STATES, np.uint8 if slot in _FLAGS else np.int64)
         self._numbers: dict[Key, int] = {}
@@ -168,7 +169,8 @@ class SplitStates:
 
     def new_table(self) -> Table:
         """What kernels read and write for one store, see kernels/canonical_slots.py."""
-        table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, ())
+        table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, canonical_slots.CANON_POOLS)
+        table.put(canonical_slots.PAIR_LISTS, np.zeros(len(self._rows), np.int64))
         table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))
         table.put(canonical_slots.WALK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
         table.put(canonical_slots.SEARCH_WALK, np.zeros((MAX_TOKEN_BYTES + 2) * FRAME, np.int64))
@@ -191,6 +193,7 @@ class SplitStates:
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
             (canonical_slots.N_MERGED_CONTINUING, len(self._slots[canonical_slots.CONTINUING])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
+            (canonical_slots.N_PAIR_LISTS, len(self._rows)),
             (canonical_slots.START, self.start),
         ):
             slots[slot] = number
@@ -270,7 +273,10 @@ class SplitStates:
         mixed = differs & ~refused
         counts = [np.cumsum(np.append(False, chosen)) for chosen in (refused, mixed)]
         ranks = np.concatenate((*counts, order[refused], order[mixed])).astype(np.int32)
-        self._kept.append(ranks)
+        rank_of = np.zeros(len(self.kinds.of_token), np.int32)
+        rank_of[order[refused]] = np.arange(1, refused.sum() + 1)
+        self._kept += [ranks, rank_of]
+        self._slots[canonical_slots.RANK_OF][state] = rank_of.ctypes.data
         self._slots[canonical_slots.RANKS][state] = ranks.ctypes.data
 
     def _number_of(self, packed: int) -> int:

@@ -21,9 +21,9 @@ from __future__ import annotations
 from .canonical_fill import clear_listed
 from .canonical_pairs import MIXED, PAIR, effect_of, list_runs
 from .canonical_slots import (
+    BASES,
     BYTE_RUNS,
     DOUBTFUL,
-    FIRST,
     FOLLOWING,
     FOUND,
     LAST_BYTE,
@@ -33,6 +33,7 @@ from .canonical_slots import (
     ORDER,
     ORDER_KINDS,
     PAIR_LISTS,
+    RANK_OF,
     RANKS,
     REPORT,
     RUNS,
@@ -41,8 +42,22 @@ from .canonical_slots import (
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
-from .store_slots import N_WORDS
+from .memory import (
+    BYTES_USED,
+    block,
+    copy_bytes,
+    ensure,
+    load_acquire,
+    load_acquire_i32,
+    load_i32,
+    load_i64,
+    new_block,
+    publish_i32,
+    put_i32,
+    store_i32,
+    store_release,
+)
+from .store_slots import N_VOCAB, N_WORDS
 from .token_lists import append, is_in
 from .trie_walk import has_bit
 
@@ -58,13 +73,12 @@ def ranked_of(canon, ranks):
 
 
 @kernel
-def is_ranged(canon, ranks, token, ranges, n):
+def is_ranged(canon, split, token, ranges, n):
     """Whether a token is in one of n ranges."""
     if n == 0:
         return False
-    place = load_i32(canon[FIRST] + token * 4)
-    at = load_i32(ranks + place * 4)
-    if at == load_i32(ranks + place * 4 + 4):
+    at = load_i32(load_i64(canon[RANK_OF] + split * 8) + token * 4) - 1
+    if at < 0:
         return False
     for i in range(n):
         if load_i32(ranges + i * 8) <= at < load_i32(ranges + i * 8 + 4):
@@ -148,12 +162,12 @@ def _find_base(store, canon, split, ranks, n_runs):
     if end == first:
         return NO_BASE
     key = (end - first) << 40 | split << 21 | canon[LAST_BYTE]
-    base = map_get(canon, PAIR_LISTS, key)
+    base = map_get(canon, BASES, key)
     if base < 0:
         if canon[BYTES_USED] > canon[SHARED_BYTES]:
             return NO_BASE
         base = _make_base(store, canon, split, ranks, first, end)
-        map_put(canon, PAIR_LISTS, key, base)
+        map_put(canon, BASES, key, base)
     for i in range(first, end):
         store_i32(canon[RUNS] + i * 8 + 4, load_i32(canon[RUNS] + i * 8))
     return base
@@ -168,14 +182,24 @@ def may_follow(canon, split, following, token):
     pairs = following + HEAD_BYTES + n_mixed * 4
     if is_in(pairs, n_pairs, token):
         return False
-    return not is_ranged(canon, load_i64(canon[RANKS] + split * 8), token, pairs + n_pairs * 4, n_ranges)
+    return not is_ranged(canon, split, token, pairs + n_pairs * 4, n_ranges)
 
 
 @kernel
 def known_following(canon, split, before):
     """What `find_following` found before, or 0."""
-    known = map_get(canon, PAIR_LISTS, (split << 21) | before)
-    return block(canon, TOKENS) + known * 4 if known >= 0 else 0
+    lists = load_acquire(block(canon, PAIR_LISTS) + split * 8)
+    known = load_acquire_i32(lists + before * 4) if lists != 0 else 0
+    return block(canon, TOKENS) + known * 4 if known != 0 else 0
+
+
+@kernel
+def _keep_following(store, canon, split, before, position):
+    """Note where what may not follow is listed."""
+    at = block(canon, PAIR_LISTS) + split * 8
+    if load_i64(at) == 0:
+        store_release(at, new_block(canon, store[N_VOCAB] * 4))
+    publish_i32(load_i64(at) + before * 4, position)
 
 
 @kernel
@@ -216,5 +240,5 @@ def find_following(store, grammar, canon, split, before):
     n_ranges = _enter_ranges(canon, owner, ranks, n_runs)
     put_i32(block(owner, TOKENS), position + 2, n_ranges)
     if is_shared:
-        map_put(canon, PAIR_LISTS, (split << 21) | before, position)
+        _keep_following(store, canon, split, before, position)
     return block(owner, TOKENS) + position * 4

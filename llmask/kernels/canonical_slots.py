@@ -42,7 +42,8 @@ IS_PLAIN = IS_PARTIAL + 1  # uint8: a plain character ends the word
 FOLLOWING = IS_PLAIN + 1  # int64: address of the mask of what may follow, 0 = missing
 LONE_FOLLOWING = FOLLOWING + 1  # the same behind a token that is a word of its own
 RANKS = LONE_FOLLOWING + 1  # int64: address of tokens in the order of ORDER, 0 = missing, see canonical_following.py
-KEYS = RANKS + 1  # int64[n, STATE_FIELDS], see canonical_split.py
+RANK_OF = RANKS + 1  # int64: address of int32[n_vocab], the place of a token there + 1, 0 = none
+KEYS = RANK_OF + 1  # int64[n, STATE_FIELDS], see canonical_split.py
 SPLITTER = KEYS + 1  # address of its table, see canonical_split.py; states below the number of its rows are rows
 START = SPLITTER + 1  # the state before any text
 
@@ -83,8 +84,10 @@ CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
 CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
 
 # --- found so far
-PAIR_LISTS = CHAIN_NEXT + 1  # map: split state, last token -> what may not follow, in TOKENS; also bases
-WITNESSES = PAIR_LISTS + 3  # map: split state, token -> a text that can follow, see canonical_search.py
+PAIR_LISTS = CHAIN_NEXT + 1  # int64[n]: of a split state the address of int32[n_vocab], or 0: of a last token a list
+N_PAIR_LISTS = PAIR_LISTS + 1  # n: split states outside of characters
+BASES = N_PAIR_LISTS + 1  # map: split state, byte, runs -> mask in TOKENS, see canonical_following.py
+WITNESSES = BASES + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
 HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
 SURE = HALVES + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
@@ -133,9 +136,11 @@ N_CANON_SLOTS = PAIR_MEMO + 1
 NO_RUN = -1
 ODD_KIND = 1 << 16
 
+CANON_POOLS = (PAIR_LISTS, N_PAIR_LISTS)
+
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(PAIR_LISTS, PAIR_LISTS + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HALVES, HALVES + 1, SURE, SURE + 1),
+    *(PAIR_LISTS, BASES, BASES + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HALVES, HALVES + 1, SURE, SURE + 1),
     *(
         GROUPED,
         GROUPED + 1,

@@ -39,7 +39,7 @@ from .canonical_positions import (
     split_of,
 )
 from .canonical_review import DONE, STOPPED, review_cell
-from .canonical_slots import BREAKS, FOLLOWS, RANKS, START
+from .canonical_slots import BREAKS, FOLLOWS, START
 from .configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
 from .grammar_slots import CANON
 from .jit import door, kernel, never_inline
@@ -65,8 +65,7 @@ def _allows(canon, cell, token):
     if is_listed or not has_bit(load_i64(cell + 8 * CELL_WORDS), token):
         return False
     split, n_ranges = split_of(load_i64(cell + 8 * CELL_CONTEXT)), load_i64(cell + 8 * CELL_N_RANGES)
-    ranks = load_i64(canon[RANKS] + split * 8)
-    if is_ranged(canon, ranks, token, load_i64(cell + 8 * CELL_RANGES), n_ranges):
+    if is_ranged(canon, split, token, load_i64(cell + 8 * CELL_RANGES), n_ranges):
         return False
     if is_in(cell + 8 * CELL_LATE, load_i64(cell + 8 * CELL_N_LATE), token):
         return False
