@@ -18,6 +18,7 @@ Cost: 10 ns a run, once; a base 1 ns a token, once.
 
 from __future__ import annotations
 
+from .atomics import load_acquire, load_acquire_i32, publish_i32, store_release
 from .canonical_fill import clear_listed
 from .canonical_pairs import MIXED, PAIR, effect_of, list_runs
 from .canonical_slots import (
@@ -42,21 +43,7 @@ from .canonical_slots import (
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .memory import (
-    BYTES_USED,
-    block,
-    copy_bytes,
-    ensure,
-    load_acquire,
-    load_acquire_i32,
-    load_i32,
-    load_i64,
-    new_block,
-    publish_i32,
-    put_i32,
-    store_i32,
-    store_release,
-)
+from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, new_block, put_i32, store_i32
 from .store_slots import N_VOCAB, N_WORDS
 from .token_lists import append, is_in
 from .trie_walk import has_bit

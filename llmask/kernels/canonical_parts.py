@@ -15,6 +15,7 @@ known.
 
 from __future__ import annotations
 
+from .atomics import load_acquire_i32
 from .canonical_broken import known_broken
 from .canonical_chains import NO_CHAIN
 from .canonical_fill import (
@@ -47,7 +48,7 @@ from .grammar_slots import CONFIGURATIONS
 from .jit import kernel
 from .lexer_states import DEAD, S_MASK_KIND, state_field
 from .masks import KIND_BITS
-from .memory import block, load_acquire_i32, load_i32, load_i64, load_u8, store_i32, store_i64
+from .memory import block, load_i32, load_i64, load_u8, store_i32, store_i64
 from .raw import load_u16
 from .shared_batch import CELL_CONFIGURATION
 from .state_masks import MASK_NONE, MASK_WORDS

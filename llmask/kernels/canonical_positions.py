@@ -12,11 +12,12 @@ In: a grammar's table. Out: positions; cells (canonical_fill.py). Cost: 50 ns.
 
 from __future__ import annotations
 
+from .atomics import load_acquire
 from .canonical_fill import ASK, CELL_CONTEXT, CELL_FIELDS, CELL_FILTER
 from .grammar_slots import N_POSITIONS, POSITION_IDS, POSITIONS
 from .interning import map_get, map_put, mix
 from .jit import kernel, never_inline
-from .memory import block, copy_bytes, ensure, get_i64, load_acquire, put_i64
+from .memory import block, copy_bytes, ensure, get_i64, put_i64
 from .shared_batch import CELL_CONFIGURATION
 
 # fields of a position: those of a cell from CELL_CONFIGURATION on

@@ -12,6 +12,7 @@ In: tables, a position. Out: its fields. Cost: 0.1 us a token of a short mask; a
 
 from __future__ import annotations
 
+from .atomics import store_release
 from .canonical_broken import find_broken
 from .canonical_chains import NO_CHAIN, goes_on
 from .canonical_consider import consider_again
@@ -81,7 +82,7 @@ from .configurations import (
 from .constants import NO_TOKEN
 from .jit import kernel, never_inline
 from .masks import build_mask
-from .memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8, store_release
+from .memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8
 from .raw import load_u16
 from .shared_batch import CELL_CONFIGURATION
 from .store_slots import EOS, N_EOS

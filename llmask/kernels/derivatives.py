@@ -16,10 +16,11 @@ Cost: a known derivative 3 ns; a new one 50-200 ns an operator on the way down.
 
 from __future__ import annotations
 
+from .atomics import publish_i32
 from .class_maps import class_of, n_classes, set_contains
 from .interning import list_item, list_length
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, get_i32, get_u8, publish_i32
+from .memory import EXCEEDED, block, ensure, get_i32, get_u8
 from .node_table import (
     ALL,
     EMPTY,

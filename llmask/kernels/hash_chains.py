@@ -21,18 +21,9 @@ Out: record numbers. Cost: 5 ns a look-up beside the loads.
 
 from __future__ import annotations
 
+from .atomics import load_acquire, load_acquire_i32, publish_i32, store_release
 from .jit import kernel, never_inline
-from .memory import (
-    address_of,
-    block,
-    ensure,
-    load_acquire,
-    load_acquire_i32,
-    load_i32,
-    publish_i32,
-    store_i32,
-    store_release,
-)
+from .memory import address_of, block, ensure, load_i32, store_i32
 
 MIN_BUCKETS = 64
 HASH_BITS = 0x7FFFFFFF

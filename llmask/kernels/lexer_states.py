@@ -19,12 +19,13 @@ Cost: a known transition 2 ns; a new state about 0.3 us and its derivatives.
 
 from __future__ import annotations
 
+from .atomics import load_acquire_i32, publish_i32
 from .class_maps import class_of, meet, n_classes
 from .derivatives import derivative
 from .emptiness import is_empty
 from .interning import intern_list, list_item, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, load_acquire_i32, publish_i32, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
 from .node_table import (
     EMPTY,
     EPSILON,

@@ -13,6 +13,7 @@ Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
 
 from __future__ import annotations
 
+from .atomics import load_acquire_i32, publish_i32
 from .configurations import (
     C_ACCEPTS,
     C_BASE,
@@ -72,10 +73,8 @@ from .memory import (
     fill_bytes,
     get_i32,
     get_i64,
-    load_acquire_i32,
     load_i32,
     load_i64,
-    publish_i32,
     put_i32,
     store_i32,
     store_i64,

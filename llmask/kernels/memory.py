@@ -35,6 +35,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .atomics import load_acquire, pointer_to, store_release
 from .jit import CHECK_BOUNDS, kernel, never_inline
 
 # slots that every table has
@@ -65,15 +66,11 @@ if _CAN_MAP:
     _MAP_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 
-def _pointer(builder, address, bits):
-    return builder.inttoptr(address, ir.IntType(bits).as_pointer())
-
-
 def _make_load(bits, signed):
     @intrinsic
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
-            value = builder.load(_pointer(builder, args[0], bits), align=bits // 8)
+            value = builder.load(pointer_to(builder, args[0], bits), align=bits // 8)
             if bits == 64:
                 return value
             return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
@@ -88,7 +85,7 @@ def _make_store(bits):
     def store(typingctx, address, value):
         def codegen(context, builder, signature, args):
             item = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
-            builder.store(item, _pointer(builder, args[0], bits), align=bits // 8)
+            builder.store(item, pointer_to(builder, args[0], bits), align=bits // 8)
             return context.get_dummy_value()
 
         return types.void(types.int64, types.int64), codegen
@@ -128,65 +125,13 @@ def address_of(typingctx, table):
 
 
 @intrinsic
-def load_acquire(typingctx, address):
-    """int64 at `address`; later reads are not moved before it."""
-
-    def codegen(context, builder, signature, args):
-        return builder.load_atomic(_pointer(builder, args[0], 64), "acquire", 8)
-
-    return types.int64(types.int64), codegen
-
-
-@intrinsic
-def load_acquire_i32(typingctx, address):
-    """int32 at `address`, widened; later reads are not moved before it. For entries that a writer publishes."""
-
-    def codegen(context, builder, signature, args):
-        item = builder.load_atomic(_pointer(builder, args[0], 32), "acquire", 4)
-        return builder.sext(item, ir.IntType(64))
-
-    return types.int64(types.int64), codegen
-
-
-@intrinsic
-def store_release(typingctx, address, value):
-    """Write an int64; earlier writes are seen by whoever sees this one."""
-
-    def codegen(context, builder, signature, args):
-        builder.store_atomic(args[1], _pointer(builder, args[0], 64), "release", 8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
-
-
-@intrinsic
-def publish_i32(typingctx, address, value):
-    """Write an int32 with release order: for entries that readers look at without the lock."""
-
-    def codegen(context, builder, signature, args):
-        item = builder.trunc(args[1], ir.IntType(32))
-        builder.store_atomic(item, _pointer(builder, args[0], 32), "release", 4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
-
-
-@intrinsic
-def fetch_add(typingctx, address, value):
-    """Add to an int64 that several threads add to, in one order for all; returns what was there before."""
-
-    def codegen(context, builder, signature, args):
-        return builder.atomic_rmw("add", _pointer(builder, args[0], 64), args[1], "seq_cst")
-
-    return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic
 def copy_bytes(typingctx, destination, source, n_bytes):
     """Memcpy between addresses."""
 
     def codegen(context, builder, signature, args):
-        numba.core.cgutils.raw_memcpy(builder, _pointer(builder, args[0], 8), _pointer(builder, args[1], 8), args[2], 1)
+        numba.core.cgutils.raw_memcpy(
+            builder, pointer_to(builder, args[0], 8), pointer_to(builder, args[1], 8), args[2], 1
+        )
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
@@ -198,7 +143,7 @@ def fill_bytes(typingctx, destination, n_bytes, value):
 
     def codegen(context, builder, signature, args):
         byte = builder.trunc(args[2], ir.IntType(8))
-        numba.core.cgutils.memset(builder, _pointer(builder, args[0], 8), args[1], byte)
+        numba.core.cgutils.memset(builder, pointer_to(builder, args[0], 8), args[1], byte)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen

@@ -22,10 +22,11 @@ import sys
 
 from numba import types
 
+from .atomics import fetch_add, load_acquire
 from .canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, CELL_WORDS, FILTER, LIST, apply_filter, write_list
 from .jit import kernel, never_inline
 from .masks import FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
-from .memory import as_table, fetch_add, fill_bytes, load_acquire, load_i64, store_i8, store_i64
+from .memory import as_table, fill_bytes, load_i64, store_i8, store_i64
 from .store_slots import N_WORDS
 
 # a matcher's cell, int64[CELL_FIELDS], see canonical_fill.py for what follows

@@ -9,6 +9,7 @@ In: a lexer state. Out: mask, token count and exits in the record of its twin. C
 
 from __future__ import annotations
 
+from .atomics import publish_i32
 from .changed_walk import GIVEN_UP, changed_walk
 from .hash_chains import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
 from .hot_rows import is_wide
@@ -38,7 +39,6 @@ from .memory import (
     load_i32,
     load_i64,
     new_block,
-    publish_i32,
     put_i32,
     put_i64,
 )
