@@ -24,6 +24,7 @@ from .canonical_slots import (
     FOUND,
     KIND_FIRST,
     KIND_TOKENS,
+    KINDS,
     MIXED_TOKENS,
     N_CONTINUING,
     N_DOUBTFUL,
@@ -31,16 +32,29 @@ from .canonical_slots import (
     N_KINDS,
     REACHABLE,
 )
+from .configurations import C_FIRST, C_MASK_KIND, C_N, configuration_field
 from .constants import NO_TOKEN
-from .grammar_slots import BROKEN, N_TOKENS, TOKENS
-from .interning import map_get, map_put
+from .grammar_slots import BROKEN, CROSSINGS, N_TOKENS, NAMES_TOKENS, TOKENS
+from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_MASK, S_MASK_KIND, state_field
-from .memory import block, get_i64, load_i32, load_u8
+from .masks import KIND_BITS
+from .memory import block, get_i32, get_i64, load_i32, load_u8
+from .raw import load_u16
 from .state_masks import MASK_WORDS
 from .store_slots import MASKS
 from .token_lists import append
+from .token_sets import NAMES_ORDINARY
 from .trie_walk import has_bit
+
+
+@kernel
+def _is_mixed(canon, split, token):
+    """Whether a token may follow a split state, in another way, if it is incompatible with the token before."""
+    kind = load_u16(canon[KINDS] + token * 2)
+    if kind < canon[N_CONTINUING] or load_u8(canon[REACHABLE] + token) == 0:
+        return False
+    return effect_of(canon, split, kind) == MIXED
 
 
 @kernel
@@ -65,7 +79,10 @@ def _mixed_tokens(canon, split):
 
 @kernel
 def _left_open(store, grammar, canon, twin, split):
-    """Address of (0, n, mixed tokens that a lexer state, or DEAD, does not know to be followed), or 0: stop."""
+    """Address of (m, n, mixed tokens that a lexer state, or DEAD, does not know to be followed), or 0: stop.
+
+    The first m are in the mask of the lexer state, if that is one of many tokens.
+    """
     never_inline()
     key = (twin + 1) << 16 | split
     known = map_get(canon, MIXED_TOKENS, key)
@@ -74,20 +91,41 @@ def _left_open(store, grammar, canon, twin, split):
     mixed, mask = _mixed_tokens(canon, split), 0
     if twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS:
         mask = get_i64(block(store, MASKS), state_field(store, twin, S_MASK))
-    canon[N_FOUND] = 0
+    canon[N_FOUND] = canon[N_DOUBTFUL] = 0
     for i in range(load_i32(mixed + 4)):
-        token, found = load_i32(mixed + 8 + i * 4), CUT
-        if mask != 0 and has_bit(mask, token):
-            after = look_up(canon, BREAKS, split, token)
-            found = look_inside(store, grammar, canon, twin, after, token, NO_CHAIN)
+        token = load_i32(mixed + 8 + i * 4)
+        if mask == 0 or not has_bit(mask, token):
+            append(canon, DOUBTFUL, N_DOUBTFUL, token)
+            continue
+        after = look_up(canon, BREAKS, split, token)
+        found = look_inside(store, grammar, canon, twin, after, token, NO_CHAIN)
         if found == NEEDS_STATE or has_stopped(store, grammar):
             return 0
         if found != FOLLOWS_ON:
             append(canon, FOUND, N_FOUND, token)
-    position = canon[N_TOKENS]
-    address = keep_found(canon, 0, canon)
+    n, position = canon[N_FOUND], canon[N_TOKENS]
+    for i in range(canon[N_DOUBTFUL]):
+        append(canon, FOUND, N_FOUND, load_i32(block(canon, DOUBTFUL) + i * 4))
+    address = keep_found(canon, n, canon)
     map_put(canon, MIXED_TOKENS, key, position)
     return address
+
+
+@kernel
+def _list_left(store, grammar, canon, configuration, split, twin, left):
+    """List in DOUBTFUL what is left open: of tokens that are not in the mask of the lexer state the crossing ones."""
+    never_inline()
+    has_many = twin != DEAD and state_field(store, twin, S_MASK_KIND) == MASK_WORDS
+    are_listed = configuration_field(grammar, configuration, C_MASK_KIND) & KIND_BITS != MASK_WORDS
+    is_short = has_many and are_listed and grammar[NAMES_TOKENS] != NAMES_ORDINARY
+    canon[N_DOUBTFUL] = 0
+    for i in range(load_i32(left) if is_short else load_i32(left + 4)):
+        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(left + 8 + i * 4))
+    first = configuration_field(grammar, configuration, C_FIRST)
+    for i in range(first, first + (configuration_field(grammar, configuration, C_N) if is_short else 0)):
+        token = get_i32(block(grammar, CROSSINGS + POOL), i)
+        if _is_mixed(canon, split, token):
+            append(canon, DOUBTFUL, N_DOUBTFUL, token)
 
 
 @kernel
@@ -104,12 +142,11 @@ def find_broken(store, grammar, canon, configuration, split):
     known = known_broken(grammar, configuration, split)
     if known != 0:
         return known
-    left = _left_open(store, grammar, canon, inside_state(store, grammar, configuration), split)
+    twin = inside_state(store, grammar, configuration)
+    left = _left_open(store, grammar, canon, twin, split)
     if left == 0:
         return 0
-    canon[N_DOUBTFUL] = 0
-    for i in range(load_i32(left + 4)):
-        append(canon, DOUBTFUL, N_DOUBTFUL, load_i32(left + 8 + i * 4))
+    _list_left(store, grammar, canon, configuration, split, twin, left)
     context = context_of(split, NO_TOKEN, NO_CHAIN)
     found = consider_again(store, grammar, canon, configuration, context, 0, canon[N_DOUBTFUL])
     if found == NEEDS_STATE or has_stopped(store, grammar):
