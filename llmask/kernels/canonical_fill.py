@@ -43,6 +43,7 @@ ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mas
 FILTER = 1
 LIST = 2
 
+LINE_BYTES = 64
 REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
 
 

@@ -19,7 +19,7 @@ Cost: 10 ns a run, once; a base 1 ns a token, once.
 from __future__ import annotations
 
 from .atomics import load_acquire, load_acquire_i32, publish_i32, store_release
-from .canonical_fill import clear_listed
+from .canonical_fill import LINE_BYTES, clear_listed
 from .canonical_pairs import MIXED, PAIR, effect_of, list_runs
 from .canonical_slots import (
     BASES,
@@ -31,6 +31,7 @@ from .canonical_slots import (
     N_DOUBTFUL,
     N_FOUND,
     N_ORDER,
+    N_PAIR_LISTS,
     ORDER,
     ORDER_KINDS,
     PAIR_LISTS,
@@ -44,6 +45,7 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, new_block, put_i32, store_i32
+from .raw import prefetch
 from .store_slots import N_VOCAB, N_WORDS
 from .token_lists import append, is_in
 from .trie_walk import has_bit
@@ -178,6 +180,30 @@ def known_following(canon, split, before):
     lists = load_acquire(block(canon, PAIR_LISTS) + split * 8)
     known = load_acquire_i32(lists + before * 4) if lists != 0 else 0
     return block(canon, TOKENS) + known * 4 if known != 0 else 0
+
+
+@kernel
+def _lists_behind(canon, split):
+    """Address of what PAIR_LISTS has for a split state, or REFUSED_SPLIT; 0: none."""
+    return load_acquire(block(canon, PAIR_LISTS) + split * 8) if split < canon[N_PAIR_LISTS] else 0
+
+
+@kernel
+def prefetch_number(canon, split, before):
+    """Have read where `known_following` looks first."""
+    lists = _lists_behind(canon, split)
+    if lists != 0:
+        prefetch(lists + before * 4)
+
+
+@kernel
+def prefetch_following(canon, split, before):
+    """Have read what `known_following` finds."""
+    lists = _lists_behind(canon, split)
+    if lists != 0:
+        at = block(canon, TOKENS) + load_i32(lists + before * 4) * 4
+        for line in range(4):
+            prefetch(at + line * LINE_BYTES)
 
 
 @kernel

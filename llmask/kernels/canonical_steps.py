@@ -28,7 +28,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import is_ranged
+from .canonical_following import is_ranged, prefetch_following, prefetch_number
 from .canonical_parts import show_parts
 from .canonical_positions import (
     before_of,
@@ -122,12 +122,15 @@ def take_known(cell, token):
     if load_i64(cell + 8 * CELL_FILTER) == ASK or not has_bytes(store, token):
         return MISS
     canon = as_table(grammar[CANON])
+    split = split_of(load_i64(cell + 8 * CELL_CONTEXT))
+    prefetch_number(canon, look_up(canon, FOLLOWS, split, token), token)
     if not _allows(canon, cell, token):
         return REFUSED
+    context = _context_after(canon, cell, token)
+    prefetch_following(canon, split_of(context), token)
     reached = known_after(store, grammar, configuration, token)
     if reached < 0:
         return reached
-    context = _context_after(canon, cell, token)
     return reached if _show_known(store, grammar, canon, cell, reached, context) else MISS
 
 

@@ -72,3 +72,18 @@ def and_vectors(typingctx, destination, one, other):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def prefetch(typingctx, address):
+    """Have the cache line at an address read, which is going to be asked for soon."""
+
+    def codegen(context, builder, signature, args):
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        type_ = ir.FunctionType(ir.VoidType(), (pointer, number, number, number))
+        function = builder.module.declare_intrinsic("llvm.prefetch", (pointer,), type_)
+        to_read, keep_near, data = number(0), number(3), number(1)
+        builder.call(function, (builder.inttoptr(args[0], pointer), to_read, keep_near, data))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
