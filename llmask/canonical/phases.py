@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from ..kernels import canonical_slots
 from ..kernels.canonical_sure import ESCAPED, N_PHASES, OTHER, WHOLE
-from ..kernels.canonical_wide import ENTIRE, IN_CHARACTER, OTHER_SORT, PLAIN
+from ..kernels.canonical_wide import ENTIRE, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -93,21 +93,32 @@ def characters_of_tokens(tokenizer: Tokenizer) -> npt.NDArray[np.uint16]:
     return _count(tokenizer, (tokenizer.token_data & 0xC0) != 0x80).astype(np.uint16)
 
 
+def last_leads(tokenizer: Tokenizer) -> npt.NDArray[np.uint8]:
+    """uint8[n_vocab]: the last byte of each token that begins a character, 0 = none."""
+    data, offsets = tokenizer.token_data, tokenizer.token_offsets
+    begins = np.maximum.accumulate(np.where((data & 0xC0) != 0x80, np.arange(1, len(data) + 1), 0))
+    last = np.concatenate(([0], begins))[offsets[1:]]
+    return np.where(last > offsets[:-1], np.concatenate((data, [0]))[last - 1], 0).astype(np.uint8)
+
+
+def _by_bytes(tokenizer: Tokenizer, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Chosen tokens by their bytes: what is found for one helps those behind, which begin or end alike."""
+    return np.array(sorted(np.flatnonzero(chosen).tolist(), key=tokenizer.token_bytes), np.int32)
+
+
 def phase_slots(tokenizer: Tokenizer) -> Slots:
     """Arrays by slot."""
     table = next_phases()
     phases, others = phases_of_tokens(tokenizer, table), has_others(tokenizer)
     is_half = (phases > WHOLE) & (phases < ESCAPED) & ~others
-    half = np.flatnonzero(is_half).tolist()
-    half.sort(key=tokenizer.token_bytes)  # what is found for the first helps those behind: characters alike end alike
     is_open = (phases != WHOLE) & ~is_half
     is_not_plain = others & (phases == WHOLE)
-    sorts = np.select((is_half, is_open, is_not_plain), (IN_CHARACTER, OTHER_SORT, ENTIRE), PLAIN)
+    sorts = np.select((is_open, is_not_plain), (OTHER_SORT, ENTIRE), PLAIN)
     return {
         canonical_slots.PHASES: table,
-        canonical_slots.TOKEN_SORTS: sorts.astype(np.uint8),
+        canonical_slots.TOKEN_SORTS: np.where(is_half, last_leads(tokenizer), sorts).astype(np.uint8),
         canonical_slots.TOKEN_CHARACTERS: characters_of_tokens(tokenizer),
         canonical_slots.NOT_PLAIN: np.flatnonzero(is_not_plain).astype(np.int32),
-        canonical_slots.HALF: np.array(half, np.int32),
-        canonical_slots.OPEN: np.flatnonzero(is_open).astype(np.int32),
+        canonical_slots.HALF: _by_bytes(tokenizer, is_half),
+        canonical_slots.OPEN: _by_bytes(tokenizer, is_open),
     }

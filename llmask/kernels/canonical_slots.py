@@ -49,7 +49,7 @@ START = SPLITTER + 1  # the state before any text
 
 # --- where tokens end (llmask/canonical/phases.py); addresses
 PHASES = START + 1  # uint8[N_PHASES, 256]
-TOKEN_SORTS = PHASES + 1  # uint8[n_vocab]
+TOKEN_SORTS = PHASES + 1  # uint8[n_vocab], see canonical_wide.py
 TOKEN_CHARACTERS = TOKEN_SORTS + 1  # uint16[n_vocab], one that is not complete counts
 NOT_PLAIN = TOKEN_CHARACTERS + 1  # int32[n]: tokens that end between characters, and have others than plain ones
 N_NOT_PLAIN = NOT_PLAIN + 1
@@ -116,7 +116,10 @@ CANDIDATES = AGAIN + 1  # int32[...]: tokens
 N_CANDIDATES = CANDIDATES + 1
 PAIRS = N_CANDIDATES + 1  # int64[MOST_PAIRS + 2]: lexer states with phases, see canonical_sure.py
 SEEN = PAIRS + 1  # int64[N_SEEN]
-LEVELS = SEEN + 1  # int64[MOST_DEPTH + 3]
+IS_ODD = SEEN + 1  # uint8[MOST_PAIRS + 2]
+EDGES = IS_ODD + 1  # int32[..., 3]
+N_EDGES = EDGES + 1
+LEVELS = N_EDGES + 1  # int64[MOST_DEPTH + 3]
 FULL = LEVELS + 1
 TIERS = FULL + 1  # int64[..., 3]
 RUNS = TIERS + 1  # int32[..., 2]
@@ -166,6 +169,8 @@ CANON_BLOCKS = (
         CANDIDATES,
         PAIRS,
         SEEN,
+        IS_ODD,
+        EDGES,
         LEVELS,
         TIERS,
         RUNS,

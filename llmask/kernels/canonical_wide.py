@@ -13,7 +13,7 @@ left.
 from __future__ import annotations
 
 from .canonical_chains import look_up
-from .canonical_ends import INSIDE_PLACE, go_token
+from .canonical_ends import INSIDE_PLACE, go_on_from_last
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_guess import NO_WITNESS, guess_witness, is_half, split_behind
 from .canonical_inside import consider, keep_answer
@@ -41,14 +41,25 @@ from .canonical_slots import (
     OPEN,
     TOKEN_CHARACTERS,
     TOKEN_SORTS,
+    WALK,
 )
-from .canonical_sure import ANY_LENGTH, FEW, find_sure, full_length, is_plain, known_length, room_of, sure_length
+from .canonical_sure import (
+    ANY_LENGTH,
+    FEW,
+    FIRST_LEAD,
+    find_sure,
+    full_length,
+    is_plain,
+    known_length,
+    room_of,
+    sure_length,
+)
 from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_MASK, state_field
-from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8, put_i32
+from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
 from .raw import load_u16
 from .store_slots import MASKS
 from .token_lists import append
@@ -56,7 +67,7 @@ from .trie_walk import has_bit
 
 NO_GUESS, LISTED = -1, -2  # in place of a split state
 MANY = 1  # in place of an answer: too many tokens are left
-PLAIN, ENTIRE, IN_CHARACTER, OTHER_SORT = range(4)  # of TOKEN_SORTS
+PLAIN, ENTIRE, OTHER_SORT = range(3)  # of TOKEN_SORTS; those inside of a character have its first byte
 OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not of all with its mask
 
 
@@ -64,11 +75,11 @@ OF_STATE = 1 << 59  # in a key: the answer is that of the lexer state alone, not
 def is_sure(canon, sure, token, split):
     """Whether something certainly may come behind a token that leads to a split state."""
     sort, most = load_u8(canon[TOKEN_SORTS] + token), ANY_LENGTH
-    if sort == IN_CHARACTER and is_half(canon, split):
+    if sort >= FIRST_LEAD and is_half(canon, split):
         witness = guess_witness(canon, split, token)
         if witness == NO_WITNESS:
             return False
-        split, most = split_behind(canon, witness), full_length(canon, sure)
+        split, most = split_behind(canon, witness), full_length(canon, sure, sort)
     elif sort > (PLAIN if is_plain(canon, sure) else ENTIRE):
         return False
     ends = canon[ENDS] + split * 16
@@ -172,25 +183,30 @@ def _collect_half(canon, mask, sure, split):
         behind, n, most = load_i32(at), load_i32(at + 4), 0
         if behind != NO_GUESS:
             ends = canon[ENDS] + behind * 16
-            most = min(sure_length(canon, sure, load_i64(ends), load_i64(ends + 8)), full_length(canon, sure))
-        for i in range(n if most < canon[LONGEST] else 0):
+            most = sure_length(canon, sure, load_i64(ends), load_i64(ends + 8))
+        for i in range(n):
             token = load_i32(at + 8 + i * 4)
-            if has_bit(mask, token) and length_of(canon, token) > most:
+            full = full_length(canon, sure, load_u8(canon[TOKEN_SORTS] + token))
+            if has_bit(mask, token) and length_of(canon, token) > min(most, full):
                 append(canon, CANDIDATES, N_CANDIDATES, token)
         group += 2 + n
 
 
 @kernel
 def _consider_candidates(store, grammar, canon, state, split):
-    """Consider the tokens in CANDIDATES."""
+    """Consider the tokens in CANDIDATES. Of many the first bytes are those of the one before."""
     never_inline()
+    stack, last, n_valid = block(canon, WALK), 0, 0
+    store_i64(stack, pack(INSIDE_PLACE, state))
     for i in range(canon[N_CANDIDATES]):
         token = load_i32(block(canon, CANDIDATES) + i * 4)
         after = look_up(canon, FOLLOWS, split, token)
-        packed = go_token(store, grammar, pack(INSIDE_PLACE, state), token)
-        if after == REFUSED_SPLIT or packed < 0:
+        if after == REFUSED_SPLIT:
             continue
-        consider(store, grammar, canon, split, token, packed & 0xFFFFFFFF, after)
+        went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
+        last, n_valid = token, went_on >> 1
+        if went_on & 1 != 0:
+            consider(store, grammar, canon, split, token, load_i64(stack + n_valid * 8) & 0xFFFFFFFF, after)
 
 
 @kernel

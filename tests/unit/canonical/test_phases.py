@@ -10,7 +10,7 @@ import llmask
 from llmask.canonical.phases import characters_of_tokens, has_others, next_phases, phase_slots, phases_of_tokens
 from llmask.kernels import canonical_slots
 from llmask.kernels.canonical_sure import ESCAPED, OTHER, WHOLE
-from llmask.kernels.canonical_wide import ENTIRE, IN_CHARACTER, OTHER_SORT, PLAIN
+from llmask.kernels.canonical_wide import ENTIRE, OTHER_SORT, PLAIN
 from llmask.vocabulary.vocabulary import from_bytes
 
 CASES = [  # bytes, characters, sort
@@ -20,8 +20,9 @@ CASES = [  # bytes, characters, sort
     (b"\\n", 2, ENTIRE),
     ("\u2028".encode(), 1, ENTIRE),
     (b"\n", 1, ENTIRE),
-    (b"ab\xe2\x82", 3, IN_CHARACTER),
-    (b"\xf4", 1, IN_CHARACTER),
+    (b"ab\xe2\x82", 3, 0xE2),
+    ("é日".encode() + b"\xf1\x80\x80", 3, 0xF1),
+    (b"\xf4", 1, 0xF4),
     (b'"\xc3', 2, OTHER_SORT),
     (b"\\", 1, OTHER_SORT),
     (b"x\\u00e9", 7, OTHER_SORT),
@@ -40,7 +41,7 @@ def test_sorts_of_tokens() -> None:
         assert slots[canonical_slots.TOKEN_SORTS][token] == sort, data
         assert characters_of_tokens(tokenizer)[token] == characters, data
         assert (token in slots[canonical_slots.NOT_PLAIN]) == (sort == ENTIRE), data
-        assert (token in slots[canonical_slots.HALF]) == (sort == IN_CHARACTER), data
+        assert (token in slots[canonical_slots.HALF]) == (sort >= 0xC2), data
         assert (token in slots[canonical_slots.OPEN]) == (sort == OTHER_SORT), data
 
 
