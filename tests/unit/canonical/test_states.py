@@ -157,3 +157,18 @@ def test_a_character_that_cannot_come_does_not_begin() -> None:
     assert not allowed & {0xF0, 0xF2, 0xF4, 0xE9, ord("b")}
     assert {ord(" "), ord("\n"), 0xC2, 0xE2, 0xE3, 258} <= allowed
     assert matcher.grammar.n_cut == 0
+
+
+def test_a_character_that_can_be_completed_in_one_way_only() -> None:
+    """Behind E3 80 nothing but 81 may come, which is one token with it; E3 81 and others can be completed freely."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"\xe3\x80", b"\xe3\x80\x81", b"\xe4\xb8", b"<end>"]
+    tok = llmask.Tokenizer(from_bytes(tokens, eos=259, encoder=EncoderData(kind="ranks", patterns=PATTERNS["gpt-2"])))
+    compiler = llmask.Compiler(tok, canonical=True)
+    for pattern, can_come in ((r"(.|\n)*", True), (r"[^\u3000\u3002-\u303f]*", False)):
+        matcher = compiler.regex(pattern).matcher()
+        for text in ("", "a", "\u4e01"):
+            matcher.accept_tokens(tok.encode(text))
+            allowed = read_mask(matcher, tok.vocab_size)
+            assert (256 in allowed) == can_come, (pattern, text)
+            assert {0xE3, 257, 258} <= allowed, (pattern, text)
+        assert matcher.grammar.n_cut == 0
