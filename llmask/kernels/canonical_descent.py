@@ -2,7 +2,9 @@
 
 Few bytes are live as a rule, in a name one, where a node of the trie has up to 200 children. So the children of a node
 with many are compared with the live bytes of the lexer state, 1 ns each, before one is stepped to, 10 ns. Where the
-splitter lets few tokens follow that begin with a byte, these are listed: behind two digits ten of 1,110.
+splitter lets few tokens follow that begin with a byte, these are listed: behind two digits ten of 1,110. Where it lets
+many follow, but the byte leads to a row that is new, those are listed that fit the token before, if this was so once
+already: behind `(` no token that begins with a quote, so the rows for a new name are not made.
 
 In: tables, an entry of the queue. Out: entries. Cost: 20 ns a live node, 50 to 100 ns a token.
 """
@@ -39,12 +41,12 @@ from .canonical_slots import (
     SHARED_BYTES,
     STARTS,
 )
-from .configurations import REFUSED
+from .configurations import REFUSED, known_step
 from .constants import TRIE_END_MASK, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from .grammar_slots import N_TOKENS, TOKENS, VERDICTS
-from .interning import map_get, map_put
+from .interning import map_change, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
+from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, next_state, state_field
 from .memory import BYTES_USED, block, get_i32, get_i64, get_u8, load_i32, load_i64, load_u8, store_i64
 from .store_slots import CHILD_BYTE, CHILD_FIRST, CHILD_NODE, TOKEN_DATA, TOKEN_OFFSETS, TRIE
 from .token_lists import append
@@ -66,6 +68,8 @@ FEW_CHILDREN = 8
 MOST_ENDING = 4
 MOST_FEW = 32  # tokens of a list
 MANY = 0  # in place of a list; the first of TOKENS is none
+ASKED = 2**31 - 1  # in place of a list that is made the next time
+MOST_LISTED = 1024  # nodes of the trie below a byte, of which those are listed that fit
 
 
 @kernel
@@ -161,6 +165,19 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
 
 
 @kernel
+def _keep_few(canon):
+    """Copy FEW_FOUND into TOKENS: its place there, or MANY."""
+    n = canon[N_FEW]
+    if n > MOST_FEW:
+        return MANY
+    found = canon[N_TOKENS]
+    append(canon, TOKENS, N_TOKENS, n)
+    for i in range(n):
+        append(canon, TOKENS, N_TOKENS, load_i32(block(canon, FEW_FOUND) + i * 4))
+    return found
+
+
+@kernel
 def _list_few(store, canon, split, byte):
     """Place in TOKENS of (n, the tokens that begin with a byte and may follow a split state), or MANY."""
     never_inline()
@@ -178,15 +195,45 @@ def _list_few(store, canon, split, byte):
             fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
             if fitting != REFUSED_SPLIT or breaking != REFUSED_SPLIT:
                 append(canon, FEW_FOUND, N_FEW, token)
-    found, n = MANY, canon[N_FEW]
     if canon[BYTES_USED] > canon[SHARED_BYTES]:
         return MANY
-    if n <= MOST_FEW:
-        found = canon[N_TOKENS]
-        append(canon, TOKENS, N_TOKENS, n)
-        for i in range(n):
-            append(canon, TOKENS, N_TOKENS, load_i32(block(canon, FEW_FOUND) + i * 4))
+    found = _keep_few(canon)
     map_put(canon, FEW, key, found)
+    return found
+
+
+@kernel
+def _is_new(store, grammar, packed, byte):
+    """Whether the row is to be made that a byte leads to."""
+    place = packed >> 32
+    if place == INSIDE_PLACE or is_bare(packed):
+        return False
+    return known_step(store, grammar, place, packed & 0xFFFFFFFF, byte) == MISS
+
+
+@kernel
+def _list_fitting(store, grammar, canon, packed, split, before, byte):
+    """As `_list_few`, of the tokens that are compatible with the token before where they have to be."""
+    never_inline()
+    key = (before + 1) << 24 | split << 8 | byte
+    known = map_get(canon, FEW, key)
+    if known >= 0 and known != ASKED:
+        return known
+    if canon[BYTES_USED] > canon[SHARED_BYTES] or not _is_new(store, grammar, packed, byte):
+        return MANY
+    trie, node = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+    end = (get_i64(trie, node) >> TRIE_END_SHIFT) & TRIE_END_MASK
+    if known < 0:
+        map_put(canon, FEW, key, ASKED if end - node <= MOST_LISTED else MANY)
+        return MANY
+    canon[N_FEW] = 0
+    while node < end and canon[N_FEW] <= MOST_FEW:
+        token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
+        node += 1
+        if token >= 0 and split_after(canon, split, before, NO_CHAIN, token) != REFUSED_SPLIT:
+            append(canon, FEW_FOUND, N_FEW, token)
+    found = _keep_few(canon)
+    map_change(canon, FEW, key, found)
     return found
 
 
@@ -226,7 +273,7 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
     """Look at the tokens behind an entry: budget << 16 | what `_look_at` returns; -1: stop."""
     never_inline()
     at = block(canon, QUEUE) + entry * ENTRY * 8
-    packed, split, chain = load_i64(at), load_i64(at + 8), load_i64(at + 24)
+    packed, split, before, chain = load_i64(at), load_i64(at + 8), load_i64(at + 16), load_i64(at + 24)
     is_inside = packed >> 32 == INSIDE_PLACE
     frame = block(canon, SEARCH_WALK)
     _write_frame(store, grammar, canon, frame, packed, 0)
@@ -246,6 +293,8 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
         byte = get_u8(block(store, CHILD_BYTE), child)
         if depth == 0 and chain & 1 == 0:
             few = _list_few(store, canon, split, byte)
+            if few == MANY and chain == NO_CHAIN:
+                few = _list_fitting(store, grammar, canon, load_i64(frame), split, before, byte)
             if few != MANY:
                 n_entries = _look_at_few(store, grammar, canon, memo, entry, n_entries, few)
                 if n_entries < 0:
