@@ -7,10 +7,10 @@ lexeme, so can something canonical the token. Tokens with the same texts are a g
 
     n_texts, n_groups, how many tokens were asked for one by one, at how many the groups are made anew
     texts     int32[n_texts, 3]: bytes, the first lowest, low and high half; split state behind them
-    groups    n, set of the only lexeme, texts as a bit set, low and high half, then n tokens
+    groups    n, number of the only lexeme, texts as a bit set, low and high half, then n tokens
 
-A group without a text has to be asked for token by token. Where the lexer state is an anonymous twin (lexer_states.py)
-so is the lexeme.
+A group without a text has to be asked for token by token. Lexemes are numbered as those of a state `named`, as lexer
+states that are alike (canonical_alike.py) share their groups.
 
 In: tables, a lexer state, a split state, tokens. Out: groups, in TOKENS. Cost: 200 ns a token, once, and again when
 so many tokens were asked for that witnesses must have been found in the meantime.
@@ -18,6 +18,7 @@ so many tokens were asked for that witnesses must have been found in the meantim
 
 from __future__ import annotations
 
+from .canonical_alike import number_of_lexeme
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped
 from .canonical_guess import NO_WITNESS, split_behind, witness_text
@@ -29,7 +30,7 @@ from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_change, map_get
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, S_SINGLE, next_state, state_field
+from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, put_i64, store_i64
 from .token_lists import append
 
@@ -124,7 +125,7 @@ def _number_of_group(groups, n, lexemes, bits):
 
 
 @kernel
-def _find_groups(store, grammar, canon, state, depth, split, tokens, n_tokens):
+def _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_tokens):
     """Group tokens whose bytes from `depth` on come in a lexer state and split state; returns how many groups."""
     never_inline()
     texts = ensure(canon, GROUPS, (2 * MOST_TEXTS + 1 + MOST_GROUPS * GROUP_FIELDS) * 8)
@@ -143,7 +144,7 @@ def _find_groups(store, grammar, canon, state, depth, split, tokens, n_tokens):
         lexemes, bits = 0, 0
         if went_on & 1 != 0 and chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:  # chains are asked one by one
             reached = load_i64(stack + n_valid * 8) & 0xFFFFFFFF
-            lexemes = state_field(store, reached, S_SINGLE)
+            lexemes = number_of_lexeme(store, named, reached)
             bits = _texts_of(store, canon, texts, reached, look_up(canon, FOLLOWS, split, token), token)
         if bits == SURE:
             put_i32(group_of, i, NO_GROUP)
@@ -159,10 +160,11 @@ def _find_groups(store, grammar, canon, state, depth, split, tokens, n_tokens):
 
 
 @kernel
-def find_groups(store, grammar, canon, state, depth, split, key, tokens, n_tokens):
+def find_groups(store, grammar, canon, state, depth, split, key, named, tokens, n_tokens):
     """Address of the groups of the tokens at an address, which a lexer state reached at a depth does not answer.
 
     The tokens are the same for all lexer states with the mask of this one, but they lead to other lexer states there.
+    `named`: the state whose lexemes are numbered.
     """
     never_inline()
     known, most_asked = map_get(canon, GROUPED, key), n_tokens
@@ -172,7 +174,7 @@ def find_groups(store, grammar, canon, state, depth, split, key, tokens, n_token
         if load_i32(found + 4 * N_ASKED) <= most_asked:
             return found
         most_asked = 2 * most_asked
-    n = _find_groups(store, grammar, canon, state, depth, split, tokens, n_tokens)
+    n = _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_tokens)
     texts, group_of = block(canon, GROUPS), block(canon, GROUP_OF)
     groups = texts + (2 * MOST_TEXTS + 1) * 8
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]

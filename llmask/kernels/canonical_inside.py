@@ -7,7 +7,8 @@ Such lexer states that take the same tokens share the answer if there is room be
 room for 1,000 characters more is reviewed as one with room for 999. Others do not: where 128 characters may come, only
 a quote can follow the token of 128 blanks; a number of at least 256 begins with the same tokens as one of at least 1,
 but behind "40" only one of them has a digit too few. Where the trie is walked every first byte is reviewed by
-itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state. Tokens of
+itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state, and states
+that are alike (canonical_alike.py) share it. Tokens of
 parts (crossed.py) are reviewed with the part, and share the answer as parts do.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
@@ -17,6 +18,7 @@ of a store.
 
 from __future__ import annotations
 
+from .canonical_alike import shape_of
 from .canonical_chains import NO_CHAIN, chain_after
 from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
 from .canonical_ends import INSIDE_PLACE, has_stopped, safe_byte
@@ -166,9 +168,9 @@ def _review_trie(store, grammar, canon, state, split, trie, node, n_nodes, depth
 
 
 @kernel
-def key_of_byte(store, state, split, byte):
+def key_of_byte(store, canon, state, split, byte):
     """Key of what holds for the tokens that begin with a byte, which a lexer state takes."""
-    return OF_BYTE | next_state(store, state, byte) << 24 | split << 8 | byte
+    return OF_BYTE | shape_of(store, canon, next_state(store, state, byte)) << 24 | split << 8 | byte
 
 
 @kernel
@@ -179,7 +181,7 @@ def review_inside(store, grammar, canon, state, split, byte):
     of the tokens.
     """
     never_inline()
-    key = key_of_byte(store, state, split, byte)
+    key = key_of_byte(store, canon, state, split, byte)
     known = map_get(canon, INSIDE, key)
     if known >= 0:
         return block(canon, TOKENS) + known * 4

@@ -9,6 +9,7 @@ an end; tokens without a quick answer as canonical_search.py says.
 
 from __future__ import annotations
 
+from .canonical_alike import shape_of
 from .canonical_chains import look_up
 from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE
 from .canonical_ends import forget_ends, has_stopped, is_bare, is_certain, is_safe, names_ordinary
@@ -41,7 +42,7 @@ from .grammar_slots import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from .hot_rows import is_wide
 from .interning import POOL, map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_MASK_KIND, S_SINGLE, S_TWIN, state_field
+from .lexer_states import DEAD, S_MASK_KIND, S_TWIN, next_state, state_field
 from .listings import PART_BYTES, end_at, has_bytes, listing_of, parts_of, tokens_of
 from .memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i32, load_i64, store_i64
 from .raw import load_u32
@@ -145,14 +146,13 @@ def _look_at_base(store, grammar, canon, configuration, split, of_bare, is_named
 
 
 @kernel
-def _enter_answer(store, canon, n, answer, groups, place, state):
-    """Enter an answer for a place and a lexer state in ANSWERS, number n; how many there are then."""
+def _enter_answer(canon, n, answer, groups, place, named):
+    """Enter an answer for a place in ANSWERS, number n; how many there are then. `named`: see `find_groups`."""
     at = ensure(canon, ANSWERS, (n + 1) * ANSWER_BYTES) + n * ANSWER_BYTES
     store_i64(at, answer)
     store_i64(at + 8, groups)
     store_i64(at + 16, place)
-    single = state_field(store, state, S_SINGLE) if state_field(store, state, S_TWIN) != state else 0
-    store_i64(at + 24, single)
+    store_i64(at + 24, named)
     return n + 1
 
 
@@ -170,7 +170,7 @@ def _list_answers(store, grammar, canon, twin, split):
         if answer == 0:
             return -1
         if answer != MANY:
-            return 0 if _is_empty(answer) else _enter_answer(store, canon, 0, answer, ALL_BYTES, 0, twin)
+            return 0 if _is_empty(answer) else _enter_answer(canon, 0, answer, ALL_BYTES, 0, DEAD)
     n, live, is_missing = 0, 0, False
     for byte in range(256):
         if byte & 63 == 0:
@@ -181,7 +181,7 @@ def _list_answers(store, grammar, canon, twin, split):
                 return -1
             is_missing = is_missing or answer == 0  # the others note what they miss, to have it all made at once
             if answer != 0 and not _is_empty(answer):
-                n = _enter_answer(store, canon, n, answer, byte, 0, twin)
+                n = _enter_answer(canon, n, answer, byte, 0, DEAD)
     return -1 if is_missing else n
 
 
@@ -189,13 +189,13 @@ def _list_answers(store, grammar, canon, twin, split):
 def _recall_answers(store, grammar, canon, twin, split):
     """As `_list_answers`; what was listed before is not listed again."""
     never_inline()
-    key = (twin << 16) | split
+    key = shape_of(store, canon, twin) << 16 | split
     known = map_get(canon, ANSWERED, key)
     if known >= 0:
         n, entry = get_i32(block(canon, TOKENS), known), block(canon, TOKENS) + known * 4 + 4
         for i in range(n):
             answer = load_u32(entry + i * 12) | load_i32(entry + i * 12 + 4) << 32
-            _enter_answer(store, canon, i, answer, load_i32(entry + i * 12 + 8), 0, twin)
+            _enter_answer(canon, i, answer, load_i32(entry + i * 12 + 8), 0, DEAD)
         return n
     n = _list_answers(store, grammar, canon, twin, split)
     if n >= 0 and canon[BYTES_USED] <= canon[SHARED_BYTES] and not has_stopped(store, grammar):
@@ -211,12 +211,12 @@ def _recall_answers(store, grammar, canon, twin, split):
 
 
 @kernel
-def _groups_of(store, grammar, canon, state, depth, split, key, answer):
+def _groups_of(store, grammar, canon, state, depth, split, key, named, answer):
     """Address of the groups of the tokens that an answer leaves open, 0: there are none."""
     n, n_dead = load_i32(answer), load_i32(answer + 4)
     if n == 0:
         return 0
-    return find_groups(store, grammar, canon, state, depth, split, key, answer + 8 + n_dead * 4, n)
+    return find_groups(store, grammar, canon, state, depth, split, key, named, answer + 8 + n_dead * 4, n)
 
 
 @kernel
@@ -232,9 +232,13 @@ def _find_answers(store, grammar, canon, configuration, split):
     for i in range(n):
         entry = block(canon, ANSWERS) + i * ANSWER_BYTES
         answer, byte = load_i64(entry), load_i64(entry + 8)
-        key = twin << 16 | split if byte == ALL_BYTES else key_of_byte(store, twin, split, byte)
-        groups = _groups_of(store, grammar, canon, twin, 0, split, key, answer)
-        _enter_answer(store, canon, i, answer, groups, place, state)
+        key, named, there = shape_of(store, canon, twin) << 16 | split, twin, state
+        if byte != ALL_BYTES:
+            key, named = key_of_byte(store, canon, twin, split, byte), next_state(store, twin, byte)
+        if byte != ALL_BYTES and twin == state:
+            there = named
+        groups = _groups_of(store, grammar, canon, twin, 0, split, key, named, answer)
+        _enter_answer(canon, i, answer, groups, place, there)
     return n
 
 
@@ -253,8 +257,8 @@ def _find_parts(store, grammar, canon, configuration, split, n):
             depth = (get_i64(block(store, TRIE), node) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
             key = key_of_part(number, split)
             twin = state_field(store, state, S_TWIN)
-            groups = _groups_of(store, grammar, canon, twin, depth, split, key, answer)
-            n = _enter_answer(store, canon, n, answer, groups, place, state)
+            groups = _groups_of(store, grammar, canon, twin, depth, split, key, twin, answer)
+            n = _enter_answer(canon, n, answer, groups, place, state)
     return n
 
 
@@ -272,8 +276,8 @@ def _look_at_answers(store, grammar, canon, configuration, split, n, is_named):
         for j in range(0 if is_named else load_i32(answer + 4)):
             append(canon, FOUND, N_FOUND, load_i32(answer + 8 + j * 4))
         if groups != 0:
-            place, single = load_i64(entry + 16), load_i64(entry + 24)
-            found = look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
+            place, named = load_i64(entry + 16), load_i64(entry + 24)
+            found = look_at_groups(store, grammar, canon, configuration, split, place, named, groups)
             result = max(result, found)
             if has_stopped(store, grammar):
                 return NEEDS_STATE

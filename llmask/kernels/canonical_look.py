@@ -6,6 +6,7 @@ FOUND. Cost: 50 ns where it is known; 0.2 us a text of a group.
 
 from __future__ import annotations
 
+from .canonical_alike import lexemes_by_number, shape_of
 from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_descent import FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import NO_NUMBER, has_stopped, safe_byte
@@ -22,7 +23,7 @@ from .configurations import (
     configuration_field,
 )
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_SINGLE, S_TWIN, state_field
+from .lexer_states import DEAD, S_TWIN, state_field
 from .listings import after_first
 from .memory import load_i32, store_i32
 from .raw import load_u32
@@ -68,10 +69,10 @@ def look_at_token(store, grammar, canon, configuration, split, token):
 
 
 @kernel
-def look_at_groups(store, grammar, canon, configuration, split, place, single, groups):
+def look_at_groups(store, grammar, canon, configuration, split, place, named, groups):
     """As `look_at` for the tokens of groups at an address, inside of a lexeme of a place: the worst verdict.
 
-    `single` is the lexeme of all groups, 0: they say so.
+    `named` is the state whose lexemes are numbered in the groups.
     """
     never_inline()
     texts, group = groups + 4 * HEAD, groups + 4 * HEAD + load_i32(groups) * TEXT_BYTES
@@ -81,7 +82,7 @@ def look_at_groups(store, grammar, canon, configuration, split, place, single, g
         n, bits = load_i32(group), load_u32(group + 8) | load_i32(group + 12) << 32
         if load_i32(group + 4) != lexemes:
             lexemes = load_i32(group + 4)
-            behind = exit_of(store, grammar, place, lexemes if single == 0 else single)
+            behind = exit_of(store, grammar, place, lexemes_by_number(store, named, lexemes))
             hold, asked = 0, 0
         if bits & hold == 0 and behind != REFUSED:
             number = first_that_holds(store, grammar, canon, behind, texts, bits & ~asked)
@@ -109,7 +110,8 @@ def find_dead(store, grammar, canon, configuration, split, tokens, n):
     twin = inside_state(store, grammar, configuration)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
-    groups = find_groups(store, grammar, canon, twin, 0, split, twin << 16 | split, tokens, n)
-    single = state_field(store, state, S_SINGLE) if twin != state else 0
+    groups = find_groups(
+        store, grammar, canon, twin, 0, split, shape_of(store, canon, twin) << 16 | split, twin, tokens, n
+    )
     canon[N_FOUND] = 0
-    return look_at_groups(store, grammar, canon, configuration, split, place, single, groups)
+    return look_at_groups(store, grammar, canon, configuration, split, place, state, groups)

@@ -88,18 +88,19 @@ PAIR_LISTS = CHAIN_NEXT + 1  # int64[n]: of a split state the address of int32[n
 N_PAIR_LISTS = PAIR_LISTS + 1  # n: split states outside of characters
 BASES = N_PAIR_LISTS + 1  # map: split state, byte, runs -> mask in TOKENS, see canonical_following.py
 WITNESSES = BASES + 3  # map: split state, token -> a text that can follow, see canonical_search.py
-INSIDE = WITNESSES + 3  # map: mask, lexer state or part, split state -> tokens, see canonical_inside.py
+INSIDE = WITNESSES + 3  # map: mask, shape or part, split state -> tokens, see canonical_inside.py
 HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
-SURE = HALVES + 3  # map: lexer state -> tiers, in TOKENS, see canonical_sure.py
-GROUPED = SURE + 3  # map: lexer state or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
+SURE = HALVES + 3  # map: shape -> tiers, in TOKENS, see canonical_sure.py
+GROUPED = SURE + 3  # map: shape or part, split state -> groups of tokens, in TOKENS, see canonical_groups.py
 FEW = GROUPED + 3  # map: token before or 0, split state, byte -> tokens, in TOKENS, see canonical_descent.py
 MIXED_TOKENS = FEW + 3  # map: lexer state, split state -> tokens, in TOKENS, see canonical_broken.py
-ANSWERED = MIXED_TOKENS + 3  # map: lexer state, split state -> how many answers, of each the address and the first byte
+ANSWERED = MIXED_TOKENS + 3  # map: shape, split state -> how many answers, of each the address and the first byte
 ANSWERS = ANSWERED + 3  # int64[..., 4]: of the mask in progress, see canonical_lists.py
 LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes that a lexer state takes
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
-LIKELY = LIVE_HIGH + 1  # uint8[n]: of each split state a byte + 1 that ends the word and could come, 0 = none
+SHAPES = LIVE_HIGH + 1  # lists: nodes, of lexer states with several lexemes, see canonical_alike.py
+LIKELY = SHAPES + 4  # uint8[n]: of each split state a byte + 1 that ends the word and could come, 0 = none
 
 # --- scratch
 QUEUE = LIKELY + 1  # int64[MOST_ENTRIES, ENTRY]
@@ -129,8 +130,9 @@ LAST_BYTE = BYTE_RUNS + 1
 ROOM = LAST_BYTE + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
+SHAPE = GROUP_OF + 1  # int32[...]: nodes
 
-SAFE_MEMO = GROUP_OF + 1  # int64[MEMO_FIELDS], see canonical_ends.py
+SAFE_MEMO = SHAPE + 1  # int64[MEMO_FIELDS], see canonical_ends.py
 SAFE_INSIDE = SAFE_MEMO + 1  # int64[MEMO_ENTRIES], see canonical_inside.py
 PAIR_MEMO = SAFE_INSIDE + 1  # int64[MEMO_PAIRS], see canonical_pairs.py
 
@@ -156,6 +158,9 @@ CANON_BLOCKS = (
         ANSWERS,
         LIVE_ASCII,
         LIVE_HIGH,
+        SHAPES,
+        SHAPES + 1,
+        SHAPES + 2,
         LIKELY,
     ),
     *(
@@ -178,6 +183,7 @@ CANON_BLOCKS = (
         ROOM,
         GROUPS,
         GROUP_OF,
+        SHAPE,
         SAFE_MEMO,
         SAFE_INSIDE,
         PAIR_MEMO,

@@ -26,6 +26,7 @@ once; it ends at MOST_PAIRS, and where lexer states have to be made at MOST_NODE
 
 from __future__ import annotations
 
+from .canonical_alike import shape_of
 from .canonical_ends import has_stopped
 from .canonical_live import live_ascii
 from .canonical_slots import EDGES, FULL, IS_ODD, LEVELS, N_EDGES, PAIRS, PHASES, SEEN, SURE, TIERS
@@ -172,7 +173,7 @@ def _end_tier(canon, n, most, low, high):
 
 
 @kernel
-def _keep(canon, state, n_tiers, n_full, is_plain, n_whole, odd_leads):
+def _keep(canon, shape, n_tiers, n_full, is_plain, n_whole, odd_leads):
     """Enter the tiers in TOKENS; returns where."""
     position = canon[N_TOKENS]
     append(canon, TOKENS, N_TOKENS, n_tiers)
@@ -188,7 +189,7 @@ def _keep(canon, state, n_tiers, n_full, is_plain, n_whole, odd_leads):
             bits = load_i64(at + 8 + 8 * half)
             append(canon, TOKENS, N_TOKENS, bits)
             append(canon, TOKENS, N_TOKENS, bits >> 32)
-    map_put(canon, SURE, state, position)
+    map_put(canon, SURE, shape, position)
     return position
 
 
@@ -252,13 +253,14 @@ def _follow_all(store, canon, state):
 def find_sure(store, grammar, canon, state):
     """Position in TOKENS of what certainly may come behind the tokens that a lexer state takes, or -1: stop."""
     never_inline()
-    known = map_get(canon, SURE, state)
+    shape = shape_of(store, canon, state)
+    known = map_get(canon, SURE, shape)
     if known >= 0:
         return known
     room = room_of(store, state)
     if room > MUCH_ROOM:
         _end_tier(canon, 0, room - 1, PLAIN_LOW, PLAIN_HIGH)
-        return _keep(canon, state, 1, room - 1, 1, room - 1, 0)
+        return _keep(canon, shape, 1, room - 1, 1, room - 1, 0)
     depth = _follow_all(store, canon, state)
     n_tiers, low, high = 0, -1, -1
     pairs, levels = block(canon, PAIRS), block(canon, LEVELS)
@@ -278,7 +280,7 @@ def find_sure(store, grammar, canon, state):
     n_tiers = _end_tier(canon, n_tiers, min(depth, ANY_LENGTH) if depth >= FEW else 0, low, high)
     n_whole = min(depth, ANY_LENGTH)
     odd_leads = _odd_leads(canon) if canon[FULL] < n_whole else 0
-    return _keep(canon, state, n_tiers, min(canon[FULL], n_whole), 0, n_whole, odd_leads)
+    return _keep(canon, shape, n_tiers, min(canon[FULL], n_whole), 0, n_whole, odd_leads)
 
 
 @kernel
@@ -297,8 +299,11 @@ def sure_length(canon, sure, low, high):
 @kernel
 def known_length(canon, sure):
     """Most characters of a token of which something is said."""
-    last = get_i32(block(canon, TOKENS), sure) - 1
-    return get_i32(block(canon, TOKENS), sure + SURE_HEAD + last * TIER)
+    for i in range(get_i32(block(canon, TOKENS), sure) - 1, -1, -1):
+        tier = block(canon, TOKENS) + 4 * (sure + SURE_HEAD + i * TIER)
+        if load_i32(tier + 4) | load_i32(tier + 8) | load_i32(tier + 12) | load_i32(tier + 16) != 0:
+            return load_i32(tier)
+    return 0
 
 
 @kernel

@@ -12,6 +12,7 @@ left.
 
 from __future__ import annotations
 
+from .canonical_alike import shape_of
 from .canonical_chains import look_up
 from .canonical_ends import INSIDE_PLACE, go_on_from_last
 from .canonical_fill import REFUSED_SPLIT
@@ -100,7 +101,7 @@ def key_of_all(store, canon, state, split):
     """
     if room_of(store, state) > canon[LONGEST]:
         return state_field(store, state, S_MASK) << 16 | split
-    return OF_STATE | state << 16 | split
+    return OF_STATE | shape_of(store, canon, state) << 16 | split
 
 
 @kernel
