@@ -226,6 +226,13 @@ def _list_fitting(store, grammar, canon, packed, split, before, byte):
     if known < 0:
         map_put(canon, FEW, key, ASKED if end - node <= MOST_LISTED else MANY)
         return MANY
+    return _make_fitting(canon, key, trie, node, end, split, before)
+
+
+@kernel
+def _make_fitting(canon, key, trie, node, end, split, before):
+    """List the tokens of a part of the trie that fit the token before; the list's place in TOKENS, or MANY."""
+    never_inline()
     canon[N_FEW] = 0
     while node < end and canon[N_FEW] <= MOST_FEW:
         token = (get_i64(trie, node) >> TRIE_TOKEN_SHIFT) - 1
@@ -235,6 +242,24 @@ def _list_fitting(store, grammar, canon, packed, split, before, byte):
     found = _keep_few(canon)
     map_change(canon, FEW, key, found)
     return found
+
+
+@kernel
+def fits_none(store, canon, split, before, byte):
+    """Whether no token that begins with a byte fits the token before, as far as that was looked at."""
+    never_inline()
+    key = (before + 1) << 24 | split << 8 | byte
+    known = map_get(canon, FEW, key)
+    if known < 0 or known == ASKED:
+        trie, node = block(store, TRIE), load_i32(canon[ROOT_CHILD] + byte * 4)
+        word = get_i64(trie, node)
+        end, alone = (word >> TRIE_END_SHIFT) & TRIE_END_MASK, (word >> TRIE_TOKEN_SHIFT) - 1
+        if alone >= 0 and split_after(canon, split, before, NO_CHAIN, alone) != REFUSED_SPLIT:
+            return False
+        if end - node > MOST_LISTED or canon[BYTES_USED] > canon[SHARED_BYTES]:
+            return False
+        known = _make_fitting(canon, key, trie, node, end, split, before)
+    return known != MANY and get_i32(block(canon, TOKENS), known) == 0
 
 
 @kernel

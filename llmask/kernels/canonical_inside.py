@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from .canonical_alike import shape_of
 from .canonical_chains import NO_CHAIN, chain_after
-from .canonical_descent import CUT, FOLLOWS_ON, NOTHING_FOLLOWS, ends_next, may_leave
-from .canonical_ends import INSIDE_PLACE, has_stopped, safe_byte
+from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, may_leave
+from .canonical_ends import INSIDE_PLACE, has_stopped, note_missing, safe_byte
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_guess import NO_WITNESS, guess_witness, is_half, witness_text
-from .canonical_live import NO_BYTE
+from .canonical_live import NO_BYTE, live_ascii
 from .canonical_search import has_own_witness, late_verdict
 from .canonical_slots import (
     DOUBTFUL,
@@ -53,7 +53,7 @@ from .grammar_slots import N_TOKENS, TOKENS
 from .hot_rows import HOT_BYTES, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
-from .lexer_states import DEAD, S_TWIN, next_state, state_field
+from .lexer_states import DEAD, S_ACCEPTS, S_TWIN, next_state, state_field
 from .memory import BYTES_USED, block, ensure, get_i64, load_i32, load_i64, store_i32, store_i64
 from .raw import load_u16
 from .store_slots import HOT_ROWS, TRIE
@@ -119,9 +119,27 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
         return FOLLOWS_ON
     if chain == NO_CHAIN and _ends_behind(store, canon, reached, after, token):
         return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token) else CUT
-    if chain & 1 == 0 and (may_leave(store, canon, reached, after) or ends_next(store, canon, reached)):
+    if chain & 1 == 0 and may_leave(store, canon, reached, after):
         return CUT
+    if chain & 1 == 0 and ends_next(store, canon, reached):
+        return _verdict_of_end(store, canon, reached, after, token) if chain == NO_CHAIN else CUT
     return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
+
+
+@kernel
+def _verdict_of_end(store, canon, reached, after, token):
+    """As `verdict_inside` where each byte that may come next ends the lexeme: do tokens fit that begin so?"""
+    never_inline()
+    if state_field(store, reached, S_ACCEPTS) != 0:
+        return CUT
+    if load_i64(canon[FOLLOWS] + after * 8) == 0:
+        note_missing(canon, after)
+        return NEEDS_STATE
+    live = live_ascii(store, canon, reached)
+    for byte in range(128):
+        if load_i64(live + 8 * (byte >> 6)) >> (byte & 63) & 1 != 0 and not fits_none(store, canon, after, token, byte):
+            return CUT
+    return NOTHING_FOLLOWS
 
 
 @kernel
