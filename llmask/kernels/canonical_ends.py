@@ -28,6 +28,7 @@ from .configurations import (
     start_after,
     step,
 )
+from .crossing import goes_two_ways
 from .earley_rows import ACCEPTS, IS_NOWHERE, IS_TENTATIVE, IS_UNDECIDED, TAKES_TOKENS, has_flag_of_row
 from .goto import MAY_REPEAT, ROW_BITS, bare_goto, goto
 from .grammar_slots import ENDS_OF_TEXT, IS_UNCERTAIN, NAMES_TOKENS
@@ -35,7 +36,7 @@ from .interning import MAP_COUNT, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_ACCEPTS, S_FINISHED, next_state, state_field
 from .memory import BYTES_USED, EXCEEDED, block, ensure, fill_bytes, load_i32, load_i64, load_u8, store_i64
-from .records import FIRST_PLACE, MOST_ROWS, row_of
+from .records import FIRST_PLACE, MOST_ROWS, is_left_out, row_of
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 from .token_sets import NAMES_ORDINARY, names_special
 
@@ -304,6 +305,30 @@ def is_safe(store, grammar, canon, number, packed, split):
 
 
 @kernel
+def _certain_byte(store, grammar, canon, packed, low, high):
+    """One of some ASCII bytes, + 1, that may come at a bare row whatever texts a record leaves there, or NO_BYTE.
+
+    So may one of what the grammar ignores, unless the text ends there; and one behind which a value goes on in two ways
+    that was asked for without all but one of the texts that it must not be (variants.py).
+    """
+    never_inline()
+    row, state = (packed >> 32) - MOST_ROWS, packed & 0xFFFFFFFF
+    if low | high == 0 or has_flag_of_row(grammar, row, ACCEPTS | TAKES_TOKENS):
+        return NO_BYTE
+    is_known = not has_flag_of_row(grammar, row, IS_UNDECIDED | IS_NOWHERE)
+    live = live_ascii(store, canon, state)
+    for byte in range(128):
+        bits = low & load_i64(live) if byte < 64 else high & load_i64(live + 8)
+        if bits >> (byte & 63) & 1 != 0:
+            target = next_state(store, state, byte)
+            if target == DEAD or state_field(store, target, S_FINISHED) != 0:
+                continue
+            if is_left_out(store, grammar, target) or (is_known and goes_two_ways(store, grammar, target)):
+                return byte + 1
+    return NO_BYTE
+
+
+@kernel
 def safe_byte(store, grammar, canon, packed, split):
     """A byte that ends the word and may come next, + 1; MAY_STOP where the text may end; else NO_BYTE."""
     never_inline()
@@ -311,7 +336,7 @@ def safe_byte(store, grammar, canon, packed, split):
     low, high = load_i64(ends), load_i64(ends + 8)
     place, state = packed >> 32, packed & 0xFFFFFFFF
     if not is_certain(grammar, packed):
-        return NO_BYTE
+        return _certain_byte(store, grammar, canon, packed, low, high)
     if low | high != 0:
         is_new = not is_known(canon, state)
         if is_new:

@@ -109,9 +109,9 @@ def _review_bare(store, grammar, canon, base, split):
             continue
         packed = end_at(listing, number)
         found = CUT
+        if packed != NO_END and is_safe(store, grammar, canon, number, packed, after):
+            continue
         if packed != NO_END and is_certain(grammar, packed):
-            if is_safe(store, grammar, canon, number, packed, after):
-                continue
             found = look_at(store, grammar, canon, packed, number, split, token, after)
         if found == CUT:
             append(canon, DOUBTFUL, N_DOUBTFUL, token)

@@ -131,7 +131,7 @@ def _is_plain(grammar, place):
 
 
 @kernel
-def _goes_on(store, grammar, state):
+def goes_two_ways(store, grammar, state):
     """Whether two bytes may follow that belong to no escape: then two texts may, two values where texts are plain."""
     never_inline()
     if is_left_out(store, grammar, state):
@@ -281,7 +281,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
         if _is_tentative(grammar, place, walk):
             if entry < 0 and byte == OPEN_OBJECT and not has_flag_of_row(grammar, place, IS_LIMITED):
                 flags |= OPENED
-            elif entry < 0 or not _goes_on(store, grammar, state):
+            elif entry < 0 or not goes_two_ways(store, grammar, state):
                 note_point(store, grammar, node, WHOLE)
                 continue
         if entry < 0:
