@@ -1,0 +1,86 @@
+"""Canonical masks where values must differ: what is found for some of them is used for others."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask import compiled
+from tests.reference.definition import read_mask
+
+THREE = {"type": "string", "pattern": "^...$"}
+NAMED = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+DIFFERENT: list[Any] = [
+    {  # names of three lexemes, each name read leaves others for the next
+        "type": "object",
+        "propertyNames": THREE,
+        "allOf": [
+            {"not": {"patternProperties": {"ab": {"not": {"type": "string", "pattern": "A"}}}}},
+            {"not": {"patternProperties": {"cd": {"not": {"type": "string", "pattern": "C"}}}}},
+        ],
+    },
+    {"type": "array", "uniqueItems": True, "items": {"oneOf": [{"type": "string"}, NAMED]}},
+    {"type": "array", "uniqueItems": True, "items": {"anyOf": [THREE, {"enum": [None, True, "abc", "]]]"]}]}},
+]
+
+
+@pytest.mark.parametrize("schema", DIFFERENT)
+@pytest.mark.parametrize("options", [{}, {"whitespace": "compact"}])
+def test_what_other_sequences_found_changes_no_mask(schema: Any, options: Any, rng: random.Random) -> None:
+    used = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    tok, n_masks = used.tokenizer, 0
+    for _ in range(4):
+        fresh = llmask.Compiler(tok, canonical=True, cache_bytes=0)
+        matchers = [compiler.json_schema(schema, **options).matcher() for compiler in (used, fresh)]
+        for _ in range(20):
+            masks = [read_mask(matcher, tok.vocab_size) for matcher in matchers]
+            assert masks[0] == masks[1], matchers[0].text()
+            n_masks += 1
+            if matchers[0].is_terminated():
+                break
+            by_byte: dict[bytes, list[int]] = {}
+            for token in masks[0]:
+                by_byte.setdefault(tok.token_bytes(token)[:1], []).append(token)
+            token = rng.choice(by_byte[rng.choice(sorted(by_byte))])
+            for matcher in matchers:
+                matcher.accept_token(token)
+    assert n_masks > 30
+
+
+def test_tokens_behind_which_only_the_quote_may_come() -> None:
+    """Of three characters those are allowed that are encoded so before a quote: others merge with it."""
+    compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    tok = compiler.tokenizer
+    matcher = compiler.json_schema(THREE, whitespace="compact").matcher()
+    matcher.accept_tokens(tok.encode('"'))
+    grammatical = llmask.Compiler(tok).json_schema(THREE, whitespace="compact").matcher()
+    grammatical.accept_tokens(tok.encode('"'))
+    texts = {token: tok.token_bytes(token).decode(errors="ignore") for token in read_mask(grammatical, tok.vocab_size)}
+    whole = {token: text for token, text in texts.items() if len(text) == 3 and "\\" not in text and '"' not in text}
+    expected = {token for token, text in whole.items() if tok.encode(f'"{text}"')[:2] == [*tok.encode('"'), token]}
+    assert read_mask(matcher, tok.vocab_size) & whole.keys() == expected
+    assert 10 < len(whole) - len(expected) < len(expected)
+
+
+@pytest.mark.parametrize("schema", DIFFERENT[:2])
+def test_few_rules_are_written_on_demand(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can follow a value is found without the rule of the next one, which is written once it is there."""
+    made: list[int] = []
+    make = compiled.Generation._make_variant
+
+    def count(generation: compiled.Generation) -> None:
+        made.append(1)
+        make(generation)
+
+    monkeypatch.setattr(compiled.Generation, "_make_variant", count)
+    compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    tok = compiler.tokenizer
+    text = '["abc", "x (]y", "12:"]' if schema["type"] == "array" else '{"abc": "A", "}{)": "x (]y", "cd:": "C"'
+    matcher = compiler.json_schema(schema).matcher()
+    for token in tok.encode(text):
+        read_mask(matcher, tok.vocab_size)
+        matcher.accept_token(token)
+    assert 3 <= len(made) <= 40
