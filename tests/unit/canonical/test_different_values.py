@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 from typing import Any
 
@@ -63,6 +65,28 @@ def test_tokens_behind_which_only_the_quote_may_come() -> None:
     expected = {token for token, text in whole.items() if tok.encode(f'"{text}"')[:2] == [*tok.encode('"'), token]}
     assert read_mask(matcher, tok.vocab_size) & whole.keys() == expected
     assert 10 < len(whole) - len(expected) < len(expected)
+
+
+def test_arrays_of_few_different_strings(scaled: Any, rng: random.Random) -> None:
+    """All documents are known here, so masks are those of their encodings."""
+    compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
+    tok, n_masks = compiler.tokenizer, 0
+    for _ in range(scaled(30)):
+        items = sorted({"".join(rng.choices("ab}~|{[],: x!", k=rng.randint(1, 3))) for _ in range(3)})
+        schema = {"type": "array", "uniqueItems": True, "items": {"enum": items}}
+        texts = [
+            json.dumps(chosen, separators=(",", ":")) for n in range(4) for chosen in itertools.permutations(items, n)
+        ]
+        documents = [[*tok.encode(text), tok.eos_ids[0]] for text in texts]
+        grammar = compiler.json_schema(schema, whitespace="compact")
+        for document in rng.sample(documents, min(6, len(documents))):
+            matcher = grammar.matcher()
+            for n, token in enumerate(document):
+                expected = {other[n] for other in documents if other[:n] == document[:n]}
+                assert read_mask(matcher, tok.vocab_size) == expected, (items, matcher.text())
+                matcher.accept_token(token)
+                n_masks += 1
+    assert n_masks > 200
 
 
 @pytest.mark.parametrize("schema", DIFFERENT[:2])
