@@ -34,10 +34,10 @@ DIFFERENT: list[Any] = [
 def test_what_other_sequences_found_changes_no_mask(schema: Any, options: Any, rng: random.Random) -> None:
     used = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
     tok, n_masks = used.tokenizer, 0
-    for _ in range(4):
+    for _ in range(3):
         fresh = llmask.Compiler(tok, canonical=True, cache_bytes=0)
         matchers = [compiler.json_schema(schema, **options).matcher() for compiler in (used, fresh)]
-        for _ in range(20):
+        for _ in range(14):
             masks = [read_mask(matcher, tok.vocab_size) for matcher in matchers]
             assert masks[0] == masks[1], matchers[0].text()
             n_masks += 1
@@ -49,7 +49,7 @@ def test_what_other_sequences_found_changes_no_mask(schema: Any, options: Any, r
             token = rng.choice(by_byte[rng.choice(sorted(by_byte))])
             for matcher in matchers:
                 matcher.accept_token(token)
-    assert n_masks > 30
+    assert n_masks > 20
 
 
 def test_tokens_behind_which_only_the_quote_may_come() -> None:
