@@ -1,8 +1,7 @@
-"""What canonical masks know of a tokenizer before any text: kinds of tokens, what merges, words that are tokens.
+"""What canonical masks know of a tokenizer before any text: kinds of tokens, and what merges.
 
     kinds     tokens that no split state tells apart are one kind: 128,256 tokens of Llama 3 are some thousand kinds
     forest    tokens below their left halves, from which incompatible tokens are listed (kernels/canonical_pairs.py)
-    chains    what merging would make of a word that is a token (`ignore_merges`, kernels/canonical_chains.py)
 
 Some hundreds of tokens of Llama 3 are made by no merges and are only found as whole words; such a token is *lone*: it
 has no neighbours in its word.
@@ -12,7 +11,6 @@ In: a BPE encoder. Out: slots of the table of split states. Cost: 0.3 s once a t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +28,17 @@ if TYPE_CHECKING:
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
 MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
-MOST_NODES = 4_000_000  # of chains; contexts have bits for 16 million (kernels/canonical_positions.py)
 Slots = dict[int, npt.NDArray[Any]]
 Tokens = npt.NDArray[np.int64]
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
@@ -41,7 +47,7 @@ def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
     if tokenizer.vocabulary.encoder.ignore_merges:
         for token in np.flatnonzero(uses == NEVER).tolist():
             data = tokenizer.token_bytes(token)
-            if data and encoder.encode_bytes(data) == [token]:
+            if data and is_text(data) and encoder.encode_word(data) == [token]:
                 uses[token] = LONE
     uses[[token for _, token in tokenizer.user_defined]] = NAMED
     return uses
@@ -237,43 +243,3 @@ def _intervals(
     order = np.flatnonzero(happens)[np.argsort(left[made[happens]], kind="stable")]
     first = np.searchsorted(left[made[order]], np.arange(len(made_of) + 1)).astype(np.int32)
     return first, np.stack((refused, low, high), axis=1)[order].astype(np.int32)
-
-
-def chains(tokenizer: Tokenizer, encoder: BpeEncoder, uses: npt.NDArray[np.uint8]) -> Slots:
-    """The tree of the sequences that merging makes of words that are tokens: arrays by slot, no arrays without any."""
-    below: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    ends = set()
-    n_nodes = 1
-    for token in np.flatnonzero(uses == LONE).tolist():
-        try:
-            word = tokenizer.token_bytes(token).decode()
-        except UnicodeDecodeError:
-            continue  # no word of a text
-        node = 0
-        for part in encoder.encode_otherwise(word, "dropout", 0.0):
-            if part not in below[node]:
-                below[node][part] = n_nodes
-                n_nodes += 1
-            node = below[node][part]
-        ends.add(node)
-    if n_nodes == 1:
-        return {}
-    if n_nodes > MOST_NODES:
-        raise VocabularyError(
-            f"the words that are tokens whatever the merges say would have more than {MOST_NODES} tokens by merging",
-            help="compile without canonical=True",
-        )
-    first, tokens, following = [0], [], []
-    for node in range(n_nodes):
-        for part, child in sorted(below[node].items()):
-            tokens.append(part)
-            following.append(child * 2 + (child in ends))
-        first.append(len(tokens))
-    root = np.zeros(len(uses), np.int32)
-    root[tokens[: first[1]]] = following[: first[1]]
-    return {
-        canonical_slots.CHAIN_ROOT: root,
-        canonical_slots.CHAIN_FIRST: np.array(first, np.int32),
-        canonical_slots.CHAIN_TOKENS: np.array(tokens, np.int32),
-        canonical_slots.CHAIN_NEXT: np.array(following, np.int32),
-    }

@@ -51,34 +51,58 @@ class SplitAutomaton:
         automaton = splitter.automaton
         assert automaton is not None
         self._find_classes(splitter, "".join(sorted(set("".join(names)))))
-        table = self._table_of(names)
+        self._table = self._table_of(names)
         graph = guess_graph(automaton)
-        states: list[State] = [(frozenset(), 0), (frozenset({0}), 0)]
-        numbers = {state: number for number, state in enumerate(states)}
-        rows: list[list[list[int]]] = []
-        while len(rows) < len(states):
-            guesses, place = states[len(rows)]
-            lines = []
-            for number, plain in enumerate(self._plain_class):
-                behind = int(table[place, number]) if len(table) > 1 else 0
-                ending = frozenset(to for guess in guesses for ends, to in graph.edges[guess][plain] if ends)
-                going_on = frozenset(to for guess in guesses for ends, to in graph.edges[guess][plain] if not ends)
-                line = [DEAD] * N_MARKS
-                for mark, found in ((FITS, ending | going_on), (BREAKS, ending), (INSIDE, going_on)):
-                    if found and behind != COMPLETE:
-                        line[mark] = numbers.setdefault((found, behind), len(states))
-                        if line[mark] == len(states):
-                            states.append((found, behind))
-                lines.append(line)
-            rows.append(lines)
-            if len(states) > MOST_ROWS:
+        self._n_guesses = len(graph.edges)  # behind these lie the same, of which the word must not end yet
+        going_on = [[[edge for edge in line if not edge[0]] for line in lines] for lines in graph.edges]
+        self._edges = graph.edges + going_on
+        self._may_end = graph.may_end + [False] * self._n_guesses
+        self._states: list[State] = [(frozenset(), 0), (frozenset({0}), 0)]
+        self._numbers = {state: number for number, state in enumerate(self._states)}
+        self._lines: list[list[list[int]]] = []
+        self.find_rows()
+
+    def row_going_on(self, row: int, part: int) -> int:
+        """The row of what a row guesses, but the guesses of `part`, which it has, too, are that the word goes on.
+
+        DEAD where nothing is left.
+        """
+        guesses, place = self._states[row]
+        going_on = self._states[part][0]
+        kept = frozenset(guess + self._n_guesses for guess in going_on if any(self._edges[guess + self._n_guesses]))
+        return self._row_of((guesses - going_on | kept, place))
+
+    def _row_of(self, state: State) -> int:
+        if not state[0]:
+            return DEAD
+        number = self._numbers.setdefault(state, len(self._states))
+        if number == len(self._states):
+            self._states.append(state)
+            if len(self._states) > MOST_ROWS:
                 raise LimitExceeded(
                     f"canonical masks need more than {MOST_ROWS} rows for the split patterns and user-defined tokens",
                     help="compile without canonical=True",
                 )
-        self.rows = np.array(rows, np.int32)
-        self.may_end = np.array([any(graph.may_end[guess] for guess in guesses) for guesses, _ in states])
-        self.ends = self._find_ends(states)
+        return number
+
+    def find_rows(self) -> None:
+        """Make the lines of the rows that have none."""
+        while len(self._lines) < len(self._states):
+            guesses, place = self._states[len(self._lines)]
+            lines = []
+            for number, plain in enumerate(self._plain_class):
+                behind = int(self._table[place, number]) if len(self._table) > 1 else 0
+                ending = frozenset(to for guess in guesses for ends, to in self._edges[guess][plain] if ends)
+                going_on = frozenset(to for guess in guesses for ends, to in self._edges[guess][plain] if not ends)
+                line = [DEAD] * N_MARKS
+                for mark, found in ((FITS, ending | going_on), (BREAKS, ending), (INSIDE, going_on)):
+                    if behind != COMPLETE:
+                        line[mark] = self._row_of((found, behind))
+                lines.append(line)
+            self._lines.append(lines)
+        self.rows = np.array(self._lines, np.int32)
+        self.may_end = np.array([any(self._may_end[guess] for guess in guesses) for guesses, _ in self._states])
+        self.ends = self._find_ends()
 
     def _find_classes(self, splitter: Splitter, characters: str) -> None:
         """Classes of characters: those of the splitter, and one for each character of a name."""
@@ -111,7 +135,8 @@ class SplitAutomaton:
             )
         return table if names else NO_NAMES
 
-    def _find_ends(self, states: list[State]) -> npt.NDArray[np.bool_]:
+    def _find_ends(self) -> npt.NDArray[np.bool_]:
+        states = self._states
         ends = np.zeros((len(states), N_ASCII), bool)
         for number in np.unique(self.class_of_code_point[:N_ASCII]).tolist():
             fresh = states[self.rows[START, number, FITS]]

@@ -7,7 +7,7 @@ far a canonical sequence keeps
     the split state    where the splitter is, and what it has not decided yet (splitting.py, kernels/canonical_split.py)
     the last token     what it is incompatible with
     a chain            where a whole word that is a token is that token whatever the merges say (`ignore_merges`): how
-                       far the word so far is one that merging would spell otherwise; it must not end so
+                       far the word so far is one that merging would spell otherwise; it must not end so (chains.py)
 
 A user-defined token, which is cut out of the text by its name, may stand where the text before it may end, and what is
 behind it begins anew.
@@ -39,7 +39,8 @@ from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
 from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
-from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, chains, forest, uses_of
+from .chains import Chains, ChainTree
+from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
 from .phases import phase_slots
 from .splitting import SplitAutomaton
 
@@ -91,19 +92,22 @@ class SplitStates:
         jit.make_ready("canonical")
         self._lock = threading.RLock()
         self.automaton = automaton = SplitAutomaton(encoder.splitter, [name for name, _ in tokenizer.user_defined])
-        self._rows = np.ascontiguousarray(automaton.rows)
         self._token_data, self._token_offsets = tokenizer.token_data, tokenizer.token_offsets
         self._splitter = np.zeros(canonical_split.SPLITTER_FIELDS, np.int64)
         for field, array in (
             (canonical_split.CLASS_INDEX, automaton.class_index),
             (canonical_split.CLASS_BLOCKS, automaton.class_blocks),
-            (canonical_split.ROWS, self._rows),
             (canonical_split.OFFSETS, self._token_offsets),
             (canonical_split.DATA, self._token_data),
         ):
             self._splitter[field] = array.ctypes.data
         self._splitter[canonical_split.N_CLASSES] = automaton.n_classes
         self.uses = uses_of(tokenizer, encoder)
+        self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
+        self._like: dict[object, tuple[int, npt.NDArray[np.uint8]]] = {}
+        chains = Chains(ChainTree(tokenizer, encoder, self.uses), automaton, self._states_after)
+        self._rows = automaton.rows
+        self._splitter[canonical_split.ROWS] = self._rows.ctypes.data
         self.kinds = Kinds(tokenizer, self._splitter, automaton, self.uses)
         self._n_words = (tokenizer.vocab_size + 63) // 64 * 2
         self._specials = tokenizer.special_ids
@@ -125,7 +129,6 @@ class SplitStates:
             **phase_slots(tokenizer),
             **self.kinds.slots(),
             **forest(encoder, self.kinds, self.uses),
-            **chains(tokenizer, encoder, self.uses),
             canonical_slots.ENDS: self.ends,
             canonical_slots.MAY_END: self.may_end,
             canonical_slots.STARTS: self.starts,
@@ -141,11 +144,10 @@ class SplitStates:
         self._numbers: dict[Key, int] = {}
         self._known: dict[int, int] = {}  # of packed states
         self._keys: list[Key] = []
-        self._partials: dict[tuple[int, int], tuple[int, npt.NDArray[np.uint8]]] = {}
-        self._like: dict[object, tuple[int, npt.NDArray[np.uint8]]] = {}
         self._built: dict[int, SplitTable] = {}
         self._kept: list[npt.NDArray[np.int32]] = []  # whose addresses the slots have
         self._enter_rows()
+        self._slots |= chains.slots(len(self.uses), self._number_of)
 
     def _enter_rows(self) -> None:
         """Make the states outside of characters, whose numbers are those of rows."""
@@ -193,6 +195,7 @@ class SplitStates:
             (canonical_slots.N_ORDER, len(self._slots[canonical_slots.ORDER])),
             (canonical_slots.N_MERGED_CONTINUING, len(self._slots[canonical_slots.CONTINUING])),
             (canonical_slots.N_CHAINS, len(self._slots.get(canonical_slots.CHAIN_NEXT, ()))),
+            (canonical_slots.N_FORKS, len(self._slots.get(canonical_slots.FORKS, ()))),
             (canonical_slots.N_PAIR_LISTS, len(self._rows)),
             (canonical_slots.START, self.start),
         ):
@@ -285,16 +288,31 @@ class SplitStates:
         return number
 
     def _find_number(self, packed: int) -> int:
-        split = canonical_split
-        row, mark = packed & (1 << split.N_PARTIAL_SHIFT) - 1, packed >> split.MARK_SHIFT & 3
-        n_partial = packed >> split.N_PARTIAL_SHIFT & 3
+        row, n_partial, partial, mark = _fields(packed)
         if n_partial == 0:
             return row
-        partial, classes = self._partial_like(packed >> split.PARTIAL_SHIFT, n_partial)
+        partial, classes = self._partial_like(partial, n_partial)
         key = row, n_partial, partial, mark
         if key not in self._numbers and (self._rows[row, classes, mark] == DEAD).all():
             self._numbers[key] = REFUSED_SPLIT
         return self._intern(key)
+
+    def _states_after(self, packed: int, tokens: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Packed states after tokens that merging makes, int64[N_MARKS, n], REFUSED also where no character that begins
+        so may come; while rows are being found.
+        """
+        rows = self.automaton.rows
+        self._splitter[canonical_split.ROWS] = rows.ctypes.data
+        found = np.empty((N_MARKS, len(tokens)), np.int64)
+        state = np.array(_fields(packed), np.int64)
+        canonical_split.split_tokens(self._splitter.ctypes.data, state.ctypes.data, tokens, self.uses, found)
+        for place, reached in enumerate(found.ravel().tolist()):
+            row, n_partial, partial, mark = _fields(reached)
+            if reached != canonical_split.REFUSED and n_partial > 0:
+                classes = self._partial_like(partial, n_partial)[1]
+                if (rows[row, classes, mark] == DEAD).all():
+                    found.flat[place] = canonical_split.REFUSED
+        return found
 
     def _partial_like(self, partial: int, n_bytes: int) -> tuple[int, npt.NDArray[np.uint8]]:
         """The first bytes of a character, of all that the splitter does not tell apart the first that were seen; the
@@ -337,13 +355,16 @@ def split_states_of(tokenizer: Tokenizer) -> SplitStates:
     return found
 
 
+def _fields(packed: int) -> Key:
+    """The fields of a packed state, with the bytes as they are."""
+    split = canonical_split
+    n_partial, mark = packed >> split.N_PARTIAL_SHIFT & 3, packed >> split.MARK_SHIFT & 3
+    return packed & (1 << split.N_PARTIAL_SHIFT) - 1, n_partial, packed >> split.PARTIAL_SHIFT, mark
+
+
 def _is_text(data: bytes, length: int) -> bool:
     """Whether the first bytes of a character of `length` bytes may begin one: F0 8C may not."""
-    try:
-        (data + b"\x80" * (length - len(data))).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return is_text(data + b"\x80" * (length - len(data)))
 
 
 _FLAGS = (canonical_slots.IS_PARTIAL, canonical_slots.IS_PLAIN)

@@ -149,7 +149,23 @@ class BpeEncoder:
         ------
         VocabularyError : a byte that is no token.
         """
-        data, ends, tables = text.encode("utf-8"), self.splitter.word_ends(text), self.tables
+        return self._encode_otherwise(text.encode("utf-8"), self.splitter.word_ends(text), method, dropout, seed)
+
+    def encode_word(self, word: bytes) -> list[int]:
+        """Token ids of a word that a text was split into.
+
+        Raises
+        ------
+        VocabularyError : a byte that is no token.
+        """
+        return self._encode(word, np.array([len(word)], np.int32))
+
+    def merge_word(self, word: bytes) -> list[int]:
+        """As `encode_word`, by merging also where the word is a token (`ignore_merges`)."""
+        return self._encode_otherwise(word, np.array([len(word)], np.int32), "dropout", 0.0, 0)
+
+    def _encode_otherwise(self, data: bytes, ends: np.ndarray, method: str, dropout: float, seed: int) -> list[int]:
+        tables = self.tables
         tables.add_merges()
         ids = np.empty(len(data) + 1, np.int32)
         n_ids = tables.doors.encode_text_otherwise(

@@ -2,7 +2,10 @@
 
 `ignore_merges` (Llama 3): a word that is a token is encoded as that token. So the sequence that merging would make of
 its bytes, a *chain*, must not be a whole word. What is known of a word so far is node * 2 + 1 in the tree of chains
-where such a word is complete (it must not end here), node * 2 otherwise; 0: no chain begins so.
+where such a word is complete (it must not end here), node * 2 otherwise; 0: no chain begins so. Where the splitter has
+not decided whether the word ends before a token, forks say where that leads (llmask/canonical/chains.py):
+
+    FORKS   (chain << BEFORE_BITS | token) << SPLIT_BITS | split state: where it leads, chain << SPLIT_BITS | split
 
 In: the table of split states. Out: states, chains. Cost: 5 ns; 20 to 100 ns where it matters whether tokens merge.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_pairs import is_fitting
+from .canonical_positions import BEFORE_BITS, SPLIT_BITS
 from .canonical_slots import (
     BREAKS,
     CHAIN_FIRST,
@@ -18,11 +22,13 @@ from .canonical_slots import (
     CHAIN_ROOT,
     CHAIN_TOKENS,
     FOLLOWS,
+    FORKS,
     GOES_ON,
     IS_PARTIAL,
     KINDS,
     N_CHAINS,
     N_CONTINUING,
+    N_FORKS,
 )
 from .jit import kernel, never_inline
 from .memory import load_i32, load_i64, load_u8
@@ -47,14 +53,44 @@ def goes_on(canon, split, token):
 
 
 @kernel
+def _fork(canon, split, chain, token):
+    """Where a fork leads, or -1: there is none."""
+    key = (chain << BEFORE_BITS | token) << SPLIT_BITS | split
+    low, high = 0, canon[N_FORKS]
+    while low < high:
+        middle = (low + high) >> 1
+        if load_i64(canon[FORKS] + middle * 16) < key:
+            low = middle + 1
+        else:
+            high = middle
+    if low < canon[N_FORKS] and load_i64(canon[FORKS] + low * 16) == key:
+        return load_i64(canon[FORKS] + low * 16 + 8)
+    return -1
+
+
+@kernel
+def after_fitting(canon, split, chain, token):
+    """Split state after a token that is compatible with the one before, or REFUSED_SPLIT."""
+    if chain == NO_CHAIN:
+        return look_up(canon, FOLLOWS, split, token)
+    if chain & 1 != 0:
+        return look_up(canon, GOES_ON, split, token)
+    found = _fork(canon, split, chain, token)
+    return found & REFUSED_SPLIT if found >= 0 else look_up(canon, FOLLOWS, split, token)
+
+
+@kernel
+def after_breaking(canon, split, chain, token):
+    """The same for one that is not."""
+    return look_up(canon, BREAKS, split, token) if chain & 1 == 0 else REFUSED_SPLIT
+
+
+@kernel
 def split_after(canon, split, before, chain, token):
     """Split state after a token, or REFUSED_SPLIT."""
     never_inline()
-    if chain & 1 != 0:
-        going_on = look_up(canon, GOES_ON, split, token)
-        return going_on if going_on != REFUSED_SPLIT and is_fitting(canon, before, token) else REFUSED_SPLIT
-    fitting = look_up(canon, FOLLOWS, split, token)
-    breaking = look_up(canon, BREAKS, split, token)
+    fitting = after_fitting(canon, split, chain, token)
+    breaking = after_breaking(canon, split, chain, token)
     if fitting == breaking or is_fitting(canon, before, token):
         return fitting
     return breaking
@@ -76,11 +112,22 @@ def _chain_below(canon, node, token):
 
 
 @kernel
-def chain_after(canon, split, chain, token):
-    """The chain after a token that may follow."""
+def chain_after(canon, split, after, chain, token):
+    """The chain after a token that may follow; `after` is the split state there."""
     never_inline()
     if canon[N_CHAINS] == 0:
         return NO_CHAIN
-    if not goes_on(canon, split, token):
-        return load_i32(canon[CHAIN_ROOT] + token * 4) & -2
-    return NO_CHAIN if chain == NO_CHAIN else _chain_below(canon, chain >> 1, token)
+    begun = load_i32(canon[CHAIN_ROOT] + token * 4) & -2
+    if chain == NO_CHAIN and begun == NO_CHAIN:
+        return NO_CHAIN
+    if after == look_up(canon, BREAKS, split, token) or not goes_on(canon, split, token):
+        return begun
+    if chain != NO_CHAIN:
+        found = _fork(canon, split, chain, token)
+        if found >= 0:
+            return found >> SPLIT_BITS
+        below = _chain_below(canon, chain >> 1, token)
+        if below != NO_CHAIN or chain & 1 != 0:
+            return below
+    found = _fork(canon, split, NO_CHAIN, token) if begun != NO_CHAIN else -1
+    return found >> SPLIT_BITS if found >= 0 else NO_CHAIN

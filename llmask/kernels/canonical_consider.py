@@ -124,7 +124,7 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
         after = look_up(canon, BREAKS, split, token) if j < n_mixed else split_after(canon, split, before, chain, token)
         if after == REFUSED_SPLIT:
             continue
-        following = chain_after(canon, split, chain, token)
+        following = chain_after(canon, split, after, chain, token)
         if is_inside and sure >= 0 and following & 1 == 0 and is_sure(canon, sure, token, after):
             continue
         found = CUT

@@ -139,7 +139,7 @@ def _look_at(store, grammar, canon, memo, entry, n_entries, reached, token):
     after = split_after(canon, split, before, chain, token)
     if after == REFUSED_SPLIT:
         return n_entries
-    following = chain_after(canon, split, chain, token)
+    following = chain_after(canon, split, after, chain, token)
     if following & 1 == 0:
         found = safe_byte(store, grammar, canon, reached, after)
         if found != NO_BYTE:

@@ -142,10 +142,11 @@ def _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_to
         went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)  # they are in the order of the trie
         last, n_valid = token, went_on >> 1
         lexemes, bits = 0, 0
-        if went_on & 1 != 0 and chain_after(canon, split, NO_CHAIN, token) == NO_CHAIN:  # chains are asked one by one
+        after = look_up(canon, FOLLOWS, split, token)
+        if went_on & 1 != 0 and chain_after(canon, split, after, NO_CHAIN, token) == NO_CHAIN:  # chains are asked alone
             reached = load_i64(stack + n_valid * 8) & 0xFFFFFFFF
             lexemes = number_of_lexeme(store, named, reached)
-            bits = _texts_of(store, canon, texts, reached, look_up(canon, FOLLOWS, split, token), token)
+            bits = _texts_of(store, canon, texts, reached, after, token)
         if bits == SURE:
             put_i32(group_of, i, NO_GROUP)
             continue

@@ -147,7 +147,7 @@ def consider(store, grammar, canon, split, token, reached, after):
     """Enter a token that led to a lexer state and a split state in one of the lists, unless something follows it."""
     if is_safe_inside(store, grammar, canon, reached, after):
         return
-    chain = chain_after(canon, split, NO_CHAIN, token)
+    chain = chain_after(canon, split, after, NO_CHAIN, token)
     found = verdict_inside(store, grammar, canon, reached, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)

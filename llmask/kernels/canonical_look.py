@@ -43,7 +43,7 @@ def look_at(store, grammar, canon, packed, number, split, token, after):
 
     `number` is that of the end in the memo.
     """
-    chain = chain_after(canon, split, NO_CHAIN, token)  # one that begins with the token is no whole word yet
+    chain = chain_after(canon, split, after, NO_CHAIN, token)  # one that begins with the token is no whole word yet
     if chain == NO_CHAIN:
         if has_own_witness(store, grammar, canon, packed, after, token):
             return FOLLOWS_ON

@@ -13,7 +13,7 @@ In: tables, a position. Out: tokens in FOUND. Cost: 0.1 us a token the first tim
 
 from __future__ import annotations
 
-from .canonical_chains import NO_CHAIN, chain_after, look_up
+from .canonical_chains import NO_CHAIN, after_breaking, after_fitting, chain_after, look_up
 from .canonical_consider import look_inside
 from .canonical_descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .canonical_ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
@@ -31,7 +31,6 @@ from .canonical_slots import (
     DOUBTFUL,
     FOLLOWS,
     FOUND,
-    GOES_ON,
     IS_PARTIAL,
     KINDS,
     N_CANDIDATES,
@@ -91,14 +90,13 @@ def _enter(store, grammar, canon, position, token, end, number, twin):
     """
     never_inline()
     split, chain = split_at(grammar, position), chain_at(grammar, position)
-    fitting, breaking = look_up(canon, GOES_ON, split, token), REFUSED_SPLIT
-    if chain & 1 == 0:  # otherwise the word must go on
-        fitting, breaking = look_up(canon, FOLLOWS, split, token), look_up(canon, BREAKS, split, token)
-    chain = chain_after(canon, split, chain, token)
-    one = _verdict_after(store, grammar, canon, position, token, end, number, twin, fitting, chain)
+    fitting, breaking = after_fitting(canon, split, chain, token), after_breaking(canon, split, chain, token)
+    following = chain_after(canon, split, fitting, chain, token)
+    one = _verdict_after(store, grammar, canon, position, token, end, number, twin, fitting, following)
     other = one
     if breaking != fitting:
-        other = _verdict_after(store, grammar, canon, position, token, end, number, twin, breaking, chain)
+        following = chain_after(canon, split, breaking, chain, token)
+        other = _verdict_after(store, grammar, canon, position, token, end, number, twin, breaking, following)
     if one == NEEDS_STATE or other == NEEDS_STATE:
         return NEEDS_STATE
     entry = token
@@ -187,7 +185,7 @@ def _enter_inside(store, grammar, canon, position, tokens, n):
         if breaking == fitting:
             holds |= holds << 1
         elif breaking != REFUSED_SPLIT:
-            chain = chain_after(canon, split, NO_CHAIN, token)
+            chain = chain_after(canon, split, breaking, NO_CHAIN, token)
             found = _verdict_after(store, grammar, canon, position, token, NO_END, NO_NUMBER, DEAD, breaking, chain)
             if found == NEEDS_STATE or has_stopped(store, grammar):
                 return NEEDS_STATE

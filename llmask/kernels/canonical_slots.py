@@ -82,9 +82,11 @@ CHAIN_ROOT = N_CHAINS + 1  # address of int32[n_vocab]: CHAIN_NEXT of a token th
 CHAIN_FIRST = CHAIN_ROOT + 1  # address of int32[n + 1]
 CHAIN_TOKENS = CHAIN_FIRST + 1  # address of int32[...], sorted for each node
 CHAIN_NEXT = CHAIN_TOKENS + 1  # address of int32[...]: node * 2, + 1 at the end of such a word
+FORKS = CHAIN_NEXT + 1  # address of int64[n, 2], sorted: see canonical_chains.py
+N_FORKS = FORKS + 1
 
 # --- found so far
-PAIR_LISTS = CHAIN_NEXT + 1  # int64[n]: of a split state the address of int32[n_vocab], or 0: of a last token a list
+PAIR_LISTS = N_FORKS + 1  # int64[n]: of a split state the address of int32[n_vocab], or 0: of a last token a list
 N_PAIR_LISTS = PAIR_LISTS + 1  # n: split states outside of characters
 BASES = N_PAIR_LISTS + 1  # map: split state, byte, runs -> mask in TOKENS, see canonical_following.py
 WITNESSES = BASES + 3  # map: split state, token -> a text that can follow, see canonical_search.py

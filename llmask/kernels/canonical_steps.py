@@ -8,7 +8,7 @@ In: a cell that shows a position, a token. Out: the position behind it, in the c
 
 from __future__ import annotations
 
-from .canonical_chains import chain_after, look_up, split_after
+from .canonical_chains import NO_CHAIN, chain_after, look_up, split_after
 from .canonical_ends import has_stopped
 from .canonical_fill import (
     ASK,
@@ -79,11 +79,11 @@ def _context_after(canon, cell, token):
     split, before, chain = split_of(context), before_of(context), chain_of(context)
     after = look_up(canon, FOLLOWS, split, token)
     is_cut = load_i64(cell + 8 * CELL_FILTER) == NO_FILTER
-    if is_cut or chain & 1 != 0 or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
+    if is_cut or chain != NO_CHAIN or look_up(canon, BREAKS, split, token) != REFUSED_SPLIT:
         after = split_after(canon, split, before, chain, token)  # otherwise the mask says that they are compatible
     if after == REFUSED_SPLIT:  # only where the grammatical mask stands
         return canon[START]
-    return context_of(after, token, chain_after(canon, split, chain, token))
+    return context_of(after, token, chain_after(canon, split, after, chain, token))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Kinds of tokens, pairs that merging would break, and words that are tokens."""
+"""Kinds of tokens, and pairs that merging would break."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import pytest
 
 import llmask
 from llmask.canonical import neighbours
-from llmask.canonical.neighbours import LONE, MERGED
+from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
 from llmask.kernels import canonical_pairs, canonical_split
 from llmask.kernels.canonical_fill import REFUSED_SPLIT
-from llmask.vocabulary.strings import make_table
-from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.properties.test_healing import spaced_tokenizer
-from tests.reference.definition import read_mask
 
 
 @pytest.fixture(scope="module")
@@ -106,49 +103,3 @@ def test_kinds_are_not_told_apart(states: SplitStates) -> None:
         packed = np.empty((canonical_split.N_MARKS, tok.vocab_size), np.int64)
         canonical_split.split_tokens(states._splitter.ctypes.data, key.ctypes.data, everything, states.uses, packed)
         assert (packed == packed[:, samples]).all()
-
-
-def test_vocabularies_without_words_that_are_tokens_have_no_chains(states: SplitStates) -> None:
-    assert llmask.Tokenizer.default().vocabulary.encoder.ignore_merges
-    assert not (states.uses == LONE).any()
-
-
-def chained(choices: list[str]) -> Any:
-    """A matcher of a vocabulary in which "abc" is a token that merging does not make."""
-    merges = make_table([b"a b"])
-    data = EncoderData(kind="bpe", merges=merges, patterns=(r"[a-z]+|[^a-z]+",), ignore_merges=True)
-    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" "]
-    tokenizer = llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=6, encoder=data))
-    assert tokenizer.encode("abc") == [4]
-    assert tokenizer.encode("abcc") == [3, 2, 2]
-    return llmask.Compiler(tokenizer, canonical=True).choice(choices).matcher()
-
-
-def test_a_word_that_is_a_token_is_not_spelled_otherwise() -> None:
-    """Merging makes "ab" + "c" of "abc", which is a token: the two must be followed by more of the word."""
-    matcher = chained(["abc", "abcc", "abc a"])
-    assert read_mask(matcher, 7) == {3, 4}
-    matcher.accept_token(3)
-    assert read_mask(matcher, 7) == {2}
-    matcher.accept_token(2)
-    assert read_mask(matcher, 7) == {2}
-    assert not matcher.is_accepting()
-    matcher.rollback(2)
-    matcher.accept_token(4)
-    assert read_mask(matcher, 7) == {5, 6}
-
-
-def test_the_look_ahead_knows_words_that_are_tokens() -> None:
-    """Behind "ab" only "c" and the end of the word could follow: "ab" is refused two tokens before that."""
-    matcher = chained(["abc", "abc a"])
-    assert read_mask(matcher, 7) == {4}
-    assert matcher.grammar.n_cut == 0
-
-
-def test_a_word_that_is_a_token_is_no_part_of_another_word() -> None:
-    """Both "abc" and "ab" are letters to the splitter, but no word has "abc" inside: such tokens are kinds apart."""
-    matcher = chained(["cabc", "ab"])
-    matcher.accept_token(2)
-    assert read_mask(matcher, 7) == {3}
-    states = matcher.grammar.store.split_states
-    assert (states.uses[states.kinds.samples[states.kinds.of_token]] == states.uses).all()
