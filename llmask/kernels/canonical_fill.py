@@ -18,7 +18,7 @@ from __future__ import annotations
 from .grammar_slots import NAMES_TOKENS
 from .jit import kernel
 from .memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32
-from .store_slots import EOS, N_EOS, N_SPECIALS, N_WORDS, SPECIALS
+from .store_slots import EOS, N_EOS, N_SPECIALS, N_VOCAB, N_WORDS, SPECIALS
 
 # fields of a cell, behind those of shared_batch.py
 CELL_FILTER = 3  # what kind of mask, see below
@@ -66,6 +66,15 @@ def clear_ranges(words, ranked, ranges, n):
     for i in range(n):
         for at in range(load_i32(ranges + i * 8), load_i32(ranges + i * 8 + 4)):
             clear_bit(words, load_i32(ranked + at * 4))
+
+
+@kernel
+def allows_all(store, words):
+    """Whether a mask has every token."""
+    for token in range(store[N_VOCAB]):
+        if load_i32(words + (token >> 5) * 4) >> (token & 31) & 1 == 0:
+            return False
+    return True
 
 
 @kernel

@@ -23,9 +23,20 @@ import sys
 from numba import types
 
 from .atomics import fetch_add, load_acquire
-from .canonical_fill import ASK, CELL_FILTER, CELL_IS_CUT, CELL_WORDS, FILTER, LIST, apply_filter, write_list
+from .canonical_fill import (
+    ASK,
+    CELL_FILTER,
+    CELL_IS_CUT,
+    CELL_WORDS,
+    FILTER,
+    LIST,
+    NO_FILTER,
+    allows_all,
+    apply_filter,
+    write_list,
+)
 from .jit import kernel, never_inline
-from .masks import FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
+from .masks import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
 from .memory import as_table, fill_bytes, load_i64, store_i8, store_i64
 from .store_slots import N_WORDS
 
@@ -69,7 +80,7 @@ def fill_row(cell, mask, n_rows, row_words, row):
     words = mask + row * row_words * 4
     if filtered == LIST:
         write_list(store, cell, words)
-        status = FILL_SOME
+        status = FILL_ALL
     else:
         allowed = load_i64(cell + 8 * CELL_WORDS) if filtered == FILTER else 0
         status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words, allowed)
@@ -79,6 +90,7 @@ def fill_row(cell, mask, n_rows, row_words, row):
         return status
     if filtered == FILTER:
         apply_filter(store, grammar, cell, words)
+    if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
         status = FILL_SOME
     return FILL_CUT if load_i64(cell + 8 * CELL_IS_CUT) != 0 else status
 

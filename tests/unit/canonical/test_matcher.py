@@ -9,6 +9,8 @@ import pytest
 
 import llmask
 from llmask.canonical import states
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.reference.definition import read_mask
 
 
@@ -172,3 +174,16 @@ def test_masks_of_a_batch_are_counted_where_the_look_ahead_was_cut(monkeypatch: 
     for n in (1, 2):
         assert llmask.fill_bitmasks(matchers, mask) == [True, True]
         assert [matcher.grammar.n_cut for matcher in matchers] == [n, 0]
+
+
+def test_a_mask_of_all_tokens_is_said_to_be_one() -> None:
+    """Behind "a" each of the two tokens may come, and the end; behind "aa" only the end."""
+    encoder = EncoderData(kind="bpe", merges=make_table([]), patterns=(r"[a-z]",))
+    tokenizer = llmask.Tokenizer(from_bytes([b"a", b"b", b"<end>"], eos=2, encoder=encoder))
+    matcher = llmask.Compiler(tokenizer, canonical=True).regex("a([ab])?").matcher()
+    assert read_mask(matcher, 3) == {0}
+    matcher.accept_token(0)
+    assert read_mask(matcher, 3) == {0, 1, 2}
+    assert not matcher.fill_bitmask(llmask.allocate_bitmask(1, 3))
+    matcher.accept_token(1)
+    assert read_mask(matcher, 3) == {2}
