@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import LimitExceeded
+from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots
 from ..kernels.canonical_chains import NO_CHAIN
 from ..kernels.canonical_positions import BEFORE_BITS, SPLIT_BITS
@@ -69,8 +69,12 @@ class ChainTree:
         self.below: list[dict[int, int]] = [{}]
         self.ends: set[int] = set()
         for token in np.flatnonzero(uses == LONE).tolist():
+            try:
+                chain = encoder.merge_word(tokenizer.token_bytes(token))
+            except VocabularyError:
+                continue  # some of its bytes are no tokens, so nothing else spells it
             node = 0
-            for part in encoder.merge_word(tokenizer.token_bytes(token)):
+            for part in chain:
                 if part not in self.below[node]:
                     self.below[node][part] = len(self.below)
                     self.below.append({})

@@ -42,7 +42,7 @@ from ..kernels.table import Table
 from .chains import Chains, ChainTree
 from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
 from .phases import phase_slots
-from .splitting import SplitAutomaton
+from .splitting import N_ASCII, SplitAutomaton
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
@@ -155,9 +155,13 @@ class SplitStates:
         n_rows = len(self._rows)
         for row in range(n_rows):
             self._intern((row, 0, 0, 0))
-        self.ends[:n_rows] = np.packbits(automaton.ends, axis=1, bitorder="little").view(np.int64)
+        lengths = np.diff(self._token_offsets)[: len(self.uses)]
+        is_spelled = np.zeros(256, bool)  # a byte that is no token need not be the beginning of one that may come
+        is_spelled[self._token_data[self._token_offsets[:-1][(self.uses == MERGED) & (lengths == 1)]]] = True
+        ends = automaton.ends & is_spelled[:N_ASCII]
+        self.ends[:n_rows] = np.packbits(ends, axis=1, bitorder="little").view(np.int64)
         self.may_end[:n_rows] = automaton.may_end
-        self._slots[canonical_slots.IS_PLAIN][:n_rows] = automaton.ends[:, list(PLAIN)].any(axis=1)
+        self._slots[canonical_slots.IS_PLAIN][:n_rows] = ends[:, list(PLAIN)].any(axis=1)
         self.start = START
         waiting = [START]
         seen = {START, REFUSED_SPLIT}

@@ -146,6 +146,16 @@ def test_chains_of_a_word_are_merged_as_one_word() -> None:
     assert masks(tokenizer, choices) == encodings(tokenizer, choices)
 
 
+def test_a_word_that_nothing_else_spells() -> None:
+    """The word "xy" is a token, and "x" is none."""
+    tokenizer = tokenizer_of(["a b"], ["a", "b", " ", "ab", "xy"], SPACED)
+    choices = ["xy", "ab  b", "ab xy"]
+    assert masks(tokenizer, choices[:2]) == encodings(tokenizer, choices[:2])
+    with pytest.raises(llmask.VocabularyError):
+        tokenizer.encode(choices[2])  # " xy" is a word
+    assert masks(tokenizer, choices) == masks(tokenizer, choices[:2])
+
+
 def test_too_many_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chains, "MOST_PLACES", 1)
     with pytest.raises(llmask.LlmaskError, match="whatever the merges say"):

@@ -10,6 +10,7 @@ from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates, split_states_of
 from llmask.kernels.canonical_fill import REFUSED_SPLIT
 from llmask.vocabulary.patterns import PATTERNS
+from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.reference.definition import read_mask
 from tests.unit.canonical.test_neighbours import stand_apart
@@ -172,3 +173,13 @@ def test_a_character_that_can_be_completed_in_one_way_only() -> None:
             assert (256 in allowed) == can_come, (pattern, text)
             assert {0xE3, 257, 258} <= allowed, (pattern, text)
         assert matcher.grammar.n_cut == 0
+
+
+def test_bytes_that_are_no_tokens_prove_nothing() -> None:
+    """Behind "[5" a dot could come, but no token spells it; and "]" merges with the digit."""
+    data = EncoderData(kind="bpe", merges=make_table([b"5 ]"]), patterns=(r"[0-9]?[\[\]]+|[0-9]+",))
+    tokenizer = llmask.Tokenizer(from_bytes([b"[", b"5", b"]", b"5]", b"<end>"], eos=4, encoder=data))
+    assert tokenizer.encode("[5]") == [0, 3]
+    matcher = llmask.Compiler(tokenizer, canonical=True).regex(r"\[5(\.0)?\]").matcher()
+    matcher.accept_token(0)
+    assert read_mask(matcher, 5) == {3}
