@@ -52,7 +52,7 @@ def cut_tokenizer(rng: random.Random, characters: str) -> llmask.Tokenizer:
     alphabet = {byte: chr(character).encode() for character, byte in BYTE_OF_CHARACTER.items()}
     texts = [b" ".join(b"".join(alphabet[byte] for byte in half) for half in pair) for pair in merges]
     tokens = sorted({bytes([byte]) for byte in data} | {left + right for left, right in merges})
-    encoder = EncoderData(kind="bpe", merges=make_table(texts), patterns=SPACED, ignore_merges=rng.random() < 0.3)
+    encoder = EncoderData(kind="bpe", merges=make_table(texts), patterns=SPACED, ignore_merges=rng.random() < 0.5)
     return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=encoder))
 
 

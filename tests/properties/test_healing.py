@@ -38,7 +38,7 @@ def spaced_tokenizer(rng: random.Random, letters: str, patterns: tuple[str, ...]
     table = make_table(
         [left.replace(b" ", "Ġ".encode()) + b" " + right.replace(b" ", "Ġ".encode()) for left, right in merges]
     )
-    data = EncoderData(kind="bpe", merges=table, patterns=patterns, ignore_merges=rng.random() < 0.3)
+    data = EncoderData(kind="bpe", merges=table, patterns=patterns, ignore_merges=rng.random() < 0.5)
     return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data))
 
 
