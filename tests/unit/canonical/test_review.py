@@ -133,3 +133,20 @@ def test_a_string_that_a_token_fills_is_not_taken_for_a_free_one() -> None:
         matcher = compiler.json_schema(schema).matcher()
         matcher.accept_tokens(tok.encode('"'))
         assert (token in read_mask(matcher, tok.vocab_size)) == ("maxLength" not in schema)
+
+
+@pytest.mark.parametrize(("behind_a", "behind_others"), [("up}", "}"), ("}", "ion"), ("ing", "}")])
+def test_two_lexemes_with_other_texts_behind_them(behind_a: str, behind_others: str) -> None:
+    """Three letters and an "s" come first: what may be the first token depends on what comes behind that lexeme."""
+    tok = llmask.Tokenizer.default()
+    grammar = f'start: A "{behind_a}" | B "{behind_others}"\nA: /a[a-z][a-z]s/\nB: /[b-z][a-z][a-z]s/'
+    plain, canonical = [llmask.Compiler(tok, canonical=flag).lark(grammar).matcher() for flag in (False, True)]
+    words = {token: tok.token_bytes(token).decode() for token in read_mask(plain, tok.vocab_size)}
+    texts = {
+        token: f"{word}s{behind_a if word[0] == 'a' else behind_others}"
+        for token, word in words.items()
+        if len(word) == 3
+    }
+    expected = {token for token, text in texts.items() if tok.encode(text)[0] == token}
+    assert read_mask(canonical, tok.vocab_size) & texts.keys() == expected
+    assert 100 < len(expected) < len(texts)
