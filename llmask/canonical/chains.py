@@ -29,8 +29,9 @@ import numpy.typing as npt
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots
 from ..kernels.canonical_chains import NO_CHAIN
+from ..kernels.canonical_fill import REFUSED_SPLIT
 from ..kernels.canonical_positions import BEFORE_BITS, SPLIT_BITS
-from ..kernels.canonical_split import BREAKS, FITS, INSIDE, REFUSED, START
+from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
 from .neighbours import LONE, Slots
 
 if TYPE_CHECKING:
@@ -155,7 +156,8 @@ class Chains:
             for state, node in reached:
                 fits = self._automaton.row_going_on(fits, state) if node in ends else fits
             self._automaton.find_rows()
-            self._forks[place.state, chain, token] = fits, self._reach(fits, frozenset(parts))
+            behind = self._reach(fits, frozenset(parts)) if fits != DEAD else NO_CHAIN
+            self._forks[place.state, chain, token] = fits, behind
 
     def _reach(self, state: int, parts: frozenset[Part], must_go_on: bool = False) -> int:
         """The chain of a place, from where it has to be gone on later."""
@@ -195,7 +197,8 @@ class Chains:
         root = np.zeros(n_vocab, np.int32)
         root[tokens[: first[1]]] = following[: first[1]]
         forks = {
-            (chain << BEFORE_BITS | token) << SPLIT_BITS | number_of(state): behind << SPLIT_BITS | number_of(after)
+            (chain << BEFORE_BITS | token) << SPLIT_BITS | number_of(state): behind << SPLIT_BITS
+            | (REFUSED_SPLIT if after == DEAD else number_of(after))
             for (state, chain, token), (after, behind) in self._forks.items()
         }
         return {

@@ -123,6 +123,7 @@ def consider_again(store, grammar, canon, configuration, context, removed, n_mix
                 continue
         after = look_up(canon, BREAKS, split, token) if j < n_mixed else split_after(canon, split, before, chain, token)
         if after == REFUSED_SPLIT:
+            append(canon, FOUND, N_FOUND, token)
             continue
         following = chain_after(canon, split, after, chain, token)
         if is_inside and sure >= 0 and following & 1 == 0 and is_sure(canon, sure, token, after):

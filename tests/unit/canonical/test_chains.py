@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
@@ -11,6 +13,8 @@ from llmask.canonical import chains
 from llmask.canonical.neighbours import LONE
 from llmask.canonical.states import SplitStates, split_states_of
 from llmask.kernels import canonical_slots
+from llmask.kernels.canonical_fill import REFUSED_SPLIT
+from llmask.kernels.canonical_positions import BEFORE_BITS, SPLIT_BITS
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.properties.test_healing import SPACED
@@ -154,6 +158,30 @@ def test_a_word_that_nothing_else_spells() -> None:
     with pytest.raises(llmask.VocabularyError):
         tokenizer.encode(choices[2])  # " xy" is a word
     assert masks(tokenizer, choices) == masks(tokenizer, choices[:2])
+
+
+def test_a_token_behind_which_no_word_could_end_is_refused() -> None:
+    """With token 3 the chains (1, 2, 3) and (2, 3) are complete, and in no word that begins so may more come."""
+    after = {  # states after the tokens 1, 2, 3 if they fit, break and are inside; -1: refused
+        1: [(2, 2, -1), (-1, -1, -1), (-1, -1, -1)],
+        2: [(-1, -1, -1), (5, 3, 4), (-1, -1, -1)],
+        3: [(-1, -1, -1), (-1, -1, -1), (7, -1, 7)],
+        4: [(-1, -1, -1), (-1, -1, -1), (6, -1, 6)],
+        5: [(-1, -1, -1), (-1, -1, -1), (8, -1, 8)],
+    }
+    left = {(8, 6): 9, (8, 7): 10, (9, 7): 0, (10, 6): 0}
+    automaton: Any = SimpleNamespace(
+        rows=[0, 0], row_going_on=lambda row, part: left[row, part], find_rows=lambda: None
+    )
+    tree: Any = SimpleNamespace(below=[{1: 1, 2: 4}, {2: 2}, {3: 3}, {}, {3: 5}, {}], ends={3, 5})
+    found = chains.Chains(tree, automaton, lambda state, tokens: np.array(after[state]).T)
+    forks = found.slots(4, lambda state: state)[canonical_slots.FORKS]
+    parts = 6 * 2  # the first number behind those of the nodes
+    key = (1 * 2 << BEFORE_BITS | 2) << SPLIT_BITS | 2
+    assert forks.tolist() == [
+        [key, parts << SPLIT_BITS | 5],
+        [(parts << BEFORE_BITS | 3) << SPLIT_BITS | 5, REFUSED_SPLIT],
+    ]
 
 
 def test_too_many_places_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
