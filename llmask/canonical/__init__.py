@@ -1,6 +1,5 @@
 """Canonical masks: only tokens that the tokenizer itself would have written.
 
-    guesses.py    ways to split a text that is still being read
     names.py      user-defined tokens, whose names are cut out of a text
     splitting.py  an automaton of both
     neighbours.py tokens that may stand side by side in a word

@@ -13,6 +13,9 @@ Byte-pair encoding, which most vocabularies use, is compiled from end to end:
               bpe_tables.py        words, histories of tokens, the double array of the trie
     merging   bpe.py               the encoder: exact, table, heap, dropout
               greedy.py            longest match, fewest tokens: no merges
+    later     guesses.py           ways to split a text that is still being read
+              later_words.py       texts that show each of them
+              certain.py           tokens that no later text can change
 
 Kernels (`llmask/kernels/`), each with what it needs of the table:
 

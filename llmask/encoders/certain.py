@@ -6,6 +6,7 @@ continuation, so the continuations that are tried are
 
     the rest of every token that begins with an end of the text: "na" is the end of "na|me", "nation|al", ...
     every character that the splitter tells from others, and two of them
+    one for each way in which the words so far may end (later_words.py)
 
 and a token is certain when it is there, at its place, with each of them. In byte-pair encoding that is exact for
 merges: neighbours decide, so a later text can change a token only where some token over the end fits behind what stands
@@ -36,6 +37,7 @@ from ..kernels.constants import (
 from ..trie.layout import TokenTrie
 from .bpe import BpeEncoder
 from .categories import N_CODE_POINTS
+from .later_words import code_points_of, first_characters, later_words
 from .pretokenize import Splitter
 from .tables import address_of
 
@@ -89,8 +91,15 @@ def certain_tokens(
     spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
     candidates = dict.fromkeys([*_rests(trie, word, first_bytes), *possible])
     possible = [rest for rest in candidates if not rest.translate(None, spelled)]
+    late: list[bytes] = []
+    if encoder.splitter.automaton is not None:
+        ways = later_words(encoder.splitter, spelled)
+        if ways is None:
+            return before
+        late = ways.rests(word, cut_off, first_bytes)
     if not cut_off.isascii():
         possible = [rest for rest in possible if _is_text(cut_off + rest)]
+    possible = late + possible
     if len(possible) * len(word) > MOST_BYTES:
         return before
     # a character may be completed by a token of its own, whatever the completions that are tried merge to
@@ -98,8 +107,8 @@ def certain_tokens(
     for rest, ids in zip(possible, encode([word + rest for rest in possible]), strict=True):
         if certain is not None and ids[: len(certain)] == certain:
             continue
-        if allows is not None and not allows(rest):
-            continue
+        if allows is not None and rest not in late and not allows(rest):
+            continue  # in place of one of `late` another text may be allowed that shows the same
         certain = _common(encoder, ids if certain is None else certain, ids, len(word))
         if not certain:
             break
@@ -226,16 +235,7 @@ def _probes(splitter: Splitter, cut_off: bytes) -> list[bytes]:
         low, high = 128, N_CODE_POINTS
     else:
         found = []
-        n_bytes = 2 + (cut_off[0] >= 0xE0) + (cut_off[0] >= 0xF0)
-        known = cut_off[0] & (0x7F >> n_bytes)
-        for byte in cut_off[1:]:
-            known = known << 6 | byte & 0x3F
-        shift = 6 * (n_bytes - len(cut_off))
-        low = max(known << shift, (0x80, 0x800, 0x10000)[n_bytes - 2])
-        high = min((known + 1) << shift, N_CODE_POINTS)
+        low, high = code_points_of(cut_off)
     if splitter.automaton is not None:
-        classes = splitter.class_of_code_point[low:high]
-        firsts = np.unique(classes, return_index=True)[1] + low
-        characters = [chr(code_point) for code_point in firsts.tolist() if not 0xD800 <= code_point < 0xE000]
-        found += [character.encode()[len(cut_off) :] for character in characters]
+        found += [chr(code_point).encode()[len(cut_off) :] for code_point in first_characters(splitter, low, high)]
     return found + [character + follower for character in found for follower in FOLLOWERS]

@@ -16,6 +16,11 @@ from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.properties.test_bpe import merge_encoder, random_merges
 from tests.reference.definition import read_mask
 
+FAR = (  # what comes two characters later decides where words end
+    (r"aab|1", r"\s+(?!\S)|\s+|b1?"),
+    (r"abb|b1b|\s+(?!\S)|\s+|[^\s]",),
+    (r"\s?b+", r"[0-9]+|aa1"),
+)
 SPACED = (r" ?[^\s]+|\s+(?!\S)|\s+",)  # of two blanks before a letter the second belongs to the letter's word
 
 
@@ -73,6 +78,22 @@ def test_healing_with_words_and_blanks(scaled: Any, rng: random.Random) -> None:
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
             found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab "))
             assert found == longest, (text, ids)
+
+
+def test_certain_tokens_where_patterns_look_far_ahead(scaled: Any, rng: random.Random) -> None:
+    texts = continuations("ab 1", 3)
+    n_found = n_longest = 0
+    for _ in range(scaled(60)):
+        tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(FAR))
+        for _ in range(3):
+            text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 8)))
+            ids = tokenizer.encode(text)
+            longest = common(ids, [tokenizer.encode(text + more) for more in texts])
+            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
+            assert found == longest[: len(found or [])], (text, ids)
+            n_found += len(found or [])
+            n_longest += len(longest)
+    assert n_found > 0.9 * n_longest
 
 
 def test_forced_tokens_begin_every_encoding(scaled: Any, rng: random.Random) -> None:

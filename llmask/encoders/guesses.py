@@ -6,7 +6,7 @@ not look ahead *guesses*: at every character it may take the word to end there o
 wrong is dropped. One guess comes true in the end. For each pattern a guess keeps
 
     is_match   the present word is a match; otherwise the stretch before the next match
-    row        of the pattern's automaton (encoders/pattern_automaton.py), in a match
+    row        of the pattern's automaton (pattern_automaton.py), in a match
     watched    rows of matches that must fail without being noted again: a word that was taken to end could otherwise
                have been longer, and a stretch could have been a match
 
@@ -26,8 +26,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..encoders.pattern_automaton import DEAD, START, Automaton
 from ..errors import LimitExceeded
+from .pattern_automaton import DEAD, START, Automaton
 
 MOST_GUESSES = 5_000  # the patterns of known models make 70 to 300
 MOST_EDGES = 1_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.canonical import guesses
-from llmask.canonical.guesses import guess_graph
+from llmask.encoders import guesses
+from llmask.encoders.guesses import guess_graph
 from llmask.encoders.pattern_automaton import compile_patterns
 from llmask.vocabulary.patterns import PATTERNS
 
