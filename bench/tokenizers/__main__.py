@@ -150,7 +150,7 @@ def two_threads(tok: Tokenizer, repeat: int) -> Figures:
 
     Counting the same texts is the same compiled code without the lists, which one thread at a time makes.
     """
-    batch = [texts.mixed(30_000)] * 300
+    batch = [texts.mixed(30_000)] * 60
 
     def count_half(_: int) -> None:
         for text in batch[::2]:
