@@ -37,7 +37,7 @@ from ..kernels.constants import (
 from ..trie.layout import TokenTrie
 from .bpe import BpeEncoder
 from .categories import N_CODE_POINTS
-from .later_words import code_points_of, first_characters, later_words
+from .later_words import LaterWords, code_points_of, first_characters, later_words
 from .pretokenize import Splitter
 from .tables import address_of
 
@@ -89,9 +89,11 @@ def certain_tokens(
     others = _all_probes(encoder.splitter) if not cut_off else _probes(encoder.splitter, cut_off)
     possible = [rest for rest in (*others, *ends, *names) if first_bytes[rest[0]]]
     spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
-    candidates = dict.fromkeys([*_rests(trie, word, first_bytes), *possible])
+    over = dict.fromkeys(_rests(trie, word, first_bytes))
+    candidates = dict.fromkeys([*over, *possible])
     possible = [rest for rest in candidates if not rest.translate(None, spelled)]
     late: list[bytes] = []
+    ways = None
     if encoder.splitter.automaton is not None:
         ways = later_words(encoder.splitter, spelled)
         if ways is None:
@@ -112,7 +114,33 @@ def certain_tokens(
         certain = _common(encoder, ids if certain is None else certain, ids, len(word))
         if not certain:
             break
+    if certain and ways is not None and allows is not None:
+        # of tokens over the end that end late only some texts behind were tried, which need not be allowed
+        for rest in dict.fromkeys(possible):
+            if rest in over and rest[-1] in LATE and allows(rest):
+                certain = _certain_behind(encoder, ways, encode, allows, word, rest, certain)
     return before + (certain or [])
+
+
+def _certain_behind(
+    encoder: BpeEncoder,
+    ways: LaterWords,
+    encode: Encode,
+    allows: Callable[[bytes], bool],
+    word: bytes,
+    rest: bytes,
+    certain: list[int],
+) -> list[int]:
+    """Those tokens of a word that stay, however the words may end behind the rest of a token."""
+    cut_off = _cut_off(word + rest)
+    every = np.ones(256, bool)
+    for more in ways.rests(word + rest, cut_off, every):
+        if encode([word + rest + more])[0][: len(certain)] != certain:
+            allowed = np.array([allows(rest + bytes([byte])) for byte in range(256)])
+            for likely in ways.rests(word + rest, cut_off, allowed):
+                certain = _common(encoder, certain, encode([word + rest + likely])[0], len(word))
+            break
+    return certain
 
 
 def last_restart(encoder: BpeEncoder, data: bytes) -> int:

@@ -69,7 +69,7 @@ def flags(letters: str) -> Any:
 
 
 def test_healing_with_words_and_blanks(scaled: Any, rng: random.Random) -> None:
-    texts = continuations("ab ", 5)
+    texts = continuations("ab ", 7)  # tokens have up to seven letters
     for _ in range(scaled(60)):
         tokenizer = spaced_tokenizer(rng, "ab ")
         for _ in range(3):
@@ -118,6 +118,18 @@ def test_forced_tokens_begin_every_encoding(scaled: Any, rng: random.Random) -> 
                 break
             matcher.accept_token(token)
     assert n_forced > 50
+
+
+def test_forced_tokens_where_only_a_long_text_shows_that_they_change() -> None:
+    """Behind "a" may come nothing, or two blanks and a digit: then "a " is a token, as "a  " is no match."""
+    merges = make_table(["a Ġ".encode(), "Ġ a".encode()])
+    data = EncoderData(kind="bpe", merges=merges, patterns=(r"\s?b+", r"\s+$", r"[0-9]+"))
+    tokenizer = llmask.Tokenizer(from_bytes([b"a", b"b", b" ", b"1", b"a ", b" a", b"<end>"], eos=6, encoder=data))
+    assert tokenizer.encode("  a") == [2, 5]
+    assert tokenizer.encode("  a  1") == [2, 2, 4, 2, 3]
+    compiler = llmask.Compiler(tokenizer)
+    assert compiler.choice(["  a", "  a  1", "  aab11"]).matcher().forced_tokens() == [2]
+    assert compiler.choice(["  a"]).matcher().forced_tokens() == [2, 5]
 
 
 def test_masks_of_a_prefix_are_those_of_the_longer_grammar(scaled: Any, rng: random.Random) -> None:
