@@ -32,6 +32,14 @@ def test_groups_with_and_without_names(named):
     assert encode_all(named, []) == []
 
 
+@pytest.mark.parametrize("n_texts", [1, 7, 3_000, 40_000])
+def test_every_text_is_in_one_group(named, n_texts):
+    texts = ["ab " * (i % 23) + str(i) for i in range(n_texts)]
+    expected = [named.encode(text) for text in texts]
+    for threads in (1, 2, 7):
+        assert encode_all(named, texts, threads=threads) == expected
+
+
 @pytest.mark.parametrize("texts", [["a", None], ["a", "\ud800"], "ab"])
 def test_what_is_no_text_is_named(named, texts):
     with pytest.raises(VocabularyError):
