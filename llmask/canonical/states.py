@@ -34,7 +34,8 @@ from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots, canonical_split, jit
 from ..kernels.canonical_descent import FRAME
 from ..kernels.canonical_fill import REFUSED_SPLIT
-from ..kernels.canonical_pairs import MEMO_PAIRS
+from ..kernels.canonical_last_byte import rank_tokens
+from ..kernels.canonical_pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
 from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
 from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
@@ -273,15 +274,14 @@ class SplitStates:
 
     def make_ranks(self, state: int) -> None:
         """List the tokens that may not follow a state if they are incompatible with the one before, see RANKS."""
-        made, kinds = self.tables(state), self._slots[canonical_slots.ORDER_KINDS]
-        fitting, breaking = made.fitting[kinds & 0xFFFF], made.breaking[kinds & 0xFFFF]
-        differs = (kinds < canonical_slots.ODD_KIND) & (fitting != REFUSED_SPLIT) & (fitting != breaking)
-        refused, order = differs & (breaking == REFUSED_SPLIT), self._slots[canonical_slots.ORDER]
-        mixed = differs & ~refused
-        counts = [np.cumsum(np.append(False, chosen)) for chosen in (refused, mixed)]
-        ranks = np.concatenate((*counts, order[refused], order[mixed])).astype(np.int32)
+        made, order = self.tables(state), self._slots[canonical_slots.ORDER]
+        effects = np.where(made.breaking == REFUSED_SPLIT, PAIR, MIXED).astype(np.uint8)
+        effects[(made.fitting == REFUSED_SPLIT) | (made.fitting == made.breaking)] = NO_EFFECT
+        n = len(order)
+        ranks = np.empty(4 * n + 2, np.int32)
         rank_of = np.zeros(len(self.kinds.of_token), np.int32)
-        rank_of[order[refused]] = np.arange(1, refused.sum() + 1)
+        counts, listed = ranks[: 2 * n + 2].reshape(n + 1, 2), ranks[2 * n + 2 :].reshape(2, n)
+        rank_tokens(order, self._slots[canonical_slots.ORDER_KINDS], effects, counts, listed, rank_of)
         self._kept += [ranks, rank_of]
         self._slots[canonical_slots.RANK_OF][state] = rank_of.ctypes.data
         self._slots[canonical_slots.RANKS][state] = ranks.ctypes.data

@@ -26,7 +26,7 @@ from .bpe_pairs import BYTE_TIME, LEFT_LIMIT, MADE_BYTES, NO_LIMIT, RANK, RIGHT,
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_slots import (
     BREAKS,
-    BYTE_RUNS,
+    BYTE_LIMIT,
     CHILD_FIRST,
     CHILD_RANKS,
     CHILDREN,
@@ -58,6 +58,7 @@ from .memory import as_table, block, ensure, fill_bytes, load_i32, load_i64, loa
 from .raw import load_u16
 
 ANY_SPLIT = -1
+NO_BYTE = -1
 # what an incompatible token does behind a split state
 NO_EFFECT = 0  # as a compatible one: it may stand there as well, or never may
 PAIR = 1  # it may not stand there
@@ -197,13 +198,27 @@ def _list_for_odd(canon, split, left):
 
 
 @kernel
-def list_runs(canon, split, token):
-    """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
+def _list_children(canon, spine, limit, n):
+    """Add the runs of the merges with a token that are made before a time; returns how many runs there are."""
+    low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
+    runs = ensure(canon, RUNS, (n + high - low) * 8)
+    for i in range(high - 1, low - 1, -1):
+        first = load_i32(canon[RUN_FIRST] + i * 4)
+        if first == NO_RUN:
+            continue
+        if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
+            break
+        store_i32(runs + n * 8, first)
+        store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
+        n += 1
+    return n
 
-    Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
 
-    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. From BYTE_RUNS on they
-    are of merges with LAST_BYTE. `token` is one that merging makes.
+@kernel
+def list_runs_above(canon, split, token):
+    """As `list_runs` without the runs of merges with LAST_BYTE, which are those made before BYTE_LIMIT.
+
+    NO_BYTE in its place: there are none.
     """
     never_inline()
     made_of = as_table(canon[ENCODER])[MADE_OF]
@@ -212,25 +227,27 @@ def list_runs(canon, split, token):
         entry = made_of + spine * MADE_BYTES
         time = load_i32(entry + TIME)
         if time != BYTE_TIME and time != load_i32(entry + RANK):
-            n = canon[BYTE_RUNS] = _list_for_odd(canon, split, token)
-            return n
-        low, high = load_i32(canon[CHILD_FIRST] + (spine + 1) * 4), load_i32(canon[CHILD_FIRST] + (spine + 2) * 4)
-        runs = ensure(canon, RUNS, (n + high - low) * 8)
-        canon[BYTE_RUNS], canon[LAST_BYTE] = n, spine
-        for i in range(high - 1, low - 1, -1):
-            first = load_i32(canon[RUN_FIRST] + i * 4)
-            if first == NO_RUN:
-                continue
-            if load_i32(canon[CHILD_RANKS] + i * 4) >= limit:
-                break
-            store_i32(runs + n * 8, first)
-            store_i32(runs + n * 8 + 4, load_i32(canon[RUN_END] + i * 4))
-            n += 1
-        n = _add_odd(canon, split, spine, limit, n)
+            canon[LAST_BYTE] = NO_BYTE
+            return _list_for_odd(canon, split, token)
         if time == BYTE_TIME:
-            return n
+            canon[LAST_BYTE], canon[BYTE_LIMIT] = spine, limit
+            return _add_odd(canon, split, spine, limit, n)
+        n = _add_odd(canon, split, spine, limit, _list_children(canon, spine, limit, n))
         limit = load_i32(entry + LEFT_LIMIT)
         spine = load_i32(entry + RIGHT)
+
+
+@kernel
+def list_runs(canon, split, token):
+    """Write to RUNS the tokens that may not stand behind `token` in a word, some twice; returns how many runs.
+
+    Of those that are no run only such that matter behind a split state, if it is not ANY_SPLIT.
+
+    A run is (first, end) in ORDER, without the odd tokens there; or (-1 - place, 0), one token. `token` is one that
+    merging makes.
+    """
+    n = list_runs_above(canon, split, token)
+    return n if canon[LAST_BYTE] == NO_BYTE else _list_children(canon, canon[LAST_BYTE], canon[BYTE_LIMIT], n)
 
 
 @kernel

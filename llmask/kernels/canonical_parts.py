@@ -36,7 +36,8 @@ from .canonical_fill import (
     FILTER,
     MOST_LATE,
 )
-from .canonical_following import HEAD_BYTES, base_of, known_following, ranked_of
+from .canonical_following import HEAD_BYTES, base_of, known_following
+from .canonical_last_byte import ranked_of
 from .canonical_lists import known_removed
 from .canonical_look import inside_state
 from .canonical_pairs import MIXED, effect_of, is_fitting

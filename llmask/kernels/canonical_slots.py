@@ -88,8 +88,9 @@ N_FORKS = FORKS + 1
 # --- found so far
 PAIR_LISTS = N_FORKS + 1  # int64[n]: of a split state the address of int32[n_vocab], or 0: of a last token a list
 N_PAIR_LISTS = PAIR_LISTS + 1  # n: split states outside of characters
-BASES = N_PAIR_LISTS + 1  # map: split state, byte, runs -> mask in TOKENS, see canonical_following.py
-WITNESSES = BASES + 3  # map: split state, token -> a text that can follow, see canonical_search.py
+BASES = N_PAIR_LISTS + 1  # map: split state, byte, runs -> mask in TOKENS, see canonical_last_byte.py
+PROFILES = BASES + 3  # map: split state, byte -> runs in TOKENS, see canonical_last_byte.py
+WITNESSES = PROFILES + 3  # map: split state, token -> a text that can follow, see canonical_search.py
 INSIDE = WITNESSES + 3  # map: mask, shape or part, split state -> tokens, see canonical_inside.py
 HALVES = INSIDE + 3  # map: split state -> tokens that end inside of a character, in TOKENS, see canonical_wide.py
 SURE = HALVES + 3  # map: shape -> tiers, in TOKENS, see canonical_sure.py
@@ -127,8 +128,8 @@ FULL = LEVELS + 1
 TIERS = FULL + 1  # int64[..., 3]
 RUNS = TIERS + 1  # int32[..., 2]
 FITS_BEHIND = RUNS + 1  # uint8[n]: of each kind of CONTINUING, 1 where it is compatible
-BYTE_RUNS = FITS_BEHIND + 1  # see list_runs in canonical_pairs.py
-LAST_BYTE = BYTE_RUNS + 1
+BYTE_LIMIT = FITS_BEHIND + 1  # see list_runs_above in canonical_pairs.py
+LAST_BYTE = BYTE_LIMIT + 1
 ROOM = LAST_BYTE + 1  # bytes
 GROUPS = ROOM + 1  # texts and groups in progress, see canonical_groups.py
 GROUP_OF = GROUPS + 1  # int32[...]: of each token its group
@@ -147,7 +148,8 @@ CANON_POOLS = (PAIR_LISTS, N_PAIR_LISTS)
 
 CANON_BLOCKS = (
     *(ENDS_OF_TEXT, ENDS_OF_TEXT + 1, VERDICTS, VERDICTS + 1, TOKENS),
-    *(PAIR_LISTS, BASES, BASES + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1, HALVES, HALVES + 1, SURE, SURE + 1),
+    *(PAIR_LISTS, BASES, BASES + 1, PROFILES, PROFILES + 1, WITNESSES, WITNESSES + 1, INSIDE, INSIDE + 1),
+    *(HALVES, HALVES + 1, SURE, SURE + 1),
     *(
         GROUPED,
         GROUPED + 1,
