@@ -18,6 +18,7 @@ from __future__ import annotations
 from .grammar_slots import NAMES_TOKENS
 from .jit import kernel
 from .memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32
+from .raw import take_bit
 from .store_slots import EOS, N_EOS, N_SPECIALS, N_VOCAB, N_WORDS, SPECIALS
 
 # fields of a cell, behind those of shared_batch.py
@@ -49,8 +50,7 @@ REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
 
 @kernel
 def clear_bit(words, token):
-    at = words + (token >> 5) * 4
-    store_i32(at, load_i32(at) & ~(1 << (token & 31)))
+    take_bit(words, token)
 
 
 @kernel

@@ -141,6 +141,14 @@ def _lists_behind(canon, split):
 
 
 @kernel
+def prefetch_rank(canon, split, token):
+    """Have read where `is_ranged` looks first."""
+    ranks = load_i64(canon[RANK_OF] + split * 8)
+    if ranks != 0:
+        prefetch(ranks + token * 4)
+
+
+@kernel
 def prefetch_number(canon, split, before):
     """Have read where `known_following` looks first."""
     lists = _lists_behind(canon, split)

@@ -28,7 +28,7 @@ from .canonical_fill import (
     NO_FILTER,
     REFUSED_SPLIT,
 )
-from .canonical_following import is_ranged, prefetch_following, prefetch_number
+from .canonical_following import is_ranged, prefetch_following, prefetch_number, prefetch_rank
 from .canonical_parts import show_parts
 from .canonical_positions import (
     before_of,
@@ -123,6 +123,7 @@ def take_known(cell, token):
         return MISS
     canon = as_table(grammar[CANON])
     split = split_of(load_i64(cell + 8 * CELL_CONTEXT))
+    prefetch_rank(canon, split, token)
     prefetch_number(canon, look_up(canon, FOLLOWS, split, token), token)
     if not _allows(canon, cell, token):
         return REFUSED

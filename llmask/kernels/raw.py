@@ -87,3 +87,19 @@ def prefetch(typingctx, address):
         return context.get_dummy_value()
 
     return types.void(types.int64), codegen
+
+
+@intrinsic
+def take_bit(typingctx, words, bit):
+    """Set a bit of int32[...] at an address to 0; in 32 bits, for which there is one instruction."""
+
+    def codegen(context, builder, signature, args):
+        word, one = ir.IntType(32), ir.Constant(ir.IntType(32), 1)
+        number = builder.trunc(args[1], word)
+        index = builder.zext(builder.lshr(number, ir.Constant(word, 5)), ir.IntType(64))
+        place = builder.gep(builder.inttoptr(args[0], word.as_pointer()), [index])
+        mask = builder.not_(builder.shl(one, builder.and_(number, ir.Constant(word, 31))))
+        builder.store(builder.and_(builder.load(place, align=4), mask), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
