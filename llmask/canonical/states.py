@@ -37,7 +37,7 @@ from ..kernels.canonical_fill import REFUSED_SPLIT
 from ..kernels.canonical_last_byte import rank_tokens
 from ..kernels.canonical_pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
 from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
-from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
+from ..kernels.canonical_split import DEAD, N_MARKS, START
 from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .chains import Chains, ChainTree
@@ -113,7 +113,8 @@ class SplitStates:
         self._n_words = (tokenizer.vocab_size + 63) // 64 * 2
         self._specials = tokenizer.special_ids
         use_of_kind = self.uses[self.kinds.samples]
-        self._is_lone, self._is_named = use_of_kind == LONE, use_of_kind == NAMED
+        cases = {LONE: canonical_split.LONE, NAMED: canonical_split.NAMED}
+        self._cases = np.array([cases.get(use, 0) for use in use_of_kind.tolist()], np.uint8)
         self.ends = np.zeros((MOST_STATES, 2), np.int64)
         self.may_end = np.zeros(MOST_STATES, np.int64)
         self.starts = np.zeros((MOST_STATES, 4), np.int64)
@@ -234,23 +235,21 @@ class SplitStates:
     def _make_tables(self, state: int) -> SplitTable:
         key, kinds = self._keys[state], self.kinds
         is_partial = key[canonical_split.N_PARTIAL] > 0
-        samples = kinds.samples[: kinds.n_continuing] if is_partial else kinds.samples
-        packed = np.empty((N_MARKS, len(samples)), np.int64)
-        fields = np.array(key, np.int64)
-        canonical_split.split_tokens(self._splitter.ctypes.data, fields.ctypes.data, samples, self.uses, packed)
-        lone, named = self._is_lone[: len(samples)], self._is_named[: len(samples)]
-        packed[FITS, lone] = packed[BREAKS, lone]
-        packed[:, named] = START if self.may_end[state] else canonical_split.REFUSED
-        packed[INSIDE, lone | named] = canonical_split.REFUSED
-        is_allowed = packed != canonical_split.REFUSED
-        values, places = np.unique(packed[is_allowed], return_inverse=True)
-        known = self._known
-        numbers = np.array([known.get(value) or self._number_of(value) for value in values.tolist()], np.uint16)
-        table = np.full(packed.shape, REFUSED_SPLIT, np.uint16)
-        table[is_allowed] = numbers[places]
+        n = kinds.n_continuing if is_partial else len(kinds.samples)
+        table, starts = np.empty((N_MARKS, n), np.uint16), self.starts[state]
+        partial = np.empty((N_MARKS * n, 2), np.int64)
+        behind_name = START if self.may_end[state] else REFUSED_SPLIT
+        splitter, fields = self._splitter.ctypes.data, np.array(key, np.int64)
+        n_partial = canonical_split.split_kinds(
+            splitter, fields.ctypes.data, kinds.samples[:n], self.uses, self._cases[:n], behind_name, table,
+            kinds.starts[:n], starts, partial,
+        )  # fmt: skip
+        known, (places, packed) = self._known, partial[:n_partial].T
+        numbers = np.array([known.get(value) or self._number_of(value) for value in packed.tolist()], np.uint16)
+        table.ravel()[places] = numbers
+        may_follow = places[(numbers != REFUSED_SPLIT) & (places < canonical_split.INSIDE * n)] % n
+        starts |= np.bitwise_or.reduce(kinds.starts[may_follow], axis=0)
         made = self._built[state] = SplitTable(*table)
-        may_follow = (made.fitting != REFUSED_SPLIT) | (made.breaking != REFUSED_SPLIT)
-        self.starts[state] = np.bitwise_or.reduce(kinds.starts[: len(samples)][may_follow], axis=0)
         self._slots[canonical_slots.IS_PARTIAL][state] = is_partial
         self._slots[canonical_slots.GOES_ON][state] = made.going_on.ctypes.data
         self._slots[canonical_slots.BREAKS][state] = made.breaking.ctypes.data

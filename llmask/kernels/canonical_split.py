@@ -15,6 +15,7 @@ In: the table of a splitter, a state, bytes. Out: the state after them, packed, 
 from __future__ import annotations
 
 from .bpe_incremental import is_cut_off
+from .canonical_fill import REFUSED_SPLIT
 from .interning import mix
 from .jit import door, kernel, never_inline
 from .memory import as_table, copy_bytes, load_i32, load_u8, store_u8
@@ -42,6 +43,8 @@ START = 1  # before any text
 
 FITS, BREAKS, INSIDE = range(3)
 N_MARKS = 3
+
+LONE, NAMED = 1, 2  # cases of tokens: a word of its own; cut out of texts by its name
 
 REFUSED = -1
 # a packed result: the row, and
@@ -120,6 +123,48 @@ def split_tokens(address, state_address, tokens, include, packed):
                     splitter, state[ROW], state[PARTIAL_MARK], text, start, start + length, mark
                 )
     give_back(text)
+
+
+@door(
+    "int64(int64, int64, int32[::1], uint8[::1], uint8[::1], int64, uint16[:, ::1], int64[:, ::1], int64[::1], "
+    "int64[:, ::1])",
+    group="canonical",
+)
+def split_kinds(address, state_address, samples, include, cases, behind_name, table, begins, starts, partial):
+    """Write the split states after kinds of tokens to `table`, uint16[N_MARKS, n], as `split_tokens` finds them.
+
+    Where a state is inside of a character 0 is written, and to `partial`, int64[..., 2], the place in the flat table
+    and the packed state; returns how many these are. `cases` say of a kind whether it is LONE or NAMED, behind which
+    the text begins anew if `behind_name` is no REFUSED_SPLIT. `starts`, int64[4], gets the bits `begins`, int64[n, 4],
+    of the kinds that may follow, but for such places.
+    """
+    splitter, state = as_table(address), as_table(state_address)
+    text = borrow(ROOM)
+    start = write_partial(state, text)
+    n_kinds, n_partial = samples.shape[0], 0
+    for i in range(n_kinds):
+        token, case, may_follow = samples[i], cases[i], False
+        length = _write_token(splitter, token, text + start)
+        for mark in range(N_MARKS):
+            table[mark, i] = REFUSED_SPLIT
+            if case == NAMED:
+                table[mark, i] = REFUSED_SPLIT if mark == INSIDE else behind_name
+            elif include[token] != 0 and not (case == LONE and mark == INSIDE):
+                used = BREAKS if case == LONE else mark
+                packed = split_bytes(splitter, state[ROW], state[PARTIAL_MARK], text, start, start + length, used)
+                if packed == REFUSED:
+                    continue
+                if packed >> N_PARTIAL_SHIFT != 0:
+                    table[mark, i] = 0
+                    partial[n_partial, 0], partial[n_partial, 1] = mark * n_kinds + i, packed
+                    n_partial += 1
+                    continue
+                table[mark, i] = packed
+            may_follow = may_follow or (mark != INSIDE and table[mark, i] != REFUSED_SPLIT)
+        for word in range(4 if may_follow else 0):
+            starts[word] |= begins[i, word]
+    give_back(text)
+    return n_partial
 
 
 @door("void(int64, int64, int32[::1], uint8[::1], int64[::1])", group="canonical")
