@@ -318,7 +318,7 @@ def look_at_tokens(store, grammar, canon, memo, entry, n_entries, budget):
         byte = get_u8(block(store, CHILD_BYTE), child)
         if depth == 0 and chain & 1 == 0:
             few = _list_few(store, canon, split, byte)
-            if few == MANY and chain == NO_CHAIN:
+            if few == MANY:
                 few = _list_fitting(store, grammar, canon, load_i64(frame), split, before, byte)
             if few != MANY:
                 n_entries = _look_at_few(store, grammar, canon, memo, entry, n_entries, few)

@@ -23,9 +23,9 @@ from .canonical_chains import NO_CHAIN, chain_after, look_up
 from .canonical_ends import INSIDE_PLACE, go_on_from_last, has_stopped
 from .canonical_guess import NO_WITNESS, split_behind, witness_text
 from .canonical_live import live_ascii
-from .canonical_queue import MOST_COMMON, MOST_OWN, NEXT
-from .canonical_search import common_witness, witness_of
-from .canonical_slots import ENDS, FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK, WITNESSES
+from .canonical_queue import MOST_COMMON, MOST_OWN
+from .canonical_search import common_witness, own_witness
+from .canonical_slots import ENDS, FOLLOWS, GROUP_OF, GROUPED, GROUPS, SHARED_BYTES, WALK
 from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
 from .interning import map_change, map_get
@@ -90,17 +90,16 @@ def _with_witness(store, canon, texts, bits, state, witness):
 
 
 @kernel
-def _texts_of(store, canon, texts, state, split, token):
-    """The texts of a token that leads to a lexer state and a split state, or SURE."""
+def _texts_of(store, canon, texts, state, split, token, chain):
+    """The texts of a token that leads to a lexer state, a split state and an even chain, or SURE."""
     never_inline()
     bits = _with_end(store, canon, texts, 0, state, split)
-    bits = _with_witness(store, canon, texts, bits, state, witness_of(canon, split, token))
-    for number in range(1, MOST_OWN):
-        other = map_get(canon, WITNESSES, (number * NEXT) | (split << 21) | token)
-        if other < 0 or bits == SURE:
+    for number in range(MOST_OWN):
+        own = own_witness(canon, split, token, chain, number)
+        if own < 0 or bits == SURE:
             break
-        bits = _with_witness(store, canon, texts, bits, state, other)
-    for number in range(MOST_COMMON):
+        bits = _with_witness(store, canon, texts, bits, state, own)
+    for number in range(MOST_COMMON if chain == NO_CHAIN else 0):
         common = common_witness(canon, split, number)
         if common <= NO_WITNESS or bits == SURE:
             break
@@ -143,10 +142,11 @@ def _find_groups(store, grammar, canon, state, depth, split, named, tokens, n_to
         last, n_valid = token, went_on >> 1
         lexemes, bits = 0, 0
         after = look_up(canon, FOLLOWS, split, token)
-        if went_on & 1 != 0 and chain_after(canon, split, after, NO_CHAIN, token) == NO_CHAIN:  # chains are asked alone
+        if went_on & 1 != 0:
             reached = load_i64(stack + n_valid * 8) & 0xFFFFFFFF
             lexemes = number_of_lexeme(store, named, reached)
-            bits = _texts_of(store, canon, texts, reached, after, token)
+            chain = chain_after(canon, split, after, NO_CHAIN, token)  # not odd: one token alone is a word itself
+            bits = _texts_of(store, canon, texts, reached, after, token, chain)
         if bits == SURE:
             put_i32(group_of, i, NO_GROUP)
             continue

@@ -9,6 +9,7 @@ canonical_search.py has them, or NO_WITNESS; it is remembered. Cost: 0.3 us, 20 
 
 from __future__ import annotations
 
+from .canonical_chains import NO_CHAIN
 from .canonical_pairs import is_fitting
 from .canonical_slots import ENCODER, IS_PLAIN, KEYS, ROOM, SPLITTER, WITNESSES
 from .canonical_split import (
@@ -30,8 +31,16 @@ from .raw import load_u32
 
 NO_WITNESS = 0
 MOST_BYTES = 7  # of a witness
+NEXT = 1 << 37  # added to the key of a witness: one for places where those before do not hold
+MOST_CHAINS = 1 << 22  # that have witnesses
 FIRST_CONTINUING, END_CONTINUING = 0x80, 0xC0
 SEPARATORS = 0xE280  # the first bytes of U+2028 and U+2029, which are no plain characters
+
+
+@kernel
+def witness_key(split, token, chain):
+    """Key of the first witness of a token that led to a split state and a chain, one below MOST_CHAINS."""
+    return (chain << 41) | (split << 21) | token
 
 
 @kernel
@@ -97,7 +106,7 @@ def _complete(canon, text, n, token, byte):
 def guess_witness(canon, split, token):
     """A witness of plain characters for a token that led to a split state inside of a character, or NO_WITNESS."""
     never_inline()
-    key = (split << 21) | token
+    key = witness_key(split, token, NO_CHAIN)
     known = map_get(canon, WITNESSES, key)
     if known >= 0:
         return known

@@ -118,11 +118,11 @@ def verdict_inside(store, grammar, canon, reached, after, token, chain):
     if chain & 1 == 0 and is_safe_inside(store, grammar, canon, reached, after):
         return FOLLOWS_ON
     if chain == NO_CHAIN and _ends_behind(store, canon, reached, after, token):
-        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token) else CUT
+        return FOLLOWS_ON if has_own_witness(store, grammar, canon, packed, after, token, chain) else CUT
     if chain & 1 == 0 and may_leave(store, canon, reached, after):
         return CUT
     if chain & 1 == 0 and ends_next(store, canon, reached):
-        return _verdict_of_end(store, canon, reached, after, token) if chain == NO_CHAIN else CUT
+        return _verdict_of_end(store, canon, reached, after, token)
     return late_verdict(store, grammar, canon, canon, packed, after, token, chain)
 
 

@@ -11,8 +11,9 @@ more witness. Cost: 0.3 us a byte.
 
 from __future__ import annotations
 
+from .canonical_chains import NO_CHAIN
 from .canonical_ends import INSIDE_PLACE, go, safe_byte, state_behind
-from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_text
+from .canonical_guess import NO_WITNESS, guess_witness, split_behind, witness_key, witness_text
 from .canonical_live import NO_BYTE, live_word
 from .canonical_pairs import is_fitting
 from .canonical_queue import MOST_OWN, enter_witness
@@ -73,7 +74,7 @@ def joins_on(store, grammar, canon, packed, split, token):
         is_left = packed >> 32 == INSIDE_PLACE and state_field(store, reached & 0xFFFFFFFF, S_FINISHED) != 0
         is_followed = not is_left and safe_byte(store, grammar, canon, reached, following) != NO_BYTE
         if is_left or is_followed:
-            enter_witness(canon, (split << 21) | token, MOST_OWN, text | byte << (8 * n_bytes), following)
+            enter_witness(canon, witness_key(split, token, NO_CHAIN), MOST_OWN, text | byte << (8 * n_bytes), following)
         if is_followed:
             return True
     return False

@@ -44,11 +44,10 @@ def look_at(store, grammar, canon, packed, number, split, token, after):
     `number` is that of the end in the memo.
     """
     chain = chain_after(canon, split, after, NO_CHAIN, token)  # one that begins with the token is no whole word yet
-    if chain == NO_CHAIN:
-        if has_own_witness(store, grammar, canon, packed, after, token):
-            return FOLLOWS_ON
-        if leads_on(store, grammar, canon, number, packed, after):
-            return FOLLOWS_ON
+    if has_own_witness(store, grammar, canon, packed, after, token, chain):
+        return FOLLOWS_ON
+    if chain == NO_CHAIN and leads_on(store, grammar, canon, number, packed, after):
+        return FOLLOWS_ON
     found = searched_verdict(store, grammar, canon, grammar, packed, after, token, chain)
     if found == NOTHING_FOLLOWS:
         append(canon, FOUND, N_FOUND, token)

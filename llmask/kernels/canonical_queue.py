@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .canonical_chains import NO_CHAIN, look_up
 from .canonical_ends import remember
-from .canonical_guess import MOST_BYTES, NO_WITNESS, put_witness, witness_text
+from .canonical_guess import MOST_BYTES, MOST_CHAINS, NEXT, NO_WITNESS, put_witness, witness_key, witness_text
 from .canonical_slots import BREAKS, FOLLOWS, QUEUE, SHARED_BYTES, WITNESSES
 from .grammar_slots import VERDICTS
 from .interning import map_get
@@ -15,7 +15,6 @@ from .jit import kernel, never_inline
 from .memory import BYTES_USED, block, load_i32, load_i64, load_u8, store_i64
 from .store_slots import TOKEN_DATA, TOKEN_OFFSETS
 
-NEXT = 1 << 40  # added to the key of a witness: one for places where those before do not hold
 MOST_OWN = 6
 # in the key of a witness for all tokens; there may be MOST_COMMON of a split state
 ANY_TOKEN = (1 << 21) - 1
@@ -70,7 +69,8 @@ def note_witness(store, canon, entry, token, after):
     never_inline()
     queue = block(canon, QUEUE)
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
-    if load_i64(queue + 24) != NO_CHAIN:
+    split, chain = load_i64(queue + 8), load_i64(queue + 24)
+    if chain >= MOST_CHAINS:
         return
     text, n_bytes = 0, 0
     while True:
@@ -86,7 +86,7 @@ def note_witness(store, canon, entry, token, after):
             break
         token = load_i64(queue + entry * ENTRY * 8 + 16)
         entry = load_i64(queue + entry * ENTRY * 8 + 32)
-    key, most = (load_i64(queue + 8) << 21) | load_i64(queue + 16), MOST_OWN
-    if look_up(canon, FOLLOWS, load_i64(queue + 8), token) == look_up(canon, BREAKS, load_i64(queue + 8), token):
-        key, most = key | ANY_TOKEN, MOST_COMMON
+    key, most = witness_key(split, load_i64(queue + 16), chain), MOST_OWN
+    if chain == NO_CHAIN and look_up(canon, FOLLOWS, split, token) == look_up(canon, BREAKS, split, token):
+        key, most = witness_key(split, ANY_TOKEN, NO_CHAIN), MOST_COMMON
     enter_witness(canon, key, most, text, after)

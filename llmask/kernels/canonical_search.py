@@ -48,7 +48,16 @@ from .canonical_ends import (
     remember,
     safe_byte,
 )
-from .canonical_guess import NO_WITNESS, guess_witness, is_half, split_behind, witness_text
+from .canonical_guess import (
+    MOST_CHAINS,
+    NEXT,
+    NO_WITNESS,
+    guess_witness,
+    is_half,
+    split_behind,
+    witness_key,
+    witness_text,
+)
 from .canonical_joined import joins_on
 from .canonical_live import NO_BYTE
 from .canonical_queue import (
@@ -57,7 +66,6 @@ from .canonical_queue import (
     MOST_COMMON,
     MOST_ENTRIES,
     MOST_OWN,
-    NEXT,
     note_verdict,
     verdict_key,
     write_entry,
@@ -80,12 +88,17 @@ from .memory import block, ensure, load_i64, store_i64
 
 
 @kernel
-def witness_of(canon, split, token):
-    """Place of the witness of a token before a split state in TOKENS, + 1, or a number below that: none is known."""
+def own_witness(canon, split, token, chain, number):
+    """The witness of a number of a token that led to a split state and a chain; negative: there are fewer.
+
+    A witness is its place in TOKENS, + 1, or NO_WITNESS.
+    """
     never_inline()
-    if is_half(canon, split):
+    if chain >= MOST_CHAINS:
+        return -1
+    if number == 0 and chain == NO_CHAIN and is_half(canon, split):
         return guess_witness(canon, split, token)
-    return map_get(canon, WITNESSES, (split << 21) | token)
+    return map_get(canon, WITNESSES, witness_key(split, token, chain) + number * NEXT)
 
 
 @kernel
@@ -105,7 +118,7 @@ def _has_witness(store, grammar, canon, packed, witness):
 @kernel
 def common_witness(canon, split, number):
     """The witness of a number that holds for all tokens; negative: there are fewer."""
-    return map_get(canon, WITNESSES, (number << 40) | (split << 21) | ANY_TOKEN)
+    return map_get(canon, WITNESSES, witness_key(split, ANY_TOKEN, NO_CHAIN) + number * NEXT)
 
 
 @kernel
@@ -147,27 +160,24 @@ def verdict(store, grammar, canon, memo, packed, split, token, chain):
 def late_verdict(store, grammar, canon, memo, packed, split, token, chain):
     """As `verdict` where no character that may come next ends the word for certain."""
     never_inline()
-    if chain == NO_CHAIN:
-        if has_own_witness(store, grammar, canon, packed, split, token):
-            return FOLLOWS_ON
-        if _has_common_witness(store, grammar, canon, packed, split):
-            return FOLLOWS_ON
+    if has_own_witness(store, grammar, canon, packed, split, token, chain):
+        return FOLLOWS_ON
+    if chain == NO_CHAIN and _has_common_witness(store, grammar, canon, packed, split):
+        return FOLLOWS_ON
     return searched_verdict(store, grammar, canon, memo, packed, split, token, chain)
 
 
 @kernel
-def has_own_witness(store, grammar, canon, packed, split, token):
-    """Whether a witness that is known for a token can follow."""
+def has_own_witness(store, grammar, canon, packed, split, token, chain):
+    """Whether a witness that is known for a token and chain can follow."""
     never_inline()
-    if _has_witness(store, grammar, canon, packed, witness_of(canon, split, token)):
-        return True
-    for number in range(1, MOST_OWN):
-        witness = map_get(canon, WITNESSES, (number * NEXT) | (split << 21) | token)
+    for number in range(MOST_OWN):
+        witness = own_witness(canon, split, token, chain, number)
         if witness < 0:
             break
         if _has_witness(store, grammar, canon, packed, witness):
             return True
-    return is_half(canon, split) and joins_on(store, grammar, canon, packed, split, token)
+    return chain == NO_CHAIN and is_half(canon, split) and joins_on(store, grammar, canon, packed, split, token)
 
 
 @kernel

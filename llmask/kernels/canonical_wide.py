@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from .canonical_alike import shape_of
 from .canonical_chains import look_up
-from .canonical_ends import INSIDE_PLACE, go_on_from_last
 from .canonical_fill import REFUSED_SPLIT
 from .canonical_guess import NO_WITNESS, guess_witness, is_half, split_behind
 from .canonical_inside import consider, keep_answer
@@ -55,14 +54,14 @@ from .canonical_sure import (
     room_of,
     sure_length,
 )
-from .configurations import pack
 from .grammar_slots import N_TOKENS, TOKENS
+from .hot_rows import HOT_FIRST, hot_row, hot_state, hot_step
 from .interning import map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_MASK, state_field
 from .memory import block, ensure, get_i32, get_i64, load_i32, load_i64, load_u8, put_i32, store_i64
 from .raw import load_u16
-from .store_slots import MASKS
+from .store_slots import MASKS, TOKEN_DATA, TOKEN_OFFSETS
 from .token_lists import append
 from .trie_walk import has_bit
 
@@ -194,20 +193,40 @@ def _collect_half(canon, mask, sure, split):
 
 
 @kernel
+def _hot_rows_behind(store, stack, last, n_valid, token):
+    """As `go_on_from_last`, where `stack` has hot rows and the token stays inside of the lexeme."""
+    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
+    first, end = load_i32(offsets + token * 4), load_i32(offsets + token * 4 + 4)
+    before = load_i32(offsets + last * 4)
+    n = 0
+    while n < n_valid and first + n < end and load_u8(data + first + n) == load_u8(data + before + n):
+        n += 1
+    hot = load_i64(stack + n * 8)
+    while first + n < end:
+        entry = hot_step(store, hot, load_u8(data + first + n))
+        if entry < HOT_FIRST:
+            return n << 1
+        hot = entry - HOT_FIRST
+        n += 1
+        store_i64(stack + n * 8, hot)
+    return n << 1 | 1
+
+
+@kernel
 def _consider_candidates(store, grammar, canon, state, split):
     """Consider the tokens in CANDIDATES. Of many the first bytes are those of the one before."""
     never_inline()
     stack, last, n_valid = block(canon, WALK), 0, 0
-    store_i64(stack, pack(INSIDE_PLACE, state))
+    store_i64(stack, hot_row(store, state))
     for i in range(canon[N_CANDIDATES]):
         token = load_i32(block(canon, CANDIDATES) + i * 4)
         after = look_up(canon, FOLLOWS, split, token)
         if after == REFUSED_SPLIT:
             continue
-        went_on = go_on_from_last(store, grammar, stack, last, n_valid, token)
+        went_on = _hot_rows_behind(store, stack, last, n_valid, token)
         last, n_valid = token, went_on >> 1
         if went_on & 1 != 0:
-            consider(store, grammar, canon, split, token, load_i64(stack + n_valid * 8) & 0xFFFFFFFF, after)
+            consider(store, grammar, canon, split, token, hot_state(store, load_i64(stack + n_valid * 8)), after)
 
 
 @kernel

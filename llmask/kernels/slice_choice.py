@@ -9,16 +9,14 @@ In: a lexer state. Out: a position in SLICES. Cost: under 1 us.
 
 from __future__ import annotations
 
-from .class_maps import class_of, meet
-from .derivatives import derivative
+from .counted_room import counted_room
 from .emptiness import is_empty
 from .hot_rows import is_wide
 from .interning import list_item, list_length, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import is_lazy
-from .memory import EXCEEDED, block, get_i32, get_i64
+from .memory import block, get_i32, get_i64
 from .node_table import (
-    EMPTY,
     FINITE,
     HIGH,
     K_AND,
@@ -27,20 +25,17 @@ from .node_table import (
     K_REPEAT,
     K_UNION,
     KIND,
-    MAP,
-    NULLABLE,
     UNBOUNDED,
     A,
     field,
     has_flag,
     push,
-    scratch,
 )
 from .regex_nodes import make_not
+from .roaming import roams
 from .set_operations import make_and
 from .store_slots import N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
 
-MOST_WAYS = 32  # states of an expression while strings of a slice are followed, each with a rest of a string
 SLICE_FIELDS = 8
 SLICE_CHAR = 0  # regex node of one code point
 SLICE_MOST = 1  # most code points of a token, UNBOUNDED for no bound
@@ -115,51 +110,6 @@ def cover(store, node, char):
 
 
 @kernel
-def _roams(store, node, char, may_end):
-    """Whether `node` is alive after any strings of `char`, decided by following them: there are few ways to be.
-
-    `may_end`: 0 when it must not end behind any of them, either.
-    Reads the pairs of derivatives (of the node, of what is left of a string), breadth first.
-    """
-    never_inline()
-    first = store[SCRATCH_TOP]
-    push(store, node)
-    push(store, char)
-    at = first
-    while at < store[SCRATCH_TOP]:
-        left = scratch(store, at)
-        right = scratch(store, at + 1)
-        class_map = meet(store, field(store, left, MAP), field(store, right, MAP))
-        done = 0
-        for byte in range(256):
-            if class_of(store, class_map, byte) != done:
-                continue  # one byte of each class
-            done += 1
-            rest = derivative(store, right, byte)
-            if rest == EMPTY:
-                continue
-            after = derivative(store, left, byte)
-            is_over = after == EMPTY or is_empty(store, after) or (may_end == 0 and has_flag(store, after, NULLABLE))
-            if is_over or store[EXCEEDED] != 0:
-                store[SCRATCH_TOP] = first
-                return False
-            if has_flag(store, rest, NULLABLE):
-                rest = char
-            seen = first
-            while seen < store[SCRATCH_TOP] and (scratch(store, seen) != after or scratch(store, seen + 1) != rest):
-                seen += 2
-            if seen == store[SCRATCH_TOP]:
-                if seen - first >= 2 * MOST_WAYS:
-                    store[SCRATCH_TOP] = first
-                    return False
-                push(store, after)
-                push(store, rest)
-        at += 2
-    store[SCRATCH_TOP] = first
-    return True
-
-
-@kernel
 def _lexeme(store, state, j):
     """What is left of a lexeme of a state."""
     return get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + 2 * j + 1)
@@ -185,11 +135,13 @@ def cover_of_state(store, state, char):
     for j in range(n):
         node = _lexeme(store, state, j)
         if n_lazy == 0:
-            if _roams(store, node, char, 1):
+            room = counted_room(store, node, char)
+            if room == 0 and roams(store, node, char, 1):
                 return UNBOUNDED
-        elif is_lazy(store, node) and not _roams(store, node, char, 0):
+            covered = max(covered, room)
+        elif is_lazy(store, node) and not roams(store, node, char, 0):
             return 0
-    return UNBOUNDED if n_lazy != 0 else 0
+    return UNBOUNDED if n_lazy != 0 else covered
 
 
 @kernel

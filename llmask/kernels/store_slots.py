@@ -101,8 +101,9 @@ N_SPECIALS = SPECIALS + 1
 # --- slices, see slices in trie_walk.py
 SLICES = N_SPECIALS + 1  # int64[n_slices, SLICE_FIELDS]
 N_SLICES = SLICES + 1
+ROOMS = N_SLICES + 1  # map: node without bounds, node of a slice -> bytes to the end, see counted_room.py
 
-N_STORE_SLOTS = N_SLICES + 1
+N_STORE_SLOTS = ROOMS + 3
 
 # codes in EXCEEDED, beside memory.LIMIT_BYTES
 LIMIT_NODES = 2
@@ -146,6 +147,6 @@ STORE_BLOCKS = (
     ),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES, PART_MASKS),
     *(first + i for first in _LISTS for i in range(3)),
-    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS) for i in range(2)),
+    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS, ROOMS) for i in range(2)),
 )
 STORE_POOLS = (MASKS, N_MASKS)

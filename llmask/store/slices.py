@@ -93,6 +93,7 @@ def add_slices(store: Store, others: tuple[str, ...] = ()) -> None:
     """
     wanted = [(utf8_char(store.nodes, members), most) for members, most in SLICES]
     wanted += [read_slice(store.nodes, text) for text in others]
+    store.nodes.mark_units(wanted[0][0], False)
     made = _made.setdefault(store.tokenizer, {})
     if others not in made:
         made[others] = [_make(store, char, most) for char, most in wanted]

@@ -14,6 +14,7 @@ from llmask.algebra import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.kernels import store_slots
+from llmask.kernels.interning import MAP_COUNT
 from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
@@ -75,6 +76,10 @@ def bodies() -> dict[str, Callable[[Any], int]]:
         "^(name|na+)$",
         "日.*é",
         "^.{0,10}$|^a.{0,30}$",
+        r"^(\S+\s+){0,20}\S+$",
+        r"^(\S+\s+){0,2}\S+$",
+        r"^$|^([^a]{1,3}a){0,11}$",
+        r"^(.{2}){4,9}b?$",
     ):
         found[f"pattern {pattern}"] = lambda nodes, pattern=pattern: compile_pattern(
             nodes, pattern, dialect="ecma", json_string=True
@@ -85,6 +90,13 @@ def bodies() -> dict[str, Callable[[Any], int]]:
             nodes.complement(compile_pattern(nodes, "^(name|na|a|日b)$", dialect="ecma", json_string=True)),
         ]
     )
+    for most in (6, 25):
+        found[f"words, maxLength {most}"] = lambda nodes, most=most: nodes.intersect(
+            [
+                json_string_body(nodes, 0, most),
+                compile_pattern(nodes, r"^(\S+\s+){0,9}\S+$", dialect="ecma", json_string=True),
+            ]
+        )
     found["two bounds"] = lambda nodes: nodes.union([json_string_body(nodes, 0, 7), json_string_body(nodes, 20, 33)])
     return found
 
@@ -147,6 +159,62 @@ def stores(default_tokenizer: Any) -> list[Store]:
     assert made[0].table.array[store_slots.N_SLICES] > 0
     made[1].table.array[store_slots.N_SLICES] = 0
     return made
+
+
+UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]
+TIMES = ["", "*", "+", "?", "{0,3}", "{1,9}", "{0,12}", "{2,40}", "{0,99}", "{7}"]
+
+
+PAIRS = [(r"\S", r"\s"), ("[^a]", "a"), ("[^ab]", "[ab]"), ("[^é]", "é")]
+
+
+def counted_pattern(rng: random.Random) -> str:
+    """Alternatives of sequences of characters and groups, with bounds; of half a list of words."""
+    if rng.random() < 0.5:
+        (inside, between), high = rng.choice(PAIRS), rng.choice([1, 3, 9, 20, 99])
+        listed = f"({inside}{rng.choice('+*')}{between}{rng.choice(['', '+'])}){{{rng.choice([0, 0, 1])},{high}}}"
+        return f"^{listed}{inside}{rng.choice(['+', '*', '{0,9}', ''])}$"
+
+    def sequence(depth: int) -> str:
+        parts = []
+        for _ in range(rng.randint(1, 3)):
+            part = f"({sequence(depth - 1)})" if depth and rng.random() < 0.4 else rng.choice(UNITS)
+            parts.append(part + rng.choice(TIMES))
+        return "".join(parts) if rng.random() < 0.8 else "|".join(parts)
+
+    return f"^({sequence(2)})$"
+
+
+def test_room_where_code_points_are_counted_changes_no_bit(
+    tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+) -> None:
+    words = [tokenizer.token_bytes(token) for token in range(257, tokenizer.vocab_size)]
+    n_counted = 0
+    for _ in range(scaled(60)):
+        pattern, most = counted_pattern(rng), rng.choice([None, 5, 12, 31, 40, 200])
+        least = rng.choice([0, 0, 2, min(9, most or 9)])
+        matchers, stores = [], [Store(tokenizer, llmask.Limits()) for _ in range(2)]
+        stores[1].table.array[store_slots.N_SLICES] = 0
+        try:
+            for store in stores:
+                body = compile_pattern(store.nodes, pattern, dialect="ecma", json_string=True)
+                node = quoted(store.nodes, store.nodes.intersect([json_string_body(store.nodes, least, most), body]))
+                if not store.nodes.is_empty(node):
+                    matchers.append(lexeme_grammar(store, node, str).matcher())
+                    matchers[-1].accept_bytes(QUOTE)
+            for _ in range(6 if matchers else 0):
+                masks = [read_mask(matcher, tokenizer.vocab_size) for matcher in matchers]
+                assert masks[0] == masks[1], (pattern, least, most, matchers[0].tokens)
+                ascii_only = [t for t in masks[0] if t > 256 and words[t - 257].isascii()]
+                token = rng.choice(ascii_only or sorted(masks[0]))
+                if token == 0:
+                    break
+                for matcher in matchers:
+                    matcher.accept_token(token)
+        except llmask.LimitExceeded:
+            continue
+        n_counted += int(stores[0].table.array[store_slots.ROOMS + MAP_COUNT]) > 0
+    assert n_counted > 10
 
 
 def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
