@@ -27,7 +27,7 @@ from .kernels.configurations import REFUSED
 from .kernels.records import MOST_ROWS
 from .kernels.rule_tables import NOTHING_DERIVED
 from .kernels.table import Table
-from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK
+from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
 from .kernels.variants import LATE
 from .mask.apply import allocate_bitmask
 from .rule_source import RuleSource
@@ -78,6 +78,7 @@ class Generation:
         self._store = store
         self._source = source
         self._known_texts: dict[int, bytes] = {}
+        self._last_texts: tuple[int, list[bytes]] = NO_TEXTS, []
         self._loaded = source.sizes()
         self.start = self.run(engine.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
@@ -126,7 +127,9 @@ class Generation:
             made = make_late(rule)
         else:
             assert make_variant is not None
-            made = make_variant(RuleId(rule), [self._text(number) for number in self._texts_in(texts)])
+            if texts != self._last_texts[0]:  # several rules are wanted without the same texts
+                self._last_texts = texts, [self._text(number) for number in self._texts_in(texts)]
+            made = make_variant(RuleId(rule), self._last_texts[1])
         sizes = self._source.sizes()
         if sizes != self._loaded:
             self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)

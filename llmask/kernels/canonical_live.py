@@ -13,7 +13,8 @@ from .canonical_slots import LIKELY, LIVE_ASCII, LIVE_HIGH, ROOM
 from .class_maps import class_of
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_MAP, next_state, state_field
-from .memory import EXCEEDED, block, ensure, fill_bytes, load_i64, load_u8, store_i64, store_u8
+from .memory import EXCEEDED, block, ensure, fill_bytes, load_i64, load_u8, store_i32, store_i64, store_u8
+from .raw import load_u32
 
 NO_BYTE = 0  # otherwise a byte + 1
 LIVE_FIELDS = 3
@@ -67,19 +68,22 @@ def is_known(canon, state):
 
 @kernel
 def likely_byte(store, canon, state, split):
-    """The byte that ended the word last in a split state, + 1, if it goes on inside of the lexeme; else NO_BYTE."""
+    """One of the last bytes that ended the word in a split state, + 1, that stays inside of the lexeme; or NO_BYTE."""
     never_inline()
-    likely = load_u8(ensure(canon, LIKELY, split + 1) + split)
-    if likely == NO_BYTE:
-        return NO_BYTE
-    target = next_state(store, state, likely - 1)
-    return NO_BYTE if target == DEAD or state_field(store, target, S_FINISHED) != 0 else likely
+    likely = load_u32(ensure(canon, LIKELY, (split + 1) * 4) + split * 4)
+    while likely != 0:
+        target = next_state(store, state, (likely & 0xFF) - 1)
+        if target != DEAD and state_field(store, target, S_FINISHED) == 0:
+            return likely & 0xFF
+        likely >>= 8
+    return NO_BYTE
 
 
 @kernel
 def note_likely(canon, split, found):
-    """Note a byte + 1 that ended the word in a split state; there was asked for one before."""
-    store_u8(block(canon, LIKELY) + split, found)
+    """Note a byte + 1 that ended the word in a split state, none of those that are known; the oldest is forgotten."""
+    likely = block(canon, LIKELY) + split * 4
+    store_i32(likely, load_u32(likely) << 8 | found)
 
 
 @kernel

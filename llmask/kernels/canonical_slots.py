@@ -103,7 +103,7 @@ LIVE_ASCII = ANSWERS + 1  # int64[n_states, 3]: 1 when known, the ASCII bytes th
 LIVE_HIGH = LIVE_ASCII + 1  # the same for the other bytes
 
 SHAPES = LIVE_HIGH + 1  # lists: nodes, of lexer states with several lexemes, see canonical_alike.py
-LIKELY = SHAPES + 4  # uint8[n]: of each split state a byte + 1 that ends the word and could come, 0 = none
+LIKELY = SHAPES + 4  # uint8[n, 4]: of each split state bytes + 1 that ended the word, the last one first, 0 = none
 
 # --- scratch
 QUEUE = LIKELY + 1  # int64[MOST_ENTRIES, ENTRY]
