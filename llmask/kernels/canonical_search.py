@@ -10,10 +10,10 @@ without one are searched further, breadth first:
 
 An *end* is a place with a lexer state. What a search found is remembered as the verdict of an end, a split state and
 the token before them; one search gives verdicts for all tokens that it exhausts. A continuation of up to seven bytes,
-with the split state behind it where the word may end, is also remembered as a *witness* for its split state and token:
-in other places it is tried first, which is how the tokens of a string with room for 49 characters learn from those of
-one with room for 50. One that can follow whatever the token before is, is remembered for all tokens: behind blanks
-`" true"` before a boolean, `" {"` before an object.
+with the split state behind it where the word may end, is also remembered as a *witness* for its split state, token and
+chain (canonical_chains.py): in other places it is tried first, which is how the tokens of a string with room for 49
+characters learn from those of one with room for 50. One that can follow whatever the token before is, is remembered for
+all tokens: behind blanks `" true"` before a boolean, `" {"` before an object.
 
 From a bare row (crossed.py) a search goes where all records lead; if some lead elsewhere, or the text may end behind
 some, nothing found is not certain.

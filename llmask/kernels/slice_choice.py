@@ -2,7 +2,8 @@
 
 A *slice* holds the tokens of 1 to k strings of one regex node (a code point). Whether a state takes them all is
 decided by the structure of its expressions, not by following the tokens: by product construction one `maxLength` cost
-8 ms. (Idea of slices: the llguidance project, docs/optimizations.md.)
+8 ms. Where a pattern counts as well, see counted_room.py. (Idea of slices: the llguidance project,
+docs/optimizations.md.)
 
 In: a lexer state. Out: a position in SLICES. Cost: under 1 us.
 """
