@@ -50,6 +50,7 @@ from .grammar.fusing import exact_rules, woven
 from .grammar.inclusion import derives_nothing_too
 from .grammar.repetitions import MOST_COUNT
 from .grammar.rules import CALL_NEW, EDGE_FIELDS, Rules, one_lexeme
+from .work import metered
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar
@@ -164,7 +165,6 @@ class GrammarValue:
         self, what: str, together: Callable[[list[Expression]], Expression], other: Any = None
     ) -> CompiledGrammar:
         from .compiled import CompiledGrammar
-        from .dead_ends import dead_end_warnings
 
         own = _compiled(self)
         parts = [own] if what in ("optional", "repeat") else [own, other]
@@ -177,21 +177,31 @@ class GrammarValue:
                 "the grammars belong to different compilers, or the compiler has begun a new store between them",
                 help="compile both with one compiler, one after the other",
             )
-        try:
-            grammar = _together(parts, together)
-            made = exact_rules(own.store.nodes, grammar)
-        except RecursionError:
-            raise LimitExceeded(
-                "the grammar nests deeper than what is left of Python's stack",
-                help="put fewer grammars into each other, or do it from fewer nested calls",
-            ) from None
-        included = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
-        return CompiledGrammar(
-            *(own.store, made.rules),
-            list(dict.fromkeys([*(warning for part in parts for warning in part.own_warnings), *made.warnings])),
-            late_warnings=dead_end_warnings if any(part.is_greedy for part in included) else None,
-            lowered=made._replace(grammar=grammar),
-        )
+        with metered(own.store.limits.max_compile_work, "max_compile_work"):
+            return _put_together(parts, together)
+
+
+def _put_together(parts: list[CompiledGrammar], together: Callable[[list[Expression]], Expression]) -> CompiledGrammar:
+    """The grammar of what `together` makes of the parts."""
+    from .compiled import CompiledGrammar
+    from .dead_ends import dead_end_warnings
+
+    store = parts[0].store
+    try:
+        grammar = _together(parts, together)
+        made = exact_rules(store.nodes, grammar)
+    except RecursionError:
+        raise LimitExceeded(
+            "the grammar nests deeper than what is left of Python's stack",
+            help="put fewer grammars into each other, or do it from fewer nested calls",
+        ) from None
+    included = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
+    return CompiledGrammar(
+        *(store, made.rules),
+        list(dict.fromkeys([*(warning for part in parts for warning in part.own_warnings), *made.warnings])),
+        late_warnings=dead_end_warnings if any(part.is_greedy for part in included) else None,
+        lowered=made._replace(grammar=grammar),
+    )
 
 
 def _compiled(grammar: GrammarValue) -> CompiledGrammar:

@@ -26,12 +26,17 @@ import numpy as np
 from .arguments import as_bitmask, as_integer, no_such_row
 from .ends import Ends, Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
+from .kernels import finishing
 from .kernels.configurations import ENDED
 from .kernels.finish_paths import NO_BOUND
 from .kernels.shared_batch import CELL_CONFIGURATION
+from .work import metered
 
 if TYPE_CHECKING:
     from .matcher import Matcher
+
+
+FINISH_WORK = 500_000  # units to find the way to the end in, beside what a step may take
 
 
 def ends_of(matcher: Matcher) -> Ends:
@@ -98,6 +103,21 @@ def finishing_tokens(matcher: Matcher) -> list[int]:
         if ends.bound(configuration) >= NO_BOUND and ends.search(configuration) >= NO_BOUND:
             raise no_end(matcher._place())
         return ends.path(configuration)
+
+
+def next_of_end(matcher: Matcher) -> list[int]:
+    """See `Matcher.finish`."""
+    tokenizer = matcher._store.tokenizer
+    if matcher.is_accepting():
+        return sorted(tokenizer.eos_ids)
+    if not matcher.grammar.takes_budget:
+        return matcher.finishing_tokens()[:1]  # says why there are none
+    with matcher._store.lock, metered(FINISH_WORK, "max_step_work"):
+        ends = ends_of(matcher)
+        configuration = matcher._cell[CELL_CONFIGURATION]
+        if ends.bound(configuration) >= NO_BOUND:
+            raise no_end(matcher._place())
+        return [matcher._run(finishing.FINISHING_TOKEN, configuration)]
 
 
 def known_end(matcher: Matcher) -> list[int] | None:

@@ -25,6 +25,7 @@ from .kernels.regions import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from .matcher import Matcher
 from .named import rules_at
+from .work import unmetered
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation
@@ -125,7 +126,7 @@ class ClosingMatcher(Matcher):
         history = History()
         pieces = dict(self._pieces)
         here, counted = generation.start, NOTHING
-        with self._store.lock:
+        with self._store.lock, unmetered():
             before = generation.table.bytes_used
             for position, token in enumerate(self._history.tokens()):
                 piece = pieces.get(position)

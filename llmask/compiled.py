@@ -32,6 +32,7 @@ from .kernels.variants import LATE
 from .mask.apply import allocate_bitmask
 from .rule_source import RuleSource
 from .store.store import Store
+from .work import active_meter, metered, unmetered
 
 if TYPE_CHECKING:
     from .ends import Ends
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 MOST_MADE = 5000  # rules that one step may have written
 FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/links.py
 MOST_LINKS = 2  # in one row
+ON_LIMIT = ("error", "finish")
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -101,6 +103,16 @@ class Generation:
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
         result = self._store.run(operation, a, b, c, data, self.table)
+        if result != engine.VARIANT_NEEDED:
+            return result
+        if active_meter() is not None:
+            return self._run_with_variants(operation, a, b, c, data)
+        with metered(self._store.limits.max_step_work, "max_step_work"):
+            return self._run_with_variants(operation, a, b, c, data)
+
+    def _run_with_variants(self, operation: int, a: int, b: int, c: int, data: npt.NDArray[np.int32]) -> int:
+        """Make the variants that an operation asks for, and run it again, until it asks for none."""
+        result = engine.VARIANT_NEEDED
         n_made = 0
         while result == engine.VARIANT_NEEDED:
             n_made += 1
@@ -199,6 +211,7 @@ class CompiledGrammar(GrammarValue):
     ----------
     rules : what is loaded; variants are written into them.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
+    n_finished : sequences so far that met a limit and took the shortest known way to the end.
     lowered : of grammars that were given as text, what was made of it.
     groups : of patterns with named groups, who finds what they match in a text.
 
@@ -237,6 +250,7 @@ class CompiledGrammar(GrammarValue):
             )
         self.store = store
         self.n_cut = 0
+        self.n_finished = 0
         self.behind_prefixes: dict[bytes, CompiledGrammar] = {}  # see canonical/prefix.py
         self.own_warnings = list(warnings)
         self._late_warnings = late_warnings
@@ -252,7 +266,8 @@ class CompiledGrammar(GrammarValue):
         """The tables for sequences that leave `old`; made when there are none yet."""
         with self.store.lock:
             if self.generation is old:
-                self.generation = Generation(self.store, self._source)
+                with unmetered():  # compiling was bounded
+                    self.generation = Generation(self.store, self._source)
             return self.generation
 
     @property
@@ -319,7 +334,7 @@ class CompiledGrammar(GrammarValue):
         """Memory of the grammar's own tables, in bytes."""
         return self.generation.table.bytes_used
 
-    def matcher(self, prefix: bytes = b"") -> Matcher:
+    def matcher(self, prefix: bytes = b"", on_limit: str = "error") -> Matcher:
         """A new matcher at the beginning of a document.
 
         Parameters
@@ -327,6 +342,9 @@ class CompiledGrammar(GrammarValue):
         prefix : bytes that the tokens have to spell before the document: what `Tokenizer.heal` gave back of the
             prompt. A token may spell the end of the prefix and go on into the document. With `canonical=True` both
             are compiled as one grammar, which is that of the matcher.
+        on_limit : what a mask does that meets a limit. "error": `LimitExceeded`; the sequence can go on where a limit
+            is raised. "finish": from there on only the shortest known way to the end is allowed, so that the document
+            is valid; `LimitExceeded` where none is known. Canonical grammars, and those with max_tokens, know none.
 
         Raises
         ------
@@ -338,6 +356,9 @@ class CompiledGrammar(GrammarValue):
 
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
+        if on_limit not in ON_LIMIT:
+            raise LlmaskError(f'on_limit is "error" or "finish", not {on_limit!r}', help="leave it out")
+        matcher: Matcher
         if self.limited_rules:
             from .closing import ClosingMatcher
 
@@ -346,13 +367,16 @@ class CompiledGrammar(GrammarValue):
                     "a grammar with max_tokens takes no prefix, and its masks are not canonical",
                     help="take max_tokens out, or do without the other",
                 )
-            return ClosingMatcher(self)
-        if self.store.split_states is not None:
+            matcher = ClosingMatcher(self)
+        elif self.store.split_states is not None:
             from .canonical.matcher import CanonicalMatcher
             from .canonical.prefix import behind
 
-            return CanonicalMatcher(behind(prefix, self) if prefix else self)
-        return PrefixedMatcher(self, prefix) if prefix else Matcher(self)
+            matcher = CanonicalMatcher(behind(prefix, self) if prefix else self)
+        else:
+            matcher = PrefixedMatcher(self, prefix) if prefix else Matcher(self)
+        matcher.on_limit = on_limit
+        return matcher
 
 
 def warm(grammar: CompiledGrammar, document: bytes) -> None:

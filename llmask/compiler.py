@@ -32,6 +32,7 @@ from .ready import ReadyGrammars
 from .store.store import Store
 from .tag_compiler import TagCompiler
 from .tokenizer import Tokenizer
+from .work import metered, unmetered
 
 if TYPE_CHECKING:
     from .derivatives.nodes import RegexNodes
@@ -89,12 +90,13 @@ class Compiler(TagCompiler, ReadyGrammars):
 
     def _new_store(self) -> Store:
         """A store in which strings, numbers, white space and punctuation of JSON are known already."""
-        store = Store(self.tokenizer, self.limits, self._slices)
-        grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
-        warm(grammar, _WARM_DOCUMENT)
-        if self._is_canonical:
-            store.split_states = split_states_of(self.tokenizer)
-            store.canonical_table = store.split_states.new_table()
+        with unmetered():  # it is not the work of the grammar that happens to begin it
+            store = Store(self.tokenizer, self.limits, self._slices)
+            grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
+            warm(grammar, _WARM_DOCUMENT)
+            if self._is_canonical:
+                store.split_states = split_states_of(self.tokenizer)
+                store.canonical_table = store.split_states.new_table()
         return store
 
     def store(self) -> Store:
@@ -179,7 +181,7 @@ class Compiler(TagCompiler, ReadyGrammars):
         )
         schema = schema_of(schema, self.limits.max_schema_bytes)
         if not self._cache_bytes:
-            return self._compile_schema(self.store(), schema, options)
+            return self._metered(lambda: self._compile_schema(self.store(), schema, options))
         key = ("schema", key_of(schema), *options.key)
         return self._cached(key, lambda: self._compile_schema(self.store(), schema, options))
 
@@ -347,7 +349,7 @@ class Compiler(TagCompiler, ReadyGrammars):
             return CompiledGrammar(store, lowered.rules, lowered.warnings, late_warnings=late, lowered=lowered)
 
         if root is not None or grammars is not None:
-            return compile_now()  # what they hold may have changed
+            return self._metered(compile_now)  # what they hold may have changed
         return self._cached(("lark", text, start, lexer, ties), compile_now)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
@@ -375,13 +377,17 @@ class Compiler(TagCompiler, ReadyGrammars):
 
         return self._cached(("choice", *texts), compile_now)
 
+    def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+        with metered(self.limits.max_compile_work, "max_compile_work"):
+            return compile_now()
+
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         with self._lock:
             found = self._cache.get(key)
             if found is not None:
                 self._cache.move_to_end(key)
                 return found
-        grammar = compile_now()
+        grammar = self._metered(compile_now)
         with self._lock:
             self._cache[key] = grammar
             self._n_uncounted += 1

@@ -35,6 +35,10 @@ class Limits:
     max_nodes_walked : trie nodes visited while computing one mask; the 128k trie has 274,520.
     max_emptiness_steps : derivatives taken by one exact test whether a regular expression is empty, and new ones that
         all tests of one step of a sequence, or of compiling, may make.
+    max_compile_work : units of work, about a microsecond each, that compiling one grammar may take. Counted, not
+        measured: the same on every machine for an empty store; what a store has already costs nothing.
+    max_step_work : units of work that one step of a sequence (a mask, a token) may take. Moving to new tables comes on
+        top: it repeats what live sequences took before, and is due only after twice as much (`renew_grammar_bytes`).
     max_store_bytes : memory of the tables that all grammars of a tokenizer share.
     max_grammar_bytes : memory of the tables of one compiled grammar.
     renew_store_bytes : no error: when the shared tables are larger than this, the next grammar begins new ones, and the
@@ -57,10 +61,34 @@ class Limits:
     max_unique_values: int = 1024
     max_nodes_walked: int = 20_000_000
     max_emptiness_steps: int = 200_000
+    max_compile_work: int = 5_000_000
+    max_step_work: int = 500_000
     max_store_bytes: int = 2 * 2**30
     max_grammar_bytes: int = 2**30
     renew_store_bytes: int = 96 * 2**20
     renew_grammar_bytes: int = 32 * 2**20
+
+    @classmethod
+    def for_untrusted(cls) -> Limits:
+        """Bounds for grammars of strangers: what one of them asks for may not be felt by the others.
+
+        A compile takes at most about 200 ms (`max_compile_work`) and a step 10 ms (`max_step_work`) of one core; a
+        text given as a grammar is read up to 1 MiB (`max_schema_bytes`), a schema nests up to 100 levels
+        (`max_schema_depth`). One grammar holds at most 64 MiB (`max_grammar_bytes`), and what one adds to the tables
+        that all share is bounded by its work, and by 256 MiB in all (`max_store_bytes`), of which new ones begin at 64
+        (`renew_store_bytes`). Real schemas stay far below: of MaskBench's all but some of a thousand compile. Pass
+        `on_limit="finish"` to `matcher`, so that a document that meets a limit ends validly.
+        """
+        return cls(
+            max_compile_work=200_000,
+            max_step_work=10_000,
+            max_schema_bytes=2**20,
+            max_schema_depth=100,
+            max_grammar_bytes=64 * 2**20,
+            max_store_bytes=256 * 2**20,
+            renew_store_bytes=64 * 2**20,
+            renew_grammar_bytes=8 * 2**20,
+        )
 
 
 def checked(limits: Limits) -> Limits:

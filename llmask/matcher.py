@@ -11,24 +11,25 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .arguments import as_bitmask, as_integer, each_of, no_such_row
-from .budgets import fill_within, finishing_tokens, keep_end, known_end, least_budget
-from .errors import LlmaskError, TokenRejected, VocabularyError
+from .budgets import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
+from .errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
 from .history import BYTES_TOKEN, History
 from .kernels import engine, store_slots
-from .kernels.canonical_fill import CELL_FIELDS
+from .kernels.canonical_fill import ASK, CELL_FIELDS, CELL_FILTER, NO_FILTER
 from .kernels.configurations import ENDED, REFUSED
 from .kernels.lexer_states import MISS
 from .kernels.masks import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from .named import named_bytes, named_tokens, refused_token, shown, temperature_of
+from .work import metered, unmetered
 
 if TYPE_CHECKING:
     from .captures import Capture
@@ -45,12 +46,21 @@ class Matcher:
     Parameters
     ----------
     grammar : what the sequence has to match.
+
+    Attributes
+    ----------
+    on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
     """
 
-    __slots__ = ("__weakref__", "_cell", "_cell_address", "_generation", "_history", "_pieces", "_store", "grammar")
+    __slots__ = (
+        *("__weakref__", "_cell", "_cell_address", "_finishes_from", "_generation", "_history", "_pieces", "_store"),
+        *("grammar", "on_limit"),
+    )
 
     def __init__(self, grammar: CompiledGrammar) -> None:
         self.grammar = grammar
+        self.on_limit = "error"
+        self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
         self._store = grammar.store
         self._history = History()
         self._pieces: list[tuple[int, bytes]] = []  # (position in the history, bytes) of accept_bytes
@@ -87,7 +97,7 @@ class Matcher:
         LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
         """
         if budget is not None:
-            return self._fill_within(bitmask, row, budget)
+            return self._fill_or_finish(self._fill_within, bitmask, row, budget)
         if type(row) is not int:
             row = as_integer(row, "a row")
         try:
@@ -98,9 +108,16 @@ class Matcher:
                 raise no_such_row(row, bitmask, self._store.n_words) from None
             status = engine.fill_mask(self._cell_address, bitmask, row)
         if status == FILL_MISS:
-            self._make_room()
-            self._build_mask()
-            status = engine.fill_mask(self._cell_address, bitmask, row)
+            return self._fill_or_finish(self._build_and_fill, bitmask, row)
+        return self._restricts(status, bitmask, row)
+
+    def _build_and_fill(self, bitmask: Any, row: int) -> bool:
+        self._make_room()
+        self._build_mask()
+        return self._restricts(engine.fill_mask(self._cell_address, bitmask, row), bitmask, row)
+
+    def _restricts(self, status: int, bitmask: Any, row: int) -> bool:
+        """What `fill_bitmask` returns for what `engine.fill_mask` did."""
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
@@ -118,6 +135,52 @@ class Matcher:
         return False
 
     _fill_within = fill_within  # writes a mask under a budget
+
+    def _fill_or_finish(self, fill: Callable[..., bool], bitmask: Any, row: int, *arguments: Any) -> bool:
+        """What `fill` does; where it meets a limit, `finish` from here on, if that is wanted and an end is known."""
+        if self._finishes_from is not None:
+            return self.finish(bitmask, row)
+        try:
+            return fill(bitmask, row, *arguments)
+        except LimitExceeded as error:
+            if self.on_limit != "finish" or not self.grammar.takes_budget:
+                raise
+            try:
+                is_restricted = self.finish(bitmask, row)
+            except LimitExceeded:  # no end is known: what was asked for is the mask
+                raise error from None
+            self._finishes_from = len(self._history)
+            self._cell[CELL_FILTER] = ASK  # so that every mask comes by here
+            self.grammar.n_finished += 1
+            return is_restricted
+
+    def finish(self, bitmask: Any, row: int = 0) -> bool:
+        """Allow only what leads on the shortest known way to the end: one token, or the ends of sequence.
+
+        Parameters
+        ----------
+        bitmask, row : see `fill_bitmask`.
+
+        Returns
+        -------
+        True: such a mask restricts.
+
+        Raises
+        ------
+        LimitExceeded : no end was found within a reserve of work beside `limits.max_step_work`.
+        LlmaskError : as `fill_bitmask`; the grammar is canonical or has max_tokens.
+        """
+        words, row = as_bitmask(bitmask), as_integer(row, "a row")
+        if not 0 <= row < len(words) or words.shape[1] < self._store.n_words:
+            raise no_such_row(row, words, self._store.n_words)
+        tokens = np.array(self._way_on(), np.int64)
+        words[row] = 0
+        np.bitwise_or.at(words[row].view(np.uint32), tokens >> 5, (1 << (tokens & 31)).astype(np.uint32))
+        return True
+
+    def _way_on(self) -> list[int]:
+        """The next token of the shortest known way to the end, or the ends of sequence."""
+        return next_of_end(self)
 
     def _build_mask(self) -> None:
         """Build the mask that `engine.fill_mask` misses."""
@@ -157,7 +220,13 @@ class Matcher:
         """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
         if reached == MISS:
             self._make_room()
-            reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
+            try:
+                reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
+            except LimitExceeded:
+                if self.on_limit != "finish":
+                    raise
+                with metered(FINISH_WORK, "max_step_work"):  # a mask allowed it: the sequence is not to be lost
+                    reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
         if reached == REFUSED and token in self._store.tokenizer.eos_ids and not self.is_terminated():
             return ENDED if self.is_accepting() else REFUSED
         return reached
@@ -183,7 +252,7 @@ class Matcher:
         history = History()
         pieces = dict(self._pieces)
         configuration = generation.start
-        with self._store.lock:
+        with self._store.lock, unmetered():
             before = generation.table.bytes_used
             for position, token in enumerate(self._history.tokens()):
                 configuration = self._repeat(generation, configuration, token, pieces.get(position))
@@ -276,6 +345,9 @@ class Matcher:
             self._pieces.pop()
         last = self._history.last_configuration()
         self._cell[CELL_CONFIGURATION] = self._generation.start if last is None else last
+        if self._finishes_from is not None and len(self._history) < self._finishes_from:
+            self._finishes_from = None
+            self._cell[CELL_FILTER] = NO_FILTER
 
     def reset(self) -> None:
         """Go back to the beginning."""
@@ -285,6 +357,8 @@ class Matcher:
         """An independent matcher in the same state."""
         twin = type(self).__new__(type(self))
         twin.grammar = self.grammar
+        twin.on_limit = self.on_limit
+        twin._finishes_from = self._finishes_from
         twin._store = self._store
         twin._history = self._history.fork()
         twin._pieces = self._pieces.copy()

@@ -59,7 +59,7 @@ class PrefixedMatcher(Matcher):
     def _count(self) -> None:
         """Find out how much of the prefix the tokens spell."""
         self._n_spelled = min(len(self.text()), len(self.prefix))
-        self._cell[CELL_FILTER] = ASK if self._rest else NO_FILTER
+        self._cell[CELL_FILTER] = ASK if self._rest or self._finishes_from is not None else NO_FILTER
 
     def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """As `Matcher.fill_bitmask`; inside of the prefix the tokens that spell it, which a budget counts, too."""
@@ -162,6 +162,9 @@ class PrefixedMatcher(Matcher):
             ends_of(self).search(self._generation.start)
         bounds = self._bounds_behind(self._spelling_tokens(self._rest))
         return min([NO_BOUND, *(bound + 1 for bound in bounds)])
+
+    def _way_on(self) -> list[int]:
+        return self.finishing_tokens()[:1] if self._rest else super()._way_on()
 
     def finishing_tokens(self) -> list[int]:
         """As `Matcher.finishing_tokens`, the tokens of the prefix included."""

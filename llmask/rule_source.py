@@ -46,7 +46,7 @@ class RuleSource:
 
     def sizes(self) -> tuple[int, ...]:
         """Lengths of the columns."""
-        return tuple(len(column) for column in _columns(self._rules))
+        return self._rules.sizes()
 
     def since(self, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         """The rules that were added since the columns had these lengths."""
@@ -56,7 +56,7 @@ class RuleSource:
 
     def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
         data = array("i", self._head)
-        parts = _columns(rules)
+        parts = rules.columns()
         if any(sizes):
             parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
             first_edge = sizes[2] // EDGE_FIELDS
@@ -71,10 +71,3 @@ class RuleSource:
 
 _FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS, 1)  # numbers that an entry of each column takes
 _PRIORITIES = 6
-
-
-def _columns(rules: Rules) -> tuple[array[int], ...]:
-    return (
-        *(rules.rule_starts, rules.state_rules, rules.edges, rules.finals),
-        *(rules.guards, rules.required, rules.priorities, rules.chained),
-    )

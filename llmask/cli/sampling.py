@@ -62,7 +62,7 @@ def write_document(
     from llmask import allocate_bitmask
 
     tokenizer = grammar.tokenizer
-    matcher = grammar.matcher()
+    matcher = grammar.matcher(on_limit="finish")
     bitmask = allocate_bitmask(1, tokenizer.vocab_size)
     steps: list[Step] = []
     source.begin()

@@ -27,6 +27,7 @@ from llmask.errors import LimitExceeded
 from llmask.grammar.closures import closure
 from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, Rules
 from llmask.grammar.tails import Network
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -116,6 +117,7 @@ class Overlaps:
                 return self.nodes.first_bytes(other), False
             return self.nodes.extensions(one, other)
         except LimitExceeded:
+            spend(0)
             return 2**256 - 1, True
 
     def find(self) -> set[tuple[int, int]] | None:

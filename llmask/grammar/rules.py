@@ -272,6 +272,27 @@ class Rules:
             self.required.extend((len(wanted), len(words), *words.view(np.int32).tolist()))
         return place
 
+    def columns(self) -> tuple[array[int], ...]:
+        """All that is written, in the order in which kernels load it (kernels/rule_tables.py)."""
+        return (
+            *(self.rule_starts, self.state_rules, self.edges, self.finals),
+            *(self.guards, self.required, self.priorities, self.chained),
+        )
+
+    def sizes(self) -> tuple[int, ...]:
+        """How much is written: the lengths of the columns."""
+        return tuple(len(column) for column in self.columns())
+
+    def cut(self, sizes: tuple[int, ...]) -> None:
+        """Forget what was written since the columns had these lengths, of which nobody uses anything."""
+        for column, size in zip(self.columns(), sizes, strict=True):
+            del column[size:]
+        del self.names[len(self.rule_starts) :]
+        n_guards = len(self.guards) // GUARD_FIELDS
+        self._guard_ids = {row: number for row, number in self._guard_ids.items() if number < n_guards}
+        places = self._required_places.items()
+        self._required_places = {members: place for members, place in places if place < len(self.required) - 1}
+
     def without_rules(self) -> Rules:
         """Rules with the same guards, by the same numbers, and nothing else."""
         other = copy(self)

@@ -16,7 +16,7 @@ from .constants import TRIE_TOKEN_SHIFT
 from .hot_rows import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from .jit import kernel, never_inline
 from .lexer_states import S_ACCEPTS, S_FIRST_EXIT, S_N_EXITS, S_N_TOKENS, state_field
-from .memory import EXCEEDED, block, get_i32, get_i64, get_u8, load_i32, load_i64, store_i32, store_i64
+from .memory import EXCEEDED, block, get_i32, get_i64, get_u8, load_i32, load_i64, spend, store_i32, store_i64
 from .node_table import push, scratch
 from .store_slots import (
     CHILD_BYTE,
@@ -127,6 +127,7 @@ def changed_walk(store, state, base):
                 entry - HOT_FIRST if entry >= HOT_FIRST else NO_ROW,
                 other - HOT_FIRST if other >= HOT_FIRST else NO_ROW,
             )
+    spend(store, visited)
     store[WALKED] += visited
     if depth >= 0:
         n_tokens = GIVEN_UP

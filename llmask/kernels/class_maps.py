@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .interning import intern_list, list_item, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import block, ensure, get_i32, get_u8, put_i32, put_u8
+from .memory import block, ensure, get_i32, get_u8, put_i32, put_u8, spend
 from .store_slots import BYTE_SETS, CLASS_MAPS, MAP_CLASSES, MEETS, SCRATCH, SCRATCH_TOP, STAMP, STAMPS
 
 
@@ -64,6 +64,7 @@ def meet(store, one, two):
     known = map_get(store, MEETS, key)
     if known >= 0:
         return known
+    spend(store, 32)
     stamps = ensure(store, STAMPS, 65536 * 4)
     if store[STAMP] >= 2**22:
         for i in range(65536):

@@ -40,7 +40,7 @@ from .grammar_slots import (
 from .interning import MISSING, map_get, map_put
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, MISS, S_ACCEPTS, S_FINISHED, UNKNOWN, is_start, known_next, next_state, state_field
-from .memory import EXCEEDED, block, ensure, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, get_i32, put_i32, spend
 from .records import FIRST_PLACE, NO_RECORD, known_place_after, place_after, row_of
 from .token_sets import TOKEN_STEP, ends_behind, token_goto
 
@@ -202,6 +202,7 @@ def configuration_of(store, grammar, packed):
             target = goto(store, grammar, place, scanned)
         if target >= 0:
             accepts = row_field(grammar, row_of(grammar, target), R_FLAGS) & ACCEPTS
+    spend(grammar, 8)
     naming = _naming_place(store, grammar, place, state)
     if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
         return REFUSED

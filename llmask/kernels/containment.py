@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from .interning import list_item, list_length
 from .jit import kernel, never_inline
-from .memory import block, put_i32
+from .memory import block, put_i32, spend
 from .node_table import (
     ALL_UNITS,
     FIRST_SINGLE,
@@ -55,6 +55,7 @@ def _leads_to(store, node, anything):
     for _ in range(MAX_PARTS):
         if field(store, node, KIND) != K_CONCAT:
             return False
+        spend(store, 1)
         head = field(store, node, A)
         if field(store, head, KIND) == K_REPEAT:
             head = field(store, head, A)

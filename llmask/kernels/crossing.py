@@ -50,7 +50,7 @@ from .lexer_states import (
     put_state_field,
     state_field,
 )
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_u8, put_i32, spend
 from .records import FIRST_PLACE, NO_RECORD, is_left_out, place_after, row_of
 from .repeats import ends_in_set, path_to
 from .store_slots import (
@@ -258,6 +258,7 @@ def _walk(store, grammar, root, root_place, root_state, scanned, inside, walk):
                 place = exit_place
                 flags |= _begins_in(grammar, place)
                 break
+        spend(store, 2 + ((child - first) >> 2))
         store[WALKED] += child - first
         put_i32(block(grammar, WALK_FRAMES), at + F_CHILD, child)
         if entry == HOT_DEAD:

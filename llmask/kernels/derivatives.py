@@ -20,7 +20,7 @@ from .atomics import publish_i32
 from .class_maps import class_of, n_classes, set_contains
 from .interning import list_item, list_length
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, get_i32, get_u8
+from .memory import EXCEEDED, block, ensure, get_i32, get_u8, spend
 from .node_table import (
     ALL,
     EMPTY,
@@ -124,6 +124,7 @@ def derivative(store, root, byte):
         if store[EXCEEDED] != 0:
             store[SCRATCH_TOP] = bottom
             return EMPTY
+        spend(store, 4)
         node = scratch(store, store[SCRATCH_TOP] - 1)
         if known_derivative(store, node, byte) != NOT_TAKEN:
             pop(store)
@@ -180,6 +181,7 @@ def _of_members(store, members, byte, is_and):
     never_inline()
     first = store[SCRATCH_TOP]
     result = ALL
+    spend(store, list_length(store, NODE_LISTS, members))
     for i in range(list_length(store, NODE_LISTS, members)):
         member = list_item(store, NODE_LISTS, members, i)
         known = known_derivative(store, member, byte)

@@ -22,7 +22,7 @@ from .grammar_slots import (
 from .guards import behind, passes
 from .interning import mix
 from .jit import kernel, never_inline
-from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32
+from .memory import block, ensure, exceed, fill_bytes, get_i32, put_i32, spend
 from .store_slots import LIMIT_ITEMS, SCRATCH, SCRATCH_TOP
 from .variants import RULE_NULLABLE, late_state, tentative_variant, variant
 
@@ -78,6 +78,7 @@ def find_item(grammar, state, parameter, origin):
 def add_item(grammar, state, parameter, origin, derived):
     """Add an item to the row in progress; an item found twice is derived only if it was so both times."""
     never_inline()
+    spend(grammar, 1)
     slot = _slot_of(grammar, state, parameter, origin)
     entry = get_i32(block(grammar, ITEM_INDEX), slot) - 1
     if entry >= 0:

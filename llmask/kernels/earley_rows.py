@@ -68,7 +68,7 @@ from .guards import passes
 from .interning import forget_last_list, intern_list, list_item, list_length, list_offset
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_set, start_state, token_set_of
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
 from .node_table import push, scratch
 from .store_slots import LEXEME_SETS, LIMIT_ROWS, SCRATCH, SCRATCH_TOP
 from .variants import has_unknown
@@ -236,6 +236,7 @@ def _derive_row(store, grammar, row):
             push(store, position)
         position += 1
     n = (store[SCRATCH_TOP] - scans) // 2
+    spend(grammar, 32 + 3 * n)
     offset = grammar[N_ROW_POOL]
     pool = ensure(grammar, ROW_POOL, (offset + 4 * n) * 4)
     at = offset

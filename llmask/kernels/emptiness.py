@@ -10,7 +10,7 @@ from .class_maps import class_of, n_classes
 from .derivatives import derivative, dfa_target
 from .interning import list_item, list_length
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
 from .node_table import (
     BYTE_DISTANCE,
     DISTANCE,
@@ -111,6 +111,7 @@ def _search(store, root):
     if root == EMPTY or has_flag(store, root, KNOWN_EMPTY):
         return False
     store[SEARCH] += 1
+    spend(store, 64)
     bottom = store[SCRATCH_TOP]
     queues = ensure(store, SCRATCH, (bottom + 2 * N_BUCKETS) * 4)
     for i in range(2 * N_BUCKETS):
@@ -139,6 +140,7 @@ def _search(store, root):
         n_nodes = store[N_NODES]
         target = EMPTY if byte < 0 else derivative(store, node, byte)
         steps += 1
+        spend(store, 6)
         store[SEARCHED] += store[N_NODES] - n_nodes
         if max(steps, store[SEARCHED]) > store[MAX_EMPTINESS]:
             exceed(store, LIMIT_EMPTINESS)

@@ -42,6 +42,8 @@ from .lexer_states import init_states
 from .masks import build_mask
 from .memory import (
     EXCEEDED,
+    MAX_WORK,
+    WORK,
     allocate,
     as_table,
     block,
@@ -90,6 +92,7 @@ from .store_slots import (
     STATES_PER_CALL,
     TOKEN_SETS,
     WALKED,
+    WORK_PER_CALL,
 )
 from .texts import init_texts
 from .token_sets import named_ranges
@@ -160,6 +163,10 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     store[SCRATCH_TOP] = 0
     store[WALKED] = 0
     store[SEARCHED] = 0
+    store[WORK] = 0
+    store[MAX_WORK] = store[WORK_PER_CALL]
+    grammar[WORK] = 0
+    grammar[MAX_WORK] = store[WORK_PER_CALL]
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
     result = 0

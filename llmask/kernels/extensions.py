@@ -15,7 +15,7 @@ from __future__ import annotations
 from .class_maps import class_of, meet
 from .derivatives import derivative
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32
+from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32, spend
 from .node_table import EMPTY, MAP, NULLABLE, field, has_flag, scratch
 from .store_slots import N_NODES, SCRATCH, SCRATCH_TOP
 
@@ -51,6 +51,7 @@ def extensions(store, one, other, flags):
             flags[MAY_BOTH_END] = 1
         class_map = meet(store, field(store, left, MAP), field(store, right, MAP))
         done = 0
+        spend(store, 64)
         for byte in range(256):
             if may_end and flags[byte] == 0 and derivative(store, right, byte) != EMPTY:
                 flags[byte] = 1

@@ -33,7 +33,7 @@ from .grammar_slots import (
 from .guards import ADD, CHECK, COUNT, GUARD_FIELDS, behind, n_missing
 from .interning import list_item, map_get
 from .jit import kernel, never_inline
-from .memory import block, ensure, get_i32, put_i32
+from .memory import block, ensure, get_i32, put_i32, spend
 from .node_table import BYTE_DISTANCE, DISTANCE, K_TOKENS, KIND, field
 from .store_slots import LEXEMES
 from .variants import SIZE, late_key
@@ -234,6 +234,7 @@ def cost_states(store, grammar):
         n_sweeps = 0
         while changed and n_sweeps < MOST_SWEEPS:
             changed = False
+            spend(grammar, 2 * (end - first))
             for i in range(end - first):
                 state = end - 1 - i if n_sweeps & 1 == 0 else first + i
                 if _look_at_edges(store, grammar, state):

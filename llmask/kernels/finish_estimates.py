@@ -29,7 +29,7 @@ from .grammar_slots import (
 from .interning import MISSING, list_item, list_length, list_offset, map_change, map_get
 from .jit import kernel, never_inline
 from .lexer_states import ANONYMOUS, is_start
-from .memory import block, ensure, get_i32, put_i32
+from .memory import block, ensure, get_i32, put_i32, spend
 from .node_table import DISTANCE, field, pop, push
 from .records import row_of
 from .store_slots import LEXEME_SETS, SCRATCH_TOP, STATE_KEYS
@@ -85,6 +85,7 @@ def _contexts_of_row(grammar, row):
     changed = True
     while changed:
         changed = False
+        spend(grammar, row_field(grammar, row, R_N_WAITS))
         for i in range(row_field(grammar, row, R_N_WAITS)):
             at = first + 4 * i
             pool = block(grammar, ROW_POOL)

@@ -35,7 +35,7 @@ from .grammar_slots import ENDS, FINISH_PATH, NAMES_TOKENS, ROW_POOL, SEARCH_IND
 from .interning import list_item, list_length, mix
 from .jit import kernel, never_inline
 from .lexer_states import token_set_of
-from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, get_i64, get_u8, put_i32, put_i64
+from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, get_i64, get_u8, put_i32, put_i64, spend
 from .records import row_of
 from .store_slots import CHILD_BYTE, CHILD_FIRST, CHILD_NODE, TOKEN_SETS, TRIE
 from .token_sets import NAMES_ORDINARY
@@ -164,6 +164,7 @@ def _search(store, grammar, here, n, every_byte):
     looked_at = 0
     while looked_at < n_places and n_places < MOST_SEARCHED:
         packed = get_i64(places, 2 * looked_at)
+        spend(grammar, 64)
         first = n_places
         last = REFUSED
         for byte in range(256):

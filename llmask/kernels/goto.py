@@ -60,7 +60,7 @@ from .grammar_slots import (
 from .interning import MISSING, list_item, list_length, map_get, map_put
 from .jit import kernel, never_inline
 from .links import ends_in_link, make_links, settle, take_entry
-from .memory import EXCEEDED, block, get_i32
+from .memory import EXCEEDED, block, get_i32, spend
 from .records import FIRST_PLACE, MOST_ROWS, NO_RECORD, ROW_MARK, place_of, read_text, record_of, record_with, row_of
 from .store_slots import LEXEME_SETS, SCRATCH_TOP
 from .text_sets import NO_TEXTS, UNKNOWN_TEXT
@@ -184,6 +184,7 @@ def _find_items(store, grammar, row, scanned, record):
         least = _highest_priority(store, grammar, row, scanned, 0)
         least_bare = _highest_priority(store, grammar, row, scanned, 1)
     first = row_field(grammar, row, R_SCANS)
+    spend(grammar, 8 + (row_field(grammar, row, R_N_SCANS) * (n_scanned + 1) >> 4))
     for i in range(row_field(grammar, row, R_N_SCANS)):
         pool = block(grammar, ROW_POOL)
         at = first + 4 * i
@@ -247,6 +248,7 @@ def _complete(store, grammar, rule, origin, record):
     if ends_in_link(store, grammar, rule, origin, origin + 1):
         return
     first = row_field(grammar, origin, R_WAITS)
+    spend(grammar, 1 + (row_field(grammar, origin, R_N_WAITS) >> 3))
     for i in range(row_field(grammar, origin, R_N_WAITS)):
         pool = block(grammar, ROW_POOL)
         at = first + 4 * i

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .class_maps import class_of, classes_of, n_classes
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_HOT, S_MAP, S_WIDE, next_state, put_state_field, state_field
-from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, load_u8, put_i32, store_i32
+from .memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, load_u8, put_i32, spend, store_i32
 from .store_slots import HOT_ROWS, HOT_STATES, N_HOT
 
 WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first layout
@@ -95,6 +95,7 @@ def expand(store, hot, byte):
     """
     never_inline()
     state = hot_state(store, hot)
+    spend(store, 4)
     target = next_state(store, state, byte)
     if store[EXCEEDED] != 0:
         return HOT_DEAD

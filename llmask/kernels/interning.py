@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from .hash_chains import HASH_BITS, add_to_chain, drop_from_chain, first_in_chain, hash_in_chain, next_in_chain
 from .jit import kernel, never_inline
-from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64
+from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64, spend
 from .raw import wrapped_product
 
 RECORDS = 0
@@ -98,6 +98,7 @@ def intern_list(table, family, address, first, n):
     Ids count up from 0, so the caller knows a new list by `id == count before the call`.
     """
     never_inline()
+    spend(table, 2 + (n >> 2))
     hashed = hash_i32(address, first, n)
     number = find_list(table, family, address, first, n, hashed)
     if number >= 0:
@@ -151,6 +152,7 @@ def map_key(table, slot, entry):
 def map_put(table, slot, key, value):
     """Add a key that is not there yet; the value is an int32."""
     never_inline()
+    spend(table, 3)
     entry = table[slot + MAP_COUNT]
     entries = ensure(table, slot, (entry + 1) * _ENTRY_BYTES)
     put_i64(entries, 3 * entry, key)

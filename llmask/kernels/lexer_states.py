@@ -25,7 +25,7 @@ from .derivatives import derivative
 from .emptiness import is_empty
 from .interning import intern_list, list_item, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
 from .node_table import (
     EMPTY,
     EPSILON,
@@ -168,6 +168,7 @@ def make_state(store, first, is_start):
         return state
     if known >= store[MAX_STATES]:
         exceed(store, LIMIT_STATES)
+    spend(store, 12 + n)
     ensure(store, STATES, (state + 1) * STATE_FIELDS * 4)
     class_map = 0
     finished = 1
@@ -302,6 +303,7 @@ def _build_next(store, state, byte):
     first = store[SCRATCH_TOP]
     offset = list_offset(store, STATE_KEYS, state)
     n = list_length(store, STATE_KEYS, state) & -2  # without the mark of a start state
+    spend(store, 4 + n)
     for i in range(0, n, 2):
         lexeme = get_i32(block(store, STATE_KEYS + 1), offset + i)
         node = get_i32(block(store, STATE_KEYS + 1), offset + i + 1)

@@ -45,7 +45,7 @@ from .grammar_slots import (
 from .guards import behind
 from .interning import MISSING, list_length, list_offset, map_get, map_put
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, get_i32, put_i32
+from .memory import EXCEEDED, block, get_i32, put_i32, spend
 from .node_table import push, scratch
 from .store_slots import SCRATCH_TOP
 from .variants import CHAINED
@@ -141,6 +141,7 @@ def _waits_once(grammar, row, rule):
     pool = block(grammar, ROW_POOL)
     edges = block(grammar, EDGES)
     first = row_field(grammar, row, R_WAITS)
+    spend(grammar, 1 + (row_field(grammar, row, R_N_WAITS) >> 3))
     found = -1
     for at in range(first, first + 4 * row_field(grammar, row, R_N_WAITS), 4):
         if get_i32(pool, at) != rule:
@@ -177,6 +178,7 @@ def _take_step(store, grammar, row, step):
 def _wake(store, grammar, rule, row):
     never_inline()
     first = row_field(grammar, row, R_WAITS)
+    spend(grammar, 1 + (row_field(grammar, row, R_N_WAITS) >> 3))
     for at in range(first, first + 4 * row_field(grammar, row, R_N_WAITS), 4):
         if get_i32(block(grammar, ROW_POOL), at) == rule:
             take_entry(store, grammar, at)

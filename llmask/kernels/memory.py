@@ -43,8 +43,13 @@ BYTES_USED = 0  # bytes in live and retired blocks
 MAX_BYTES = 1  # limit for BYTES_USED
 EXCEEDED = 2  # code of the first limit that was reached, 0 = none; sticky until Python clears it
 RETIRED = 3  # newest retired block, 0 = none
-FIRST_FREE_SLOT = 4
-LIMIT_BYTES = 1  # code in EXCEEDED: MAX_BYTES
+WORK = 4  # ticks of work since the call began, see `spend`
+MAX_WORK = 5  # limit for WORK
+FIRST_FREE_SLOT = 6
+LIMIT_BYTES = 1  # codes in EXCEEDED: MAX_BYTES
+LIMIT_WORK = 2  # MAX_WORK
+
+TICKS_PER_UNIT = 64  # of work; a unit is about a microsecond
 
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
@@ -253,6 +258,7 @@ def new_block(table, n_bytes):
         raise MemoryError("no memory for a table of llmask")
     table[BYTES_USED] += HEADER_BYTES
     _charge(table, address, n_bytes)
+    spend(table, n_bytes >> 7)
     return address
 
 
@@ -277,6 +283,18 @@ def exceed(table, code):
     """Note that a limit was reached; the first one stays."""
     if table[EXCEEDED] == 0:
         table[EXCEEDED] = code
+
+
+@kernel
+def spend(table, ticks):
+    """Count work: about a 64th of a microsecond a tick. The count depends on what is done, never on the machine.
+
+    Every loop whose length input decides counts, growing a block does not: when that is due depends on what else lies
+    there. A limit that is reached stops the loop as any other does.
+    """
+    table[WORK] += ticks
+    if table[WORK] > table[MAX_WORK]:
+        exceed(table, LIMIT_WORK)
 
 
 @kernel

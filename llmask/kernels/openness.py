@@ -14,7 +14,7 @@ from .class_maps import class_of
 from .derivatives import derivative
 from .emptiness import is_empty
 from .jit import kernel, never_inline
-from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32
+from .memory import EXCEEDED, block, ensure, fill_bytes, put_i32, spend
 from .node_table import EMPTY, FINITE, MAP, field, has_flag, push, scratch
 from .store_slots import SCRATCH, SCRATCH_TOP
 
@@ -42,6 +42,7 @@ def is_open(store, root):
         node = scratch(store, nodes + position)
         class_map = field(store, node, MAP)
         done = 0
+        spend(store, 16)
         for byte in range(256):
             if n > MOST_STATES or class_of(store, class_map, byte) != done:
                 continue  # one byte of each class

@@ -21,7 +21,7 @@ from .grammar_slots import IGNORED, PLACES, RECORDS, TEXT
 from .interning import MAP_COUNT, MISSING, map_get, map_key, map_put
 from .jit import kernel, never_inline
 from .lexer_states import S_SINGLE, state_field
-from .memory import LIMIT_BYTES, ensure, exceed, put_i32
+from .memory import LIMIT_BYTES, ensure, exceed, put_i32, spend
 
 NO_RECORD = 0
 ROW_MARK = 256
@@ -127,6 +127,7 @@ def read_text(grammar, record, row):
         if symbol < ROW_MARK:
             n += 1
         at = record_before(grammar, at)
+    spend(grammar, 1 + n)
     text = ensure(grammar, TEXT, (n + 1) * 4)
     end = at
     at = record

@@ -32,7 +32,7 @@ from .class_maps import intern_map, map_of_set, meet
 from .hash_chains import HASH_BITS, add_to_chain, first_in_chain, next_in_chain
 from .interning import intern_list, mix
 from .jit import kernel, never_inline
-from .memory import block, ensure, exceed, get_i32, get_u8, put_i32, put_u8
+from .memory import block, ensure, exceed, get_i32, get_u8, put_i32, put_u8, spend
 from .node_table import (
     ALL,
     BYTE_DISTANCE,
@@ -137,6 +137,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
     never_inline()
     if store[N_NODES] >= store[MAX_NODES]:
         exceed(store, LIMIT_NODES)
+    spend(store, 10)
     node = store[N_NODES]
     nodes = ensure(store, NODES, (node + 1) * NODE_FIELDS * 4)
     at = node * NODE_FIELDS

@@ -9,7 +9,7 @@ from .class_maps import class_of, meet
 from .derivatives import derivative
 from .emptiness import is_empty
 from .jit import kernel, never_inline
-from .memory import EXCEEDED
+from .memory import EXCEEDED, spend
 from .node_table import EMPTY, MAP, NULLABLE, field, has_flag, push, scratch
 from .store_slots import SCRATCH_TOP
 
@@ -34,6 +34,7 @@ def follow_all(store, node, char, may_end):
         right = scratch(store, at + 1)
         class_map = meet(store, field(store, left, MAP), field(store, right, MAP))
         done = 0
+        spend(store, 16)
         for byte in range(256):
             if class_of(store, class_map, byte) != done:
                 continue  # one byte of each class

@@ -43,7 +43,7 @@ from .guards import GUARD_FIELDS, behind, passes
 from .interning import intern_list
 from .jit import kernel, never_inline
 from .lexer_states import lexeme_of, single_set
-from .memory import EXCEEDED, block, ensure, get_i32, put_i32
+from .memory import EXCEEDED, block, ensure, get_i32, put_i32, spend
 from .node_table import EPSILON, NULLABLE, has_flag, push, scratch
 from .regex_nodes import make_not
 from .set_operations import make_and
@@ -98,6 +98,7 @@ def load_rules(store, grammar, data):
         grammar[IGNORED_REPEATS] = data[4]
         grammar[IGNORED_PRIORITY] = data[5]
         grammar[HAS_PRIORITIES] = 1 if n_priorities > 0 or data[5] != 0 else 0
+    spend(grammar, 6 * n_edges + 2 * n_states)
     _copy(grammar, RULE_STARTS, first_rule, data, rule_starts, n_rules)
     _copy(grammar, STATE_RULES, first_state, data, state_rules, n_states)
     _copy(grammar, GUARDS, GUARD_FIELDS * grammar[N_GUARDS], data, guards, GUARD_FIELDS * n_guards)
@@ -322,8 +323,9 @@ def _find_nullable(store, grammar, n_rules):
     first_rule = grammar[N_RULES]
     bottom = store[SCRATCH_TOP]
     changed = True
-    while changed:
+    while changed and grammar[EXCEEDED] == 0:
         changed = False
+        spend(grammar, n_rules >> 3)
         for rule in range(first_rule, first_rule + n_rules):
             if get_i32(rule_flags, rule) & (RULE_NULLABLE | PRODUCTIVE) != PRODUCTIVE:
                 continue
@@ -334,6 +336,7 @@ def _find_nullable(store, grammar, n_rules):
                 state = scratch(store, position)
                 parameter = scratch(store, position + 1)
                 position += 2
+                spend(grammar, 1 + ((store[SCRATCH_TOP] - bottom) >> 4))
                 guard = get_i32(finals, state)
                 if guard != 0 and passes(grammar, guard - 1, parameter):
                     put_i32(rule_flags, rule, get_i32(rule_flags, rule) | RULE_NULLABLE)

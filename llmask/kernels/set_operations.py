@@ -12,7 +12,7 @@ from .class_maps import meet
 from .containment import drop_contained, is_contained
 from .interning import intern_list, list_item, list_length
 from .jit import kernel, never_inline
-from .memory import block, get_i32, put_i32
+from .memory import block, get_i32, put_i32, spend
 from .node_table import (
     ALL,
     ALL_UNITS,
@@ -116,6 +116,7 @@ def make_union(store, first):
     _move_down(store, end, first)
     if n_sets > 1:
         _merge_sets(store, first)
+    spend(store, 3 * (store[SCRATCH_TOP] - first))
     _sort_scratch(store, first)
     n = store[SCRATCH_TOP] - first
     if 1 < n <= MERGE_AT_MOST:
@@ -196,6 +197,7 @@ def _merge_repeats(store, first):
         head = _repeat_head(store, one)
         if head == EMPTY:
             continue
+        spend(store, (end - i) >> 1)
         for j in range(i + 1, end):
             two = scratch(store, j)
             other = _repeat_head(store, two)
@@ -249,6 +251,7 @@ def make_and(store, first):
             push(store, field(store, node, A))
     excluded = make_union(store, positive_end)
     _move_down(store, end, first)
+    spend(store, 3 * (store[SCRATCH_TOP] - first))
     all_sets = store[SCRATCH_TOP] > first
     for i in range(first, store[SCRATCH_TOP]):
         node = scratch(store, i)

@@ -41,6 +41,7 @@ from .memory import (
     new_block,
     put_i32,
     put_i64,
+    spend,
 )
 from .node_table import push
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
@@ -83,6 +84,7 @@ def build_state_mask(store, asked):
         return
     n_bytes = store[N_WORDS] * 4
     words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
+    spend(store, n_bytes >> 7)
     first_exit = store[N_EXITS]
     ensure(store, EXITS, 8)
     best = best_slice(store, state)

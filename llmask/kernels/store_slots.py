@@ -12,7 +12,8 @@ from .memory import FIRST_FREE_SLOT
 # --- budgets
 NODES_PER_CALL = FIRST_FREE_SLOT  # regex nodes that one call may add
 STATES_PER_CALL = NODES_PER_CALL + 1  # lexer states that one call may add
-MAX_NODES = STATES_PER_CALL + 1  # number of regex nodes at which the current call stops
+WORK_PER_CALL = STATES_PER_CALL + 1  # ticks that one call may spend, see memory.spend
+MAX_NODES = WORK_PER_CALL + 1  # number of regex nodes at which the current call stops
 MAX_STATES = MAX_NODES + 1  # number of lexer states at which the current call stops
 MAX_WALKED = MAX_STATES + 1  # trie nodes that one mask may visit
 MAX_EMPTINESS = MAX_WALKED + 1  # derivatives of one emptiness test, and nodes that those of one call may make
@@ -105,15 +106,15 @@ ROOMS = N_SLICES + 1  # map: node without bounds, node of a slice -> bytes to th
 
 N_STORE_SLOTS = ROOMS + 3
 
-# codes in EXCEEDED, beside memory.LIMIT_BYTES
-LIMIT_NODES = 2
-LIMIT_STATES = 3
-LIMIT_WALKED = 4
-LIMIT_EMPTINESS = 5
-LIMIT_ROWS = 6
-LIMIT_ITEMS = 7
-LIMIT_UNIQUE = 8
-NEEDS_VARIANT = 9  # no limit: see variants.py
+# codes in EXCEEDED, beside memory.LIMIT_BYTES and memory.LIMIT_WORK
+LIMIT_NODES = 3
+LIMIT_STATES = 4
+LIMIT_WALKED = 5
+LIMIT_EMPTINESS = 6
+LIMIT_ROWS = 7
+LIMIT_ITEMS = 8
+LIMIT_UNIQUE = 9
+NEEDS_VARIANT = 10  # no limit: see variants.py
 
 # what has to be given back with a store's table: blocks, the blocks of families, and lists of blocks with their lengths
 _LISTS = (NODE_LISTS, BYTE_SETS, CLASS_MAPS, LEXEME_SETS, STATE_KEYS, TOKEN_SETS)

@@ -32,7 +32,7 @@ from .interning import list_item, list_length
 from .jit import kernel, never_inline
 from .lexer_states import DEAD, S_FINISHED, S_FIRST_EXIT, S_N_EXITS, S_TWIN, next_state, state_field, token_set_of
 from .masks import build_mask
-from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_i64, get_u8, put_i32
+from .memory import EXCEEDED, block, ensure, exceed, get_i32, get_i64, get_u8, put_i32, spend
 from .records import FIRST_PLACE, row_of
 from .repeats import path_to
 from .store_slots import (
@@ -105,6 +105,7 @@ def list_inside(store, grammar, state, data):
         while child < end and entry < HOT_FIRST:
             entry = hot_step(store, hot, get_u8(block(store, CHILD_BYTE), child))
             child += 1
+        spend(store, 1 + ((child - get_i32(frames, at)) >> 2))
         store[WALKED] += child - get_i32(frames, at)
         put_i32(frames, at, child)
         if entry < HOT_FIRST:
@@ -146,6 +147,7 @@ def _list_below(store, grammar, root, packed, only_ends, data, n):
             depth -= 1
             continue
         put_i32(frames, depth * FRAME, child + 1)
+        spend(store, 2)
         store[WALKED] += 1
         place = get_i32(frames, depth * FRAME + 2)
         state = get_i32(frames, depth * FRAME + 3)

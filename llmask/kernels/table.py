@@ -23,13 +23,15 @@ class Table:
     ----------
     array : int64[n_slots], the slots.
     address : where the array lies; what doors take.
+    slots : the same as a memoryview, which reads and writes a slot in a third of the time.
     """
 
     def __init__(self, n_slots: int, max_bytes: int, blocks: Sequence[int], pools: Sequence[int]) -> None:
         make_ready("engine")
         self.array: npt.NDArray[np.int64] = np.zeros(n_slots, np.int64)
         self.array[memory.MAX_BYTES] = max_bytes
-        self._slots = self.array.data  # reads a slot in a third of the time
+        self.array[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
+        self.slots = self.array.data
         self.address: int = self.array.ctypes.data
         slots = np.array(blocks, np.int64), np.array(pools, np.int64)
         free = weakref.finalize(self, _free, self.array, *slots)
@@ -43,7 +45,7 @@ class Table:
     @property
     def bytes_used(self) -> int:
         """Memory behind the table, in bytes."""
-        return self._slots[memory.BYTES_USED]
+        return self.slots[memory.BYTES_USED]
 
     def take_exceeded(self) -> int:
         """Code of the limit that the last call reached (0 = none), cleared."""

@@ -42,6 +42,7 @@ from .memory import (
     load_i32,
     load_i64,
     put_i32,
+    spend,
     store_i32,
     store_i64,
 )
@@ -145,6 +146,7 @@ def wide_walk(store, trie, main, node, end, state):
                 parent = above >> 33
                 add_exit(store, parent if main == 0 else load_i32(main + parent * 4), parent_state)
         node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
+    spend(store, visited >> 3)
     store[WALKED] += visited
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
@@ -197,6 +199,7 @@ def narrow_walk(store, root, root_state):
             child += 1
             if entry != HOT_DEAD:
                 break
+        spend(store, 1 + ((child - first) >> 3))
         store[WALKED] += child - first
         if child - first > (0 if entry == HOT_DEAD else 1):
             store_i64(frame + 32, 1)

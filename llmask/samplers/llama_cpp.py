@@ -42,6 +42,8 @@ class GrammarLogitsProcessor:
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
     max_tokens : as that of the completion: the text ends within so many tokens, the end of sequence included.
         None: it may be cut off.
+    on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
+        that its document is valid; "error": the call fails with `LimitExceeded`.
 
     Attributes
     ----------
@@ -49,9 +51,13 @@ class GrammarLogitsProcessor:
     """
 
     def __init__(
-        self, grammar: CompiledGrammar, prompt_length: int | None = None, max_tokens: int | None = None
+        self,
+        grammar: CompiledGrammar,
+        prompt_length: int | None = None,
+        max_tokens: int | None = None,
+        on_limit: str = "finish",
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, max_tokens)
+        self._masks = BatchMasks(grammar, prompt_length, max_tokens, on_limit)
         self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
         self.error: BaseException | None = None
 

@@ -51,11 +51,13 @@ class PrefixTable:
     ----------
     grammar : what the tokens must follow.
     capacity : matchers that are kept. A prefix that was forgotten is replayed from the start: slower, never wrong.
+    on_limit : see `CompiledGrammar.matcher`.
     """
 
-    def __init__(self, grammar: CompiledGrammar, capacity: int = _MIN_CAPACITY) -> None:
+    def __init__(self, grammar: CompiledGrammar, capacity: int = _MIN_CAPACITY, on_limit: str = "error") -> None:
         self.grammar = grammar
         self.capacity = capacity
+        self.on_limit = on_limit
         self._matchers: OrderedDict[bytes, Matcher | None] = OrderedDict()
 
     def __len__(self) -> int:
@@ -89,7 +91,7 @@ class PrefixTable:
         self._matchers.clear()
 
     def _replay(self, ids: TokenIds) -> Matcher | None:
-        matcher = self.grammar.matcher()
+        matcher = self.grammar.matcher(on_limit=self.on_limit)
         for token in ids.tolist():
             if matcher.is_terminated():
                 break
@@ -123,6 +125,8 @@ class BatchMasks:
         the first call.
     max_tokens : tokens behind the prompt, the end of sequence included, within which every row has to end; None: no
         budget.
+    on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end of
+        its document; "error": `LimitExceeded`.
     """
 
     def __init__(
@@ -130,6 +134,7 @@ class BatchMasks:
         grammars: CompiledGrammar | Sequence[CompiledGrammar],
         prompt_length: int | None = None,
         max_tokens: int | None = None,
+        on_limit: str = "finish",
     ) -> None:
         given = tuple(grammars) if isinstance(grammars, Sequence) else (grammars,)
         if not given:
@@ -142,7 +147,7 @@ class BatchMasks:
                 "the grammars of one batch were compiled for different tokenizers",
                 help="compile them with one llmask.Compiler",
             )
-        self._tables = [PrefixTable(grammar) for grammar in given]
+        self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._prompt_length = prompt_length
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self._prompts: TokenIds | None = None

@@ -43,6 +43,8 @@ class GrammarLogitsProcessor:
         Give it to continue a text that was begun earlier.
     max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
         included. None: texts may be cut off.
+    on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
+        that its document is valid; "error": the call fails with `LimitExceeded`.
 
     Raises
     ------
@@ -57,8 +59,9 @@ class GrammarLogitsProcessor:
         grammar: CompiledGrammar | Sequence[CompiledGrammar],
         prompt_length: int | None = None,
         max_tokens: int | None = None,
+        on_limit: str = "finish",
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, max_tokens)
+        self._masks = BatchMasks(grammar, prompt_length, max_tokens, on_limit)
 
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""

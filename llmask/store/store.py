@@ -23,12 +23,14 @@ from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.jit import entry_point
 from ..kernels.table import Table
 from ..limits import Limits
+from ..work import active_meter, work_exceeded
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
     from ..canonical.states import SplitStates
     from ..tokenizer import Tokenizer
 
+CALL_WORK = 1  # units for the call itself
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
 _NO_DATA = np.zeros(0, np.int32)
 
@@ -46,6 +48,8 @@ class Builder:
         self.limits = limits
         self.lock = threading.RLock()
         self._build = entry_point(engine.build)
+        self._step_ticks = limits.max_step_work * memory.TICKS_PER_UNIT
+        table.slots[store_slots.WORK_PER_CALL] = self._step_ticks
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -56,18 +60,36 @@ class Builder:
         ------
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
+        meter = active_meter()
         with self.lock:
-            address = self.address
-            result: int = self._build(
-                operation, address, address if grammar is None else grammar.address, a, b, c, data
-            )
-            if result == engine.LIMIT_REACHED:
-                table = self.table if grammar is None else grammar
-                code = self.table.take_exceeded() or table.take_exceeded()
-                table.take_exceeded()
-                if code == store_slots.NEEDS_VARIANT:
-                    return engine.VARIANT_NEEDED
-                raise self._limit_error(code, grammar)
+            if meter is None:
+                result = self._run(operation, a, b, c, data, grammar)
+            else:
+                slots = self.table.slots
+                slots[store_slots.WORK_PER_CALL] = max(meter.left, 0) * memory.TICKS_PER_UNIT
+                try:
+                    result = self._run(operation, a, b, c, data, grammar)
+                finally:
+                    slots[store_slots.WORK_PER_CALL] = self._step_ticks
+                    meter.left -= CALL_WORK + self.work_of_last(grammar)
+                meter.spend(0)
+        return result
+
+    def work_of_last(self, grammar: Table | None) -> int:
+        """Units of work that the last operation took; under the lock."""
+        ticks = self.table.slots[memory.WORK] + (0 if grammar is None else grammar.slots[memory.WORK])
+        return int(ticks // memory.TICKS_PER_UNIT)
+
+    def _run(self, operation: int, a: int, b: int, c: int, data: Any, grammar: Table | None) -> int:
+        address = self.address
+        result: int = self._build(operation, address, address if grammar is None else grammar.address, a, b, c, data)
+        if result == engine.LIMIT_REACHED:
+            table = self.table if grammar is None else grammar
+            code = self.table.take_exceeded() or table.take_exceeded()
+            table.take_exceeded()
+            if code == store_slots.NEEDS_VARIANT:
+                return engine.VARIANT_NEEDED
+            raise self._limit_error(code, grammar)
         return result
 
     def n_nodes(self) -> int:
@@ -75,6 +97,11 @@ class Builder:
         return int(self.table.array[store_slots.N_NODES])
 
     def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
+        if code == memory.LIMIT_WORK:
+            meter = active_meter()
+            if meter is not None:
+                return work_exceeded(meter.limit, meter.most)
+            return work_exceeded("max_step_work", self.limits.max_step_work)
         in_store = self.table.bytes_used > self.limits.max_store_bytes
         name, what = {
             memory.LIMIT_BYTES: ("max_store_bytes", "the tables shared by all grammars need")

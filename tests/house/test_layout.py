@@ -19,13 +19,14 @@ JSON_SCHEMA = [
         "object_layout counted_objects instances",
         "marks values choices discriminators",
         "alternatives finite new_values",
-        "different_objects divided_items equal_items set_objects unique_arrays unique_counted_arrays objects",
+        "different_objects divided_items equal_items set_objects stricter_items",
+        "unique_arrays unique_counted_arrays objects",
         "translation",
     )
 ]
 # From top to bottom: a module may import what stands above it and what lies beside it.
 IMPORT_ORDER = (
-    ("llmask.errors", "llmask.limits", "llmask.arguments"),
+    ("llmask.errors", "llmask.limits", "llmask.work", "llmask.arguments"),
     ("llmask.kernels",),
     ("llmask.vocabulary",),
     ("llmask.trie",),
@@ -66,6 +67,7 @@ IMPORT_ORDER = (
     ("llmask.samplers",),
     ("llmask.cli", "llmask.__main__"),
 )
+MAX_LINES = 600  # past it look for the second topic inside; a topic is never cut to fit
 FRAMEWORKS = {
     "torch", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf",
     "pydantic",
@@ -164,7 +166,7 @@ def test_files_stay_readable(project_root: Path) -> None:
     long = [
         f"{path.relative_to(project_root)}: {n_lines} lines"
         for path in modules(project_root).values()
-        if (n_lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
+        if (n_lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
     ]
     assert not long, "\n".join(long)
 

@@ -182,6 +182,22 @@ CASES: list[Case] = [
         "deciding whether a pattern is empty needs more than 50 derivatives (limits.max_emptiness_steps)" + SIMPLER,
     ),
     (
+        "max_compile_work",
+        2000,
+        lambda compiler: compiler.json_schema(products(20)),
+        b"",
+        "compiling this takes more than 2000 units of work (limits.max_compile_work; a unit is about a microsecond)\n"
+        "  simplify the grammar (shorter repetitions, fewer alternatives that multiply) or raise the limit",
+    ),
+    (
+        "max_step_work",
+        40,
+        remembering,
+        LETTERS,
+        "one step takes more than 40 units of work (limits.max_step_work; a unit is about a microsecond)\n"
+        "  simplify the grammar (shorter repetitions, fewer alternatives that multiply) or raise the limit",
+    ),
+    (
         "max_store_bytes",
         1_500_000,
         remembering,

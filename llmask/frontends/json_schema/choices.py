@@ -27,9 +27,12 @@ from llmask.frontends.json_schema.marks import (
 from llmask.frontends.json_schema.names import name_language
 from llmask.frontends.json_schema.pointers import Path
 from llmask.frontends.json_schema.strings import string_node
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
+
+IMPLICATION_WORK = 8  # units to compare an alternative with what holds
 
 
 def settle(translation: Translation, conjunction: Conjunction) -> Conjunction:
@@ -93,6 +96,7 @@ def _is_empty(translation: Translation, languages: list[int]) -> bool:
     try:
         return nodes.is_empty(nodes.intersect(languages))
     except LimitExceeded:
+        spend(0)  # where all work is spent nothing else can be tried
         return False
 
 
@@ -108,6 +112,7 @@ def _is_implied(translation: Translation, parts: list[Part], marks: Marks, membe
 
 def _part_is_implied(translation: Translation, marks: Marks, part: Part) -> bool:
     schema, _, shape = part
+    spend(IMPLICATION_WORK)
     for keyword, _, _ in shape.checks:
         value = schema[keyword]
         if keyword == "type":

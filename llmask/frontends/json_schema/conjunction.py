@@ -22,6 +22,7 @@ from llmask.frontends.json_schema.keywords import ALL_OF, ANY_OF, NOT, Shape
 from llmask.frontends.json_schema.negation import negations
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import all_of, negated
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -115,6 +116,7 @@ def _add(
         conjunction.false_at = path
         return
     translation.count_work()
+    spend(2)
     identity = translation.identity(schema, path)
     if identity in open_ids:
         raise GrammarError("the schema refers to itself without describing anything", pointer(path))

@@ -19,6 +19,7 @@ from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.references import References
 from llmask.frontends.json_schema.strings import literal_string
 from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.options import SchemaOptions
     from llmask.frontends.json_schema.satisfiable import Need
 
+WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -59,7 +61,8 @@ class Context:
         self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
-        self.variants: dict[RuleId, Callable[[list[bytes]], RuleId | None]] = {}  # rule -> writes it without some texts
+        self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
+        self.stricter: dict[RuleId, WriteVariant] = {}  # the same, of fewer values than are left, in bounded work
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
@@ -114,8 +117,9 @@ class Context:
         return shape
 
     def count_work(self, n: int = 1) -> None:
-        """Count schemas visited."""
+        """Count schemas visited, a unit of work each; `spend` beside it what takes longer or visits none."""
         self._work += n
+        spend(n)
         if self._work > self._max_work:
             raise LimitExceeded(
                 f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",

@@ -18,6 +18,7 @@ from llmask.frontends.json_schema.instances import allowed_values, equality_key
 from llmask.frontends.json_schema.keywords import EXCEPT, NOT
 from llmask.frontends.json_schema.pointers import Path
 from llmask.frontends.json_schema.types import types_of
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.translation import Translation
@@ -71,6 +72,7 @@ def marks_of(translation: Translation, schema: Any, path: Any) -> Marks:
 def marks_of_parts(translation: Translation, parts: list[Part]) -> Marks:
     """Marks of everything that fulfils the own keywords of all `parts`."""
     translation.count_work(len(parts) // 4)
+    spend(len(parts))
     types = frozenset("number" if name == "integer" else name for name in types_of(parts))
     values = _common_values(translation, parts)
     if values is not None:

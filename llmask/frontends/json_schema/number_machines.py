@@ -21,6 +21,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.work import spend
 
 MAX_STATES = 20_000  # of one automaton
 MAX_DIGITS = 1200  # of a bound or divisor, before and after its dot: the largest double has 309
@@ -77,6 +78,7 @@ def comparison(bound: Decimal, below: bool, equal: bool, above: bool) -> Machine
     n_whole = len(whole)
     settled = 3 * n_whole + 1
     is_below, is_above = settled if below else HOPELESS, settled + 1 if above else HOPELESS
+    spend(5 + 2 * n_whole)
     rows: list[Row] = []
     for at, digit in enumerate(map(int, whole)):
         less = 3 * at + 1

@@ -27,6 +27,7 @@ from llmask.frontends.json_schema.strings import (
     spellings_of,
 )
 from llmask.frontends.json_schema.synthetic import KeySet, all_of
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import Part, SchemaAt
@@ -226,6 +227,7 @@ def _patterns(translation: Translation, part: Part) -> list[tuple[int, SchemaAt]
 def key_schemas(translation: Translation, parts: list[Part], name: str) -> list[SchemaAt]:
     """What the value under the key `name` must fulfil; `false` among it when the key is not allowed."""
     schemas: list[SchemaAt] = []
+    spend(1 + len(parts) // 8)
     for part in parts:
         schema, path, shape = part
         if not shape.has_object:

@@ -29,7 +29,7 @@ from llmask.frontends.json_schema.conjunction import (
     with_alternative,
 )
 from llmask.frontends.json_schema.contained import emit_counted_array
-from llmask.frontends.json_schema.context import Context
+from llmask.frontends.json_schema.context import Context, WriteVariant
 from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.equal_items import emit_equal_items, refuses_equal_items
 from llmask.frontends.json_schema.keywords import DRAFT_4
@@ -46,6 +46,7 @@ from llmask.frontends.json_schema.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.values import emit_values, listed_node, scalar_spellings
 from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
+from llmask.work import share, spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000
+PLACE_WORK = 10  # units to write a place
+VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
 MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
 
 
@@ -66,6 +69,8 @@ class Translation(Context):
         self._any: RuleId | None = None
         self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
         self._path: Path = ()  # of the place that is written, for messages
+        self.n_stricter = 0  # variants that allow less than they could, see `make_variant`
+        self._too_many: dict[RuleId, int] = {}  # without so many texts a rule takes more than a step may
         self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
 
     def run(self) -> Rules:
@@ -89,6 +94,7 @@ class Translation(Context):
                 self._rule_of.clear()
                 self._own_rules.clear()
                 self.variants.clear()
+                self.stricter.clear()
                 self._any = None
         except LimitExceeded as error:
             if error.where is not None:
@@ -109,7 +115,8 @@ class Translation(Context):
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
         """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
 
-        Each has a budget of its own: a grammar that is used for long meets any number of them.
+        Each has a budget of its own: a grammar that is used for long meets any number of them. Where that is spent and
+        the rule has a stricter variant, that is taken instead: a sequence that has begun can go on.
 
         Raises
         ------
@@ -118,25 +125,62 @@ class Translation(Context):
         """
         key = ("variant", rule, frozenset(texts))
         if key not in self._synthetic:
-            self.begin()
-            try:
-                self._synthetic[key] = self._written_variant(rule, texts)
-            except UnsupportedSchema as error:
-                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
+            self._synthetic[key] = self._variant_within_limits(rule, texts)
         found: RuleId | None = self._synthetic[key]
         return found
 
-    def _written_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+    def _variant_within_limits(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        write_stricter = self.stricter.get(rule)
+        if write_stricter is None:
+            return self._written_variant(self.variants[rule], texts)
+        if len(texts) < self._too_many.get(rule, len(texts) + 1):
+            try:
+                with share(VARIANT_SHARE):
+                    return self._written_variant(self.variants[rule], texts)
+            except LimitExceeded:
+                self._too_many[rule] = len(texts)  # more of them take more
+        made = self._written_variant(write_stricter, texts)
+        if made is None:  # nothing plain to write: the exact rule may take all that is left of the step
+            return self._written_variant(self.variants[rule], texts)
+        self.n_stricter += 1
+        return made
+
+    def _written_variant(self, write: WriteVariant, texts: list[bytes]) -> RuleId | None:
         """Write a variant: again, where guards relied on places that turn out to allow nothing."""
         while True:
-            n_rules, n_own = len(self._rule_of), len(self._own_rules)
-            made = self.variants[rule](texts)
-            self._drain()
-            if not (found := self._void_places()):
+            forget = self._undo()
+            self.begin()
+            try:
+                made = write(texts)
+                self.write_waiting()
+                found = self._void_places()
+            except (LimitExceeded, UnsupportedSchema) as error:
+                forget()
+                if isinstance(error, LimitExceeded):
+                    raise
+                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
+            if not found:
                 return made
             self.void |= found
+            forget()
+
+    def _undo(self) -> Callable[[], None]:
+        """A function that forgets what will have been written; nothing waits and no guard relies on a place now."""
+        sizes, n_rules, n_own = self.rules.sizes(), len(self._rule_of), len(self._own_rules)
+        known, productive = self._any, self.productive
+
+        def forget() -> None:
+            self.rules.cut(sizes)
             self._rule_of = dict(islice(self._rule_of.items(), n_rules))
             self._own_rules = dict(islice(self._own_rules.items(), n_own))
+            for writers in (self.variants, self.stricter):
+                for rule in [rule for rule in writers if rule >= len(self.rules.names)]:
+                    del writers[rule]
+            self._any, self.productive = known, productive
+            self._waiting.clear()
+            self.counted, self.needs = {}, {}
+
+        return forget
 
     def _write_all(self) -> None:
         rules = self.rules
@@ -145,9 +189,9 @@ class Translation(Context):
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
         schemas = self._followed([(self.schema, ROOT)])
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
-        self._drain()
+        self.write_waiting()
 
-    def _drain(self) -> None:
+    def write_waiting(self) -> None:
         """Write the places that wait."""
         waiting = self._waiting
         while waiting:
@@ -173,6 +217,7 @@ class Translation(Context):
         self._work += 1
         if self._work > self._max_work:
             self.count_work(0)
+        spend(PLACE_WORK)
         if not schemas:
             self.rules.call(start, self.any_rule(), end)
             return
@@ -331,6 +376,7 @@ class Translation(Context):
             node = strings_of(self, conjunction)
         except LimitExceeded:
             self.check_nodes()
+            spend(0)
             if not conjunction.choices or conjunction.choices[index].keyword != "anyOf":
                 raise
             schemas = conjunction.choices[index].schemas

@@ -12,6 +12,9 @@ from collections import Counter
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.work import spend
+
+STEP_WORK = 2  # units a step, about
 
 
 class Kind(NamedTuple):
@@ -41,5 +44,6 @@ class Budget:
         LimitExceeded : there are more of the kind than a pattern may take.
         """
         self.spent[kind] += n_steps
+        spend(STEP_WORK * n_steps)
         if self.spent[kind] > kind.most:
             raise LimitExceeded(kind.message.format(kind.most), help=kind.help)

@@ -1,0 +1,120 @@
+"""Work: what compiling a grammar, and one step of a sequence, may take, counted in one unit of about a microsecond.
+
+Seconds depend on the machine and on who else is on it; work depends on the input alone. Kernels count it in
+`kernels/memory.spend`, frontends with `spend` below: in every loop that input can make long. What a store has already
+costs nothing, so a limit that is met on an empty store may not be met on a warm one, never the reverse.
+
+    with metered(limits.max_compile_work, "max_compile_work"):
+        ...                      # frontends spend, and every operation of the store (`Builder.run`) is charged
+
+A meter belongs to the thread that began it. Without one a call of the store is bounded by `max_step_work` by itself.
+
+In: units. Out: `LimitExceeded` when they are spent. Cost: 0.1 us a call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from .errors import LimitExceeded
+
+ENDLESS = 2**50
+
+
+class Meter:
+    """What is left of the work that one task may take.
+
+    Attributes
+    ----------
+    left : units left; below 0 when more were spent than there were.
+    most : units at the beginning.
+    limit : the field of `llmask.Limits` that it stands for.
+    """
+
+    __slots__ = ("left", "limit", "most")
+
+    def __init__(self, most: int, limit: str) -> None:
+        self.left = most
+        self.most = most
+        self.limit = limit
+
+    @property
+    def spent(self) -> int:
+        """Units spent so far."""
+        return self.most - self.left
+
+    def spend(self, n: int) -> None:
+        """Take `n` units.
+
+        Raises
+        ------
+        LimitExceeded : there are fewer left.
+        """
+        self.left -= n
+        if self.left < 0:
+            raise work_exceeded(self.limit, self.most)
+
+
+class _Active(threading.local):
+    meter: Meter | None = None
+
+
+_active = _Active()
+
+
+def active_meter() -> Meter | None:
+    """The meter of this thread, if it is in `metered`."""
+    return _active.meter
+
+
+def spend(n: int) -> None:
+    """Charge this thread's meter, if it has one.
+
+    Raises
+    ------
+    LimitExceeded : fewer than `n` units are left.
+    """
+    meter = _active.meter
+    if meter is not None:
+        meter.spend(n)
+
+
+@contextmanager
+def metered(most: int, limit: str) -> Iterator[Meter]:
+    """Count the work of this thread until the end of the block; an outer meter rests meanwhile."""
+    outer, meter = _active.meter, Meter(most, limit)
+    _active.meter = meter
+    try:
+        yield meter
+    finally:
+        _active.meter = outer
+
+
+@contextmanager
+def share(part: int) -> Iterator[None]:
+    """Let the block spend one of so many parts of this thread's meter at most, and no more than is left of it."""
+    outer = _active.meter
+    if outer is None:
+        yield
+        return
+    with metered(max(min(outer.most // part, outer.left), 0), outer.limit) as meter:
+        try:
+            yield
+        finally:
+            outer.left -= meter.spent
+
+
+def unmetered() -> AbstractContextManager[Meter]:
+    """Bound nothing until the end of the block: what is done once for all grammars is charged to none of them."""
+    return metered(ENDLESS, "max_compile_work")
+
+
+def work_exceeded(limit: str, most: int) -> LimitExceeded:
+    """The error of a meter that is empty."""
+    what = "compiling this takes" if limit == "max_compile_work" else "one step takes"
+    return LimitExceeded(
+        f"{what} more than {most} units of work (limits.{limit}; a unit is about a microsecond)",
+        help="simplify the grammar (shorter repetitions, fewer alternatives that multiply) or raise the limit",
+    )

@@ -1,0 +1,125 @@
+"""Work is counted: the same for the same input, bounded, and never charged for what a store has already."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask import work
+from llmask.work import active_meter, metered, share, spend, unmetered
+
+# Every nested repetition multiplies the derivatives, and with them the members of their unions.
+PERIODS = r"(?=(.{7})+$)(?=(.{11})+$)(?=(.{13})+$)(?=(.{17})+$)"
+
+
+def spent_on(compile_now: Any) -> int:
+    """Units that the first meter which compiling begins was charged."""
+    meters: list[work.Meter] = []
+    begin = work.Meter.__init__
+
+    def noted(self: work.Meter, most: int, limit: str) -> None:
+        begin(self, most, limit)
+        meters.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work.Meter, "__init__", noted)
+        compile_now()
+    return meters[0].spent
+
+
+def test_a_meter_that_is_empty_raises_and_says_which_limit() -> None:
+    with metered(10, "max_step_work") as meter:
+        spend(10)
+        assert meter.spent == 10
+        with pytest.raises(llmask.LimitExceeded, match=r"one step takes more than 10 units of work \(limits.max_step_"):
+            spend(1)
+    spend(1000)  # nobody counts outside
+
+
+def test_an_outer_meter_rests_and_is_charged_for_a_share() -> None:
+    with metered(100, "max_compile_work") as outer:
+        with unmetered():
+            spend(10**6)
+        assert outer.spent == 0
+        with pytest.raises(llmask.LimitExceeded), share(4):
+            spend(26)
+        assert (outer.spent, active_meter()) == (26, outer)
+        with pytest.raises(llmask.LimitExceeded), share(1):
+            spend(75)  # it is never more than what is left
+    assert active_meter() is None
+
+
+def test_a_meter_belongs_to_its_thread() -> None:
+    seen: list[object] = []
+    with metered(10, "max_step_work"):
+        thread = threading.Thread(target=lambda: seen.append(active_meter()))
+        thread.start()
+        thread.join()
+    assert seen == [None]
+
+
+def test_the_same_schema_takes_the_same_work_and_less_where_it_is_known(tiny_tokenizer: Any) -> None:
+    schema = {"type": "string", "pattern": "^(?=.*a)(?=.*b)[a-d]{3,20}$"}
+    counts = []
+    for _ in range(2):
+        compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=0)
+        counts.append([spent_on(lambda compiler=compiler: compiler.json_schema(schema)) for _ in range(2)])
+    assert counts[0] == counts[1]
+    first, again = counts[0]
+    assert 0 < again < first
+
+
+@pytest.mark.parametrize("kind", ["pattern", "search"])
+def test_the_work_in_one_emptiness_test_is_bounded(tiny_tokenizer: Any, kind: str) -> None:
+    # 200,000 derivatives were allowed, whatever each took: unions of 1,450 members made it 14 s of one call, and 1.2 GB
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_compile_work=100_000))
+    before = compiler.store().bytes_used
+    with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
+        compiler.json_schema({"pattern": PERIODS}) if kind == "pattern" else compiler.regex(PERIODS, method="search")
+    assert compiler.store().bytes_used - before < 50 * 2**20
+    compiler.json_schema({"const": 1}).matcher().accept_bytes(b"1")
+
+
+HOSTILE: dict[str, dict[str, Any]] = {
+    "names that are no properties": {"type": "object", "dependentRequired": {f"a{i}": [f"b{i}"] for i in range(20)}},
+    "pairs that exclude": {"type": "object", "allOf": [{"not": {"required": [f"a{i}", f"b{i}"]}} for i in range(20)]},
+    "told apart by required": {"type": "object", "oneOf": [{"required": [f"k{i}"]} for i in range(80)]},
+    "dependent schemas": {
+        "type": "object",
+        "dependentSchemas": {f"a{i}": {"properties": {f"b{i}": {"type": "integer"}}} for i in range(120)},
+    },
+    "disjoint patterns": {
+        "type": "object",
+        "patternProperties": {f"^k{i}_": {"type": "integer", "minimum": i} for i in range(160)},
+    },
+    "conditions on one value": {
+        "type": "object",
+        "properties": {"kind": {"type": "string"}},
+        "allOf": [
+            {"if": {"properties": {"kind": {"const": f"v{i}"}}}, "then": {"required": [f"r{i}"]}} for i in range(200)
+        ],
+    },
+    "ranges": {"oneOf": [{"type": "integer", "minimum": 10 * i, "maximum": 10 * i + 15} for i in range(120)]},
+    "contains": {"type": "array", "contains": {"type": "integer"}, "minContains": 160},
+    "host name": {
+        "type": "string",
+        "pattern": r"^(?=.{1,253}$)(?:(?!-)[a-z0-9-]{1,63}(?<!-)\.)+[a-z]{2,63}$",
+    },
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_multiplies_is_refused_within_its_work_and_the_place_is_named(tiny_tokenizer: Any, name: str) -> None:
+    # each of these took up to 1.4 s of a compile that held others up before it was refused
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+
+    def compile_now() -> None:
+        with pytest.raises(llmask.LimitExceeded) as caught:
+            compiler.json_schema(HOSTILE[name])
+        assert caught.value.where is not None
+        assert caught.value.where.startswith("#")
+
+    assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work
