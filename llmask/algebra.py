@@ -25,10 +25,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from .errors import GrammarError, LimitExceeded, LlmaskError
+from .forks import cached_property
 from .frontends.json_schema.inputs import is_like_text
 from .frontends.regex.groups import Groups, named_groups
 from .grammar.expressions import (

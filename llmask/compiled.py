@@ -10,7 +10,6 @@ In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edg
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from .algebra import GrammarValue
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from .forks import cached_property
 from .frontends.regex.groups import Groups
 from .grammar.expressions import Grammar, Inclusion
 from .grammar.lowering import Lowered

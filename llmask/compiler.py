@@ -9,12 +9,12 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 from __future__ import annotations
 
 import os
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import forks
 from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
@@ -85,7 +85,7 @@ class Compiler(TagCompiler, ReadyGrammars):
         self._cache: OrderedDict[tuple[Any, ...], CompiledGrammar] = OrderedDict()
         self._n_uncounted = 0  # grammars cached since their bytes were last added up
         self._slices = tuple(slices)
-        self._lock = threading.Lock()
+        self._lock = forks.new_lock(forks.COMPILER)
         self._store = self._new_store()
 
     def _new_store(self) -> Store:

@@ -18,13 +18,13 @@ In: a `CompiledGrammar`. Out: bytes. Cost: about 0.1 ms a byte of a sample; MOST
 from __future__ import annotations
 
 import math
-import threading
 from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from . import forks
 from .derivatives.strings import Strings
 from .errors import LimitExceeded, LlmaskError
 from .grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
@@ -99,7 +99,7 @@ class Sentences:
             raise
         except LlmaskError as error:
             self._missing = error
-        self._lock = threading.Lock()
+        self._lock = forks.new_lock(forks.SENTENCES)
 
     def shortest_of(self, grammar: CompiledGrammar) -> bytes:
         """See `CompiledGrammar.shortest`."""

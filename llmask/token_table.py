@@ -9,12 +9,12 @@ use.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 
+from .forks import cached_property
 from .trie.build import build_trie
 from .trie.layout import TokenTrie
 from .vocabulary.vocabulary import Vocabulary, check_ids

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from .encoders.certain import certain_tokens
 from .encoders.greedy import GreedyEncoder
 from .encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from .errors import VocabularyError
+from .forks import cached_property
 from .text_batches import encode_all
 from .token_sources import TokenSources
 from .vocabulary.vocabulary import Vocabulary

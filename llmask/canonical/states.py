@@ -23,13 +23,13 @@ In: a tokenizer. Out: states, tables. Cost: 1 s for 128,256 tokens, and 40 KB a 
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import forks
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels import canonical_slots, canonical_split, jit
 from ..kernels.canonical_descent import FRAME
@@ -91,7 +91,7 @@ class SplitStates:
             )
         self.encoder = encoder = found
         jit.make_ready("canonical")
-        self._lock = threading.RLock()
+        self._lock = forks.new_lock(forks.SPLIT_STATES)
         self.automaton = automaton = SplitAutomaton(encoder.splitter, [name for name, _ in tokenizer.user_defined])
         self._token_data, self._token_offsets = tokenizer.token_data, tokenizer.token_offsets
         self._splitter = np.zeros(canonical_split.SPLITTER_FIELDS, np.int64)

@@ -18,13 +18,13 @@ In: a text. Out: token ids. Cost: 15 ns a byte of English text; tables are built
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
+from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .bpe_tables import BpeTables
 from .pretokenize import Splitter, make_splitter

@@ -13,10 +13,9 @@ In: `Vocabulary`. Out: `BpeTables`, whose `address` doors take. Cost: 0.1 s for 
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
+from .. import forks
 from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, make_table
 from ..vocabulary.vocabulary import TokenType, Vocabulary
@@ -40,7 +39,7 @@ class BpeTables(EncoderTable):
 
     def __init__(self, vocabulary: Vocabulary, automaton: Automaton | None) -> None:
         super().__init__(automaton)
-        self._adding_merges = threading.Lock()
+        self._adding_merges = forks.new_lock(forks.ENCODER)
         self.n_tokens = vocabulary.tokens.n_strings
         self.extra: list[bytes] = []
         merges = vocabulary.encoder.merges if vocabulary.encoder.kind == "bpe" else None

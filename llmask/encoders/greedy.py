@@ -10,12 +10,12 @@ In: text. Out: token ids. Cost: 5 ns a byte for the longest, 15 ns for the fewes
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
+from ..forks import cached_property
 from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
 from .normalizer import Normalizer

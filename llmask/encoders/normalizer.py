@@ -7,12 +7,12 @@ the vocabulary says. Cost: 1 us a call and 2 ns a byte.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
+from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .pieces import PieceTable, put_normalization
 from .tables import address_of

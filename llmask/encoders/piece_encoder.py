@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from struct import Struct
 from typing import Any
 
 import numpy as np
 
 from ..errors import VocabularyError
+from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .normalizer import capacities
 from .pieces import PieceTable
@@ -104,6 +104,9 @@ class PieceEncoder(ABC):
             is too long, or normalization makes it so.
         UnicodeEncodeError : a lone surrogate.
         """
+        return self._make_encode()
+
+    def _make_encode(self) -> Callable[[str], list[int]]:
         integers = IntegerList(self._vocabulary.tokens.n_strings)
         run = _make_run(self._find_door(), self._make_table(), self._rooms, integers)
         return run if self._vocabulary.encoder.unknown_id >= 0 else _refusing(run)

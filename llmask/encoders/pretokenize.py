@@ -14,12 +14,13 @@ In: a pattern list, text. Out: words that joined give the text. Cost: 10 ms a pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ..forks import cached_property
 from .pattern_automaton import Automaton, compile_patterns
 from .pattern_syntax import UnknownPattern
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -88,10 +87,8 @@ class SpmEncoder(PieceEncoder):
         table.put(slots.STOPS_AT_SPACES, vocabulary.encoder.stops_at_spaces)
         return table
 
-    @cached_property
-    def encode(self) -> Callable[[str], list[int]]:
-        """As of all encoders of pieces."""
-        run = super().encode
+    def _make_encode(self) -> Callable[[str], list[int]]:
+        run = super()._make_encode()
         if not self._splits_lines:
             return run
         tokens: dict[str, int] = {}

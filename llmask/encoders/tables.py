@@ -9,12 +9,12 @@ In: arrays. Out: addresses. Cost: 1 us an array.
 
 from __future__ import annotations
 
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ..forks import cached_property
 from ..trie.layout import TokenTrie
 from .pattern_automaton import Automaton
 

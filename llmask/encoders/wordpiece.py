@@ -11,14 +11,14 @@ Encoding loses case, accents and white space: it cannot be undone.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .. import forks
 from ..errors import VocabularyError
+from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .bert_characters import bert_character, llama_cpp_character
 from .pieces import PieceTable, build_double_array
@@ -42,7 +42,7 @@ class CharacterTable:
         self.lengths = np.zeros(N_CODE_POINTS, np.uint8)
         self._is_filled = np.zeros(N_CODE_POINTS // PAGE, bool)
         self._block = b""
-        self._filling = threading.Lock()
+        self._filling = forks.new_lock(forks.ENCODER)
         self._table = PieceTable(1)
 
     def prepare(self, text: np.ndarray) -> PieceTable:

@@ -19,7 +19,6 @@ import hashlib
 import importlib
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -30,6 +29,7 @@ import numba
 from numba.core import caching
 from numba.extending import intrinsic
 
+from llmask import forks
 from llmask.kernels.linking import DoorCompiler, HelperCompiler, without_machine_code
 
 CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
@@ -37,7 +37,7 @@ CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _doors: dict[str, list[tuple[Any, str]]] = {}
 _ready: set[str] = set()
-_making_ready = threading.RLock()
+_making_ready = forks.new_lock(forks.KERNELS)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

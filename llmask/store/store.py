@@ -11,11 +11,11 @@ tokens at the start.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import forks
 from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
 from ..kernels import engine, memory, store_slots, trie_walk
@@ -46,7 +46,7 @@ class Builder:
         self.table = table
         self.address = table.address
         self.limits = limits
-        self.lock = threading.RLock()
+        self.lock = forks.new_lock(forks.STORE)
         self._build = entry_point(engine.build)
         self._step_ticks = limits.max_step_work * memory.TICKS_PER_UNIT
         table.slots[store_slots.WORK_PER_CALL] = self._step_ticks

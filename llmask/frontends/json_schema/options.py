@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LlmaskError
+from llmask.forks import cached_property
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import MakeVariant, Rules
