@@ -7,7 +7,8 @@ the weight of the rule, more than writing it takes, so that it is worth beginnin
 
     "[" item ("," item)* "]" with three items    behind the first  , item ]  and one weight; behind the second  , item ]
 
-Which of named members is missing is not looked at: there all k count with their weights.
+Members without a name raise the size of a set and give nothing that is required by name, so these two lacks are told
+apart. Which of the named members is missing is not looked at: there all k count with their weights.
 
 In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times.
 """
@@ -30,7 +31,7 @@ from .grammar_slots import (
     STATE_RULES,
     VARIANTS,
 )
-from .guards import ADD, CHECK, COUNT, GUARD_FIELDS, behind, n_missing
+from .guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS, behind, n_missing
 from .interning import list_item, map_get
 from .jit import kernel, never_inline
 from .memory import block, ensure, get_i32, put_i32, spend
@@ -38,13 +39,15 @@ from .node_table import BYTE_DISTANCE, DISTANCE, K_TOKENS, KIND, field
 from .store_slots import LEXEMES
 from .variants import SIZE, late_key
 
-COST_FIELDS = 6
+COST_FIELDS = 8
 PLAIN = 0  # without a guard that asks for more
 GUARDED = 1  # with such guards, as if they were fulfilled
 GUARD = 2  # the first of these
 ADDING = 3  # the same over an edge that adds something before
 ADDING_GUARD = 4
 ADDS_MEMBER = 5  # 1: that edge adds a named member
+NAMING = 6  # the same over an edge that adds a named member before
+NAMING_GUARD = 7
 
 NO_END = 2**30  # cost of what has no end that is known
 LEAST_WEIGHT = 256 * BYTE_DISTANCE
@@ -77,14 +80,22 @@ def _asks_for_more(grammar, guard):
 
 
 @kernel
-def _n_lacking(grammar, guard, parameter):
-    """How many more a guard asks for."""
+def _n_missing(grammar, guard, parameter):
+    """How many of the members that a guard requires by name are not there."""
     at = guard * GUARD_FIELDS
     guards = block(grammar, GUARDS)
-    low = get_i32(guards, at + 1)
+    return 0 if get_i32(guards, at) == COUNT else n_missing(grammar, parameter, get_i32(guards, at + 3))
+
+
+@kernel
+def _n_lacking(grammar, guard, parameter, n_new):
+    """How many more a guard asks for; `n_new` more without a name are in the set than the parameter says."""
+    at = guard * GUARD_FIELDS
+    guards = block(grammar, GUARDS)
+    low = get_i32(guards, at + 1) - n_new
     if get_i32(guards, at) == COUNT:
         return max(0, low - parameter)
-    return max(low - list_item(grammar, SETS, parameter, SIZE), n_missing(grammar, parameter, get_i32(guards, at + 3)))
+    return max(low - list_item(grammar, SETS, parameter, SIZE), _n_missing(grammar, guard, parameter))
 
 
 @kernel
@@ -94,15 +105,19 @@ def _cost_at(grammar, state, parameter, n_new):
     guarded = _state_cost(grammar, state, GUARDED)
     if guarded >= NO_END:
         return cost
-    lacking = _n_lacking(grammar, _state_cost(grammar, state, GUARD), parameter) - n_new
+    guard = _state_cost(grammar, state, GUARD)
+    lacking = _n_lacking(grammar, guard, parameter, n_new)
     if lacking <= 0:
         return min(cost, guarded)
     weight = get_i32(block(grammar, RULE_WEIGHTS), get_i32(block(grammar, STATE_RULES), state))
-    adding = _state_cost(grammar, state, ADDING)
+    is_named = _n_missing(grammar, guard, parameter) > 0
+    adding = _state_cost(grammar, state, NAMING if is_named else ADDING)
     if adding >= NO_END:
         return min(cost, cost_sum(guarded, weight * lacking))
-    lacking = max(1, _n_lacking(grammar, _state_cost(grammar, state, ADDING_GUARD), parameter) - n_new)
-    return min(cost, cost_sum(adding, weight * (lacking - 1 + _state_cost(grammar, state, ADDS_MEMBER))))
+    next_guard = _state_cost(grammar, state, NAMING_GUARD if is_named else ADDING_GUARD)
+    adds_member = 1 if is_named else _state_cost(grammar, state, ADDS_MEMBER)
+    lacking = max(1, _n_lacking(grammar, next_guard, parameter, n_new))
+    return min(cost, cost_sum(adding, weight * (lacking - 1 + adds_member)))
 
 
 @kernel
@@ -149,6 +164,14 @@ def _lower_adding(grammar, state, cost, guard, adds_member):
 
 
 @kernel
+def _lower_naming(grammar, state, cost, guard):
+    if not _lower(grammar, state, NAMING, cost):
+        return False
+    put_i32(block(grammar, STATE_COSTS), state * COST_FIELDS + NAMING_GUARD, guard)
+    return True
+
+
+@kernel
 def _adds(grammar, kind, guard):
     """Whether an edge adds to what the run's guards ask for."""
     at = guard * GUARD_FIELDS
@@ -156,6 +179,13 @@ def _adds(grammar, kind, guard):
     if get_i32(guards, at) == COUNT:
         return get_i32(guards, at + 3) > 0 or (kind >= CALL_NEW and kind != CALL_AGAIN)
     return get_i32(guards, at) == ADD or (kind >= CALL_NEW and kind != CALL_AGAIN)
+
+
+@kernel
+def _adds_named(grammar, guard):
+    """Whether a guard adds a member that has a name."""
+    at = guard * GUARD_FIELDS
+    return get_i32(block(grammar, GUARDS), at) == ADD and get_i32(block(grammar, GUARDS), at + 1) != ANOTHER
 
 
 @kernel
@@ -192,10 +222,15 @@ def _look_at_edges(store, grammar, state):
             if _adds(grammar, get_i32(block(grammar, EDGES), 4 * edge), guard):
                 adds_member = 1 if get_i32(block(grammar, GUARDS), guard * GUARD_FIELDS) == ADD else 0
                 changed = _lower_adding(grammar, state, cost_sum(cost, guarded), next_guard, adds_member) or changed
+                if _adds_named(grammar, guard):
+                    changed = _lower_naming(grammar, state, cost_sum(cost, guarded), next_guard) or changed
             next_guard = _state_cost(grammar, target, ADDING_GUARD)
             adds_member = _state_cost(grammar, target, ADDS_MEMBER)
             adding = cost_sum(cost, _state_cost(grammar, target, ADDING))
             changed = _lower_adding(grammar, state, adding, next_guard, adds_member) or changed
+            naming = cost_sum(cost, _state_cost(grammar, target, NAMING))
+            next_guard = _state_cost(grammar, target, NAMING_GUARD)
+            changed = _lower_naming(grammar, state, naming, next_guard) or changed
     return changed
 
 
@@ -230,6 +265,7 @@ def cost_states(store, grammar):
             put_i32(costs, i * COST_FIELDS + PLAIN, NO_END)
             put_i32(costs, i * COST_FIELDS + GUARDED, NO_END)
             put_i32(costs, i * COST_FIELDS + ADDING, NO_END)
+            put_i32(costs, i * COST_FIELDS + NAMING, NO_END)
         changed = True
         n_sweeps = 0
         while changed and n_sweeps < MOST_SWEEPS:

@@ -25,6 +25,11 @@ SCHEMA = {
 }
 UNIQUE = {"type": "array", "items": {"type": "string"}, "minItems": 3, "uniqueItems": True}
 ANY_ORDER = {**SCHEMA, "properties": {key: SCHEMA["properties"][key] for key in ("name", "tags", "n")}}
+REQUIRED = {
+    "type": "object",
+    "properties": {"a": {"type": "null"}, "b": {"type": "null"}, "long name": {"type": "string", "minLength": 9}},
+    "required": ["long name", "other"],
+}
 
 SUMS = 'start: sum\nsum: sum "+" n | n\nn: "(" sum ")" | /[0-9]{2,4}/\n%ignore " "'
 
@@ -47,6 +52,10 @@ def written(matcher: Any, budget: int, rng: random.Random) -> int:
 GRAMMARS: dict[str, Callable[[llmask.Compiler], Any]] = {
     "schema": lambda compiler: compiler.json_schema(SCHEMA),
     "any order": lambda compiler: compiler.json_schema(ANY_ORDER, property_order="any"),
+    "any order, unique keys": lambda compiler: compiler.json_schema(REQUIRED, property_order="any", unique_keys=True),
+    "any order, unique keys, many": lambda compiler: compiler.json_schema(
+        {**REQUIRED, "minProperties": 4, "maxProperties": 5}, property_order="any", unique_keys=True
+    ),
     "unique": lambda compiler: compiler.json_schema(UNIQUE),
     "unique enum": lambda compiler: compiler.json_schema(
         {"type": "array", "items": {"enum": [1, "two", 3]}, "minItems": 3, "uniqueItems": True}
@@ -78,6 +87,19 @@ def test_every_document_ends_within_its_budget(compiler: llmask.Compiler, name: 
         with pytest.raises(llmask.BudgetError) as caught:
             read_mask(grammar.matcher(), compiler.tokenizer.vocab_size, least - 1)
         assert caught.value.least == least
+
+
+def test_free_keys_do_not_stand_for_required_ones(compiler: llmask.Compiler) -> None:
+    """In any order and with keys that must differ, a free key was taken to give what a required one gives.
+
+    `""` is shorter than `"a"`, so the search wrote free keys for ever: "no end of the document was found".
+    """
+    schema = {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]}
+    ends = {}
+    for unique_keys in (False, True):
+        matcher = compiler.json_schema(schema, property_order="any", unique_keys=unique_keys).matcher()
+        ends[unique_keys] = b"".join(map(compiler.tokenizer.token_bytes, matcher.finishing_tokens()))
+    assert ends == {False: b'{"a":null}', True: b'{"a":null}'}
 
 
 def test_the_message_states_the_least_budget(compiler: llmask.Compiler) -> None:

@@ -76,6 +76,18 @@ def test_every_document_ends_within_max_tokens(capfd: pytest.CaptureFixture[str]
     assert (code, [len(line) for line in lines], errors) == (0, [300, 300], "")
 
 
+def test_any_order_with_unique_keys_ends_within_max_tokens(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Every such call failed: no end was found where a free key was taken to give what a required one gives."""
+    path = tmp_path / "open.json"
+    schema = {**SCHEMA, "additionalProperties": {"type": "integer"}}
+    path.write_text(json.dumps(schema))
+    options = ("--property-order", "any", "--unique-keys", "--n", "3", "--seed", "0", "--max-tokens", "60")
+    code, lines, _ = generate(capfd, "--schema", str(path), *options)
+    assert (code, len(lines)) == (0, 3)
+    for line in lines:
+        jsonschema.validate(json.loads(line), schema)
+
+
 def test_too_few_tokens_are_refused_beforehand(capfd: pytest.CaptureFixture[str]) -> None:
     code, lines, errors = generate(capfd, "--regex", "a long text of some words", "--max-tokens", "3")
     assert code != 0
