@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .errors import (
         BudgetError,
         GrammarError,
+        GrammarWarning,
         LimitExceeded,
         LlmaskError,
         TokenRejected,
@@ -41,6 +42,7 @@ __all__ = [
     "CompiledGrammar",
     "Compiler",
     "GrammarError",
+    "GrammarWarning",
     "IntervalCounter",
     "LimitExceeded",
     "Limits",
@@ -60,7 +62,7 @@ __all__ = [
 ]
 
 _ERRORS = ("BudgetError", "GrammarError", "LimitExceeded", "LlmaskError", "TokenRejected")
-_MORE_ERRORS = ("UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
+_MORE_ERRORS = ("GrammarWarning", "UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
     "AppendableEncoder": "counting.growing",

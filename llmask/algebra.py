@@ -166,6 +166,7 @@ class GrammarValue:
         self, what: str, together: Callable[[list[Expression]], Expression], other: Any = None
     ) -> CompiledGrammar:
         from .compiled import CompiledGrammar
+        from .dead_ends import warn_of_dead_ends
 
         own = _compiled(self)
         parts = [own] if what in ("optional", "repeat") else [own, other]
@@ -179,13 +180,16 @@ class GrammarValue:
                 help="compile both with one compiler, one after the other",
             )
         with metered(own.store.limits.max_compile_work, "max_compile_work"):
-            return _put_together(parts, together)
+            joined, is_greedy = _put_together(parts, together)
+        return warn_of_dead_ends(joined, n_callers=2) if is_greedy else joined
 
 
-def _put_together(parts: list[CompiledGrammar], together: Callable[[list[Expression]], Expression]) -> CompiledGrammar:
-    """The grammar of what `together` makes of the parts."""
+def _put_together(
+    parts: list[CompiledGrammar], together: Callable[[list[Expression]], Expression]
+) -> tuple[CompiledGrammar, bool]:
+    """The grammar of what `together` makes of the parts, and whether some part of it is greedy."""
     from .compiled import CompiledGrammar
-    from .dead_ends import dead_end_warnings
+    from .dead_ends import look_for_dead_ends
 
     store = parts[0].store
     try:
@@ -197,12 +201,10 @@ def _put_together(parts: list[CompiledGrammar], together: Callable[[list[Express
             help="put fewer grammars into each other, or do it from fewer nested calls",
         ) from None
     included = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
-    return CompiledGrammar(
-        *(store, made.rules),
-        list(dict.fromkeys([*(warning for part in parts for warning in part.own_warnings), *made.warnings])),
-        late_warnings=dead_end_warnings if any(part.is_greedy for part in included) else None,
-        lowered=made._replace(grammar=grammar),
-    )
+    known = list(dict.fromkeys([*(warning for part in parts for warning in part.own_warnings), *made.warnings]))
+    joined = CompiledGrammar(store, made.rules, known, lowered=made._replace(grammar=grammar))
+    is_greedy = any(part.is_greedy for part in included)
+    return (look_for_dead_ends(joined) if is_greedy else joined), is_greedy
 
 
 def _compiled(grammar: GrammarValue) -> CompiledGrammar:

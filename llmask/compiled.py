@@ -210,6 +210,8 @@ class CompiledGrammar(GrammarValue):
     Attributes
     ----------
     rules : what is loaded; variants are written into them.
+    own_warnings : what the frontend says.
+    dead_ends : warnings of texts that cannot be completed, see dead_ends.py.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
     n_finished : sequences so far that met a limit and took the shortest known way to the end.
     lowered : of grammars that were given as text, what was made of it.
@@ -229,7 +231,6 @@ class CompiledGrammar(GrammarValue):
         warnings: Sequence[str] = (),
         ledger: Callable[[], list[Any]] = list,
         make_variant: MakeVariant | None = None,
-        late_warnings: Callable[[CompiledGrammar], list[str]] | None = None,
         lowered: Lowered | None = None,
         grammar: Callable[[], Grammar] | None = None,
         groups: Callable[[bytes], Groups] | None = None,
@@ -253,7 +254,7 @@ class CompiledGrammar(GrammarValue):
         self.n_finished = 0
         self.behind_prefixes: dict[bytes, CompiledGrammar] = {}  # see canonical/prefix.py
         self.own_warnings = list(warnings)
-        self._late_warnings = late_warnings
+        self.dead_ends: list[str] = []
         self.rules = rules
         self.lowered = lowered
         self.groups = groups
@@ -275,13 +276,14 @@ class CompiledGrammar(GrammarValue):
         """The newest tables, for tests and tools."""
         return self.generation.table
 
-    @cached_property
-    def warnings(self) -> list[str]:
-        """What the author of the grammar should know, such as formats taken as annotations.
+    def new_generation(self) -> Generation:
+        """Tables of its rules for whoever asks something of the grammar that no sequence needs."""
+        return Generation(self.store, self._source)
 
-        Of Lark grammars it is looked for dead ends when this is first asked for, which takes up to 0.3 s.
-        """
-        return self.own_warnings + ([] if self._late_warnings is None else self._late_warnings(self))
+    @property
+    def warnings(self) -> list[str]:
+        """What the author of the grammar should know, such as formats taken as annotations."""
+        return self.own_warnings + self.dead_ends
 
     @cached_property
     def ledger(self) -> list[Any]:

@@ -18,7 +18,7 @@ from . import forks
 from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
-from .dead_ends import dead_end_warnings
+from .dead_ends import look_for_dead_ends, warn_of_dead_ends
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .frontends.bnf import compile_ebnf, compile_gbnf
@@ -322,7 +322,8 @@ class Compiler(TagCompiler, ReadyGrammars):
         Raises
         ------
         GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column.
-        UnsatisfiableSchema : no document fulfils it.
+        UnsatisfiableSchema : no document fulfils it, also because terminals take what others need. Where they do so in
+            places only, a `GrammarWarning` tells it.
         LimitExceeded : it is too large for the limits.
 
         Examples
@@ -345,12 +346,12 @@ class Compiler(TagCompiler, ReadyGrammars):
         def compile_now() -> CompiledGrammar:
             store = self.store()
             lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
-            late = None if lexer == "exact" else dead_end_warnings
-            return CompiledGrammar(store, lowered.rules, lowered.warnings, late_warnings=late, lowered=lowered)
+            grammar = CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
+            return grammar if lexer == "exact" else look_for_dead_ends(grammar)
 
         if root is not None or grammars is not None:
-            return self._metered(compile_now)  # what they hold may have changed
-        return self._cached(("lark", text, start, lexer, ties), compile_now)
+            return warn_of_dead_ends(self._metered(compile_now))  # what they hold may have changed
+        return warn_of_dead_ends(self._cached(("lark", text, start, lexer, ties), compile_now))
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

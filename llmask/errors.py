@@ -9,6 +9,8 @@
     ├── TokenRejected (ValueError)       the grammar does not allow this token here
     └── VocabularyError (ValueError)     the tokenizer's vocabulary is unusable or the file is corrupt
 
+A `GrammarWarning` (UserWarning) tells of a grammar that compiles, with which sequences may get stuck.
+
 Every error has three parts: what happened (`message`), where (`where`: line and column, JSON pointer, byte offset
 or token index) and how to mend it (`help`). `str(error)` joins them, one part a line.
 """
@@ -40,6 +42,10 @@ class LlmaskError(Exception):
 
 class GrammarError(LlmaskError, ValueError):
     """The grammar, schema or pattern is malformed."""
+
+
+class GrammarWarning(UserWarning):
+    """The grammar compiles, but a sequence may come to where no document ends, or a part of it is in no document."""
 
 
 class UnsupportedSchema(GrammarError):

@@ -77,8 +77,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     tokenizer, source = _load(arguments)
     grammar = compile_grammar(tokenizer, arguments)
-    for warning in grammar.warnings:
-        sys.stderr.write(f"llmask: warning: {warning}\n")
     seed = secrets.randbits(32) if arguments.seed is None else arguments.seed
     n_failed = 0
     with Progress() as progress:

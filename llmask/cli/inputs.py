@@ -8,11 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from llmask import Tokenizer
+    from llmask import Compiler, Tokenizer
     from llmask.compiled import CompiledGrammar
 
 
@@ -37,6 +39,12 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (llmask/ready.py)")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
+    parser.add_argument(
+        "--lexer",
+        choices=("greedy", "exact"),
+        default="greedy",
+        help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
+    )
     grammar.add_argument(
         "--structural-tag", metavar="FILE", type=Path, help="structural tag that XGrammar reads: text, tags and schemas"
     )
@@ -229,11 +237,21 @@ def load_tokenizer(path: Path | None, eos: int | None = None) -> Tokenizer:
 
 
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:
-    """Compile what the arguments name; errors in a file say which one it is."""
+    """Compile what the arguments name; errors in a file say which one it is. Warnings go to standard error."""
     from llmask import Compiler
+    from llmask.errors import GrammarWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrammarWarning)
+        grammar = _compiled(Compiler(tokenizer), arguments)
+    for warning in grammar.warnings:
+        sys.stderr.write(f"llmask: warning: {warning}\n")
+    return grammar
+
+
+def _compiled(compiler: Compiler, arguments: argparse.Namespace) -> CompiledGrammar:
     from llmask.errors import GrammarError
 
-    compiler = Compiler(tokenizer)
     if arguments.regex is not None:
         return compiler.regex(arguments.regex)
     if arguments.grammar is not None:
@@ -242,7 +260,7 @@ def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> Comp
     try:
         if arguments.lark is not None:
             path = arguments.lark
-            return compiler.lark(_text_of(path), directory=path.parent)
+            return compiler.lark(_text_of(path), directory=path.parent, lexer=arguments.lexer)
         for given, compile_text in ((arguments.gbnf, compiler.gbnf), (arguments.ebnf, compiler.ebnf)):
             if given is not None:
                 path = given

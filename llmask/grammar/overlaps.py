@@ -18,7 +18,7 @@ In: `Rules`. Out: pairs of lexemes, or that it is not decided. Cost: some ms for
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
@@ -136,6 +136,14 @@ class Overlaps:
                     waiting.append(pair)
         return self.pairs
 
+    def followers(self, lexeme: int, rival: int) -> list[int]:
+        """Lexemes, by node, that may follow one and begin with a byte with which its rival goes on."""
+        number = self.lexemes.index(lexeme)
+        taken = self._extensions(lexeme, rival)[0]
+        targets = {target for found in self.after for target in found.get(number, ())}
+        following = {after for target in targets for after in self.after[target] if self.first[after] & taken}
+        return [self.lexemes[after] for after in sorted(following)]
+
     def look(self, one: int, other: int) -> set[tuple[int, int]]:
         """Compare the lexemes of two places; the pairs of places behind lexemes that may end together."""
         mine, theirs = self.after[one], self.after[other]
@@ -180,16 +188,23 @@ class Overlaps:
 
 def _expected(network: Network) -> list[int]:
     """For each state, the edges over lexemes that may come next, in its own rule or behind it (FIRST and FOLLOW)."""
-    rules = network.rules
-    n_states = len(network.edges)
-    n_rules = len(rules.names)
-    own = [0] * n_states
+    own = [0] * len(network.edges)
     number = 0
     for state, edges in enumerate(network.edges):
         for edge in edges:
             if edge.kind == SCAN:
                 own[state] |= 1 << number
                 number += 1
+    return following(network, own)
+
+
+def following(network: Network, own: Sequence[int], at_end: int = 0) -> list[int]:
+    """For each state, the union of the bit sets `own` of all states that the next lexeme may leave, in its own rule or
+    behind it; of `at_end`, too, where nothing has to come any more.
+    """
+    rules = network.rules
+    n_states = len(network.edges)
+    n_rules = len(rules.names)
     ends = may_end(network)
     steps: list[list[int]] = []
     for edges in network.edges:
@@ -205,6 +220,7 @@ def _expected(network: Network) -> list[int]:
         steps.append(targets)
     inner = closure(steps, own)
     behind = [0] * n_rules  # what follows a call of a rule
+    behind[rules.start] = at_end
     callers: list[list[int]] = [[] for _ in range(n_rules)]
     for state, edges in enumerate(network.edges):
         for edge in edges:

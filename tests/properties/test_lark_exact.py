@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -46,6 +47,7 @@ def is_sentence(grammar: Any, text: bytes) -> bool:
     return bool(matcher.is_accepting())
 
 
+@pytest.mark.filterwarnings("ignore::llmask.GrammarWarning")  # of greedy lexing, which is there to differ
 def test_sentences_are_those_of_larks_complete_parser(
     compiler: llmask.Compiler, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
@@ -53,7 +55,9 @@ def test_sentences_are_those_of_larks_complete_parser(
     for _ in range(scaled(25)):
         text = random_grammar(rng)
         judge = lark.Lark(text, parser="earley", lexer="dynamic_complete")
-        exact, greedy = compiler.lark(text, lexer="exact"), compiler.lark(text)
+        exact, greedy = compiler.lark(text, lexer="exact"), None
+        with suppress(llmask.UnsatisfiableSchema):  # greedy lexing takes every sentence
+            greedy = compiler.lark(text)
         for string in all_strings(LETTERS + b" " * ("%ignore" in text), 4 if "%ignore" in text else 5):
             try:
                 judge.parse(string.decode())
@@ -61,7 +65,7 @@ def test_sentences_are_those_of_larks_complete_parser(
             except lark.exceptions.UnexpectedInput:
                 wanted = False
             assert is_sentence(exact, string) == wanted, f"{string!r}\n{text}"
-            n_greedy += is_sentence(greedy, string) != wanted
+            n_greedy += (greedy is not None and is_sentence(greedy, string)) != wanted
     assert n_greedy > 0
 
 

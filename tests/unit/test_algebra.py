@@ -9,7 +9,7 @@ import pytest
 
 from llmask import Compiler, algebra
 from llmask.compiled import CompiledGrammar
-from llmask.errors import GrammarError, LimitExceeded, TokenRejected
+from llmask.errors import GrammarError, GrammarWarning, LimitExceeded, TokenRejected, UnsatisfiableSchema
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +60,13 @@ def test_a_greedy_lexeme_at_the_seam_takes_what_it_can(compiler: Compiler) -> No
     name = compiler.lark("start: NAME\nNAME: /[a-z]+/")
     words = compiler.choice(["end"])
     check(name.concat(compiler.regex(r"\.[0-9]")), "a.1|end.2", "a|.1")
-    lost = name.concat(words)
+    with pytest.raises(UnsatisfiableSchema, match='takes the beginning of "end"'):
+        name.concat(words)
+    with pytest.warns(GrammarWarning, match="no document begins with 'a'"):
+        lost = compiler.lark("start: NAME | /[0-9]/\nNAME: /[a-z]+/").concat(words)
     assert any("where grammars meet" in warning for warning in lost.warnings)
     assert not accepts(lost, "aend")  # NAME takes all of it, as it would within one grammar
+    assert accepts(lost, "1end")
     exact = compiler.lark("start: NAME\nNAME: /[a-z]+/", lexer="exact").concat(words)
     check(exact, "aend|endend", "end|a")
     assert exact.warnings == []

@@ -52,6 +52,21 @@ def test_a_grammar_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, op
     assert str(caught.value.where).startswith(f"{path}: line 1, column 10")
 
 
+def test_lark_grammars_take_a_lexer_and_warn_on_standard_error(
+    byte_tokenizer: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.lark"
+    path.write_text('start: NAME "in" NAME\nNAME: /[a-z]+/')
+    with pytest.raises(UnsatisfiableSchema, match=r'NAME takes the beginning of "in"(.|\n)*--lexer exact') as caught:
+        compile_grammar(byte_tokenizer, parse("--lark", str(path)))
+    assert str(caught.value.where).startswith(f"{path}: line 1, column 1")
+    assert compile_grammar(byte_tokenizer, parse("--lark", str(path), "--lexer", "exact")).shortest()
+    assert capsys.readouterr().err == ""
+    path.write_text('start: NAME "in" | "1"\nNAME: /[a-z]+/')
+    grammar = compile_grammar(byte_tokenizer, parse("--lark", str(path)))
+    assert capsys.readouterr().err == f"llmask: warning: {grammar.warnings[0]}\n"
+
+
 def test_a_ready_grammar_is_found_by_its_name(byte_tokenizer: Any) -> None:
     matcher = compile_grammar(byte_tokenizer, parse("--grammar", "arithmetic")).matcher()
     matcher.accept_bytes(b"1 + x")
