@@ -10,7 +10,8 @@
     numbers             numbers, ranges, number_machines, number_automata
     values              values, listed_numbers (const, enum)
     objects             object_layout, objects, counted_objects, different_objects, set_objects (any order)
-    arrays              arrays, contained, unique_arrays, unique_counted_arrays, divided_items, equal_items, new_values
+    arrays              arrays, contained, unique_arrays, unique_counted_arrays, matching, divided_items, equal_items,
+                        new_values
     what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
     what is refused     unsupported; types, counts are what several files ask
 

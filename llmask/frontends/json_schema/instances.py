@@ -17,7 +17,7 @@ from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of
 from llmask.frontends.json_schema.keywords import EXCEPT, SOME_KEY, is_number
-from llmask.frontends.json_schema.numbers import exact_decimal
+from llmask.frontends.json_schema.numbers import NumberRange, exact_decimal
 from llmask.frontends.json_schema.object_layout import key_schemas, keys_node
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.ranges import range_of
@@ -115,6 +115,7 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
     key_sets = [{equality_key(other, path) for other in others} for others in listed if others is not None]
     excluded = {equality_key(other, path) for schema, _, shape in parts if shape.has_except for other in schema[EXCEPT]}
     strings = None
+    numbers = None
     found = []
     for value in values:
         kind = type_of(value, path)
@@ -130,8 +131,9 @@ def fulfilling(translation: Translation, values: list[Any], parts: list[Part]) -
                 is_free = strings == free_string(translation.nodes)
             holds = (is_free and value.isascii()) or matches_pattern(translation, strings, value)
         elif kind in ("integer", "number"):
-            wanted = range_of(translation, parts, "number")
-            holds = wanted is None or wanted.holds(value)
+            if numbers is None:
+                numbers = range_of(translation, parts, "number") or NumberRange()
+            holds = numbers.holds(value)
         elif kind == "array":
             holds = _array_fulfils(translation, value, parts)
         else:

@@ -5,9 +5,9 @@ derives none of them: written when a sequence first gets there, by this module, 
 of the `enum` of what was read. JSON equality decides: 1 is 1.0, strings are compared unescaped, objects without order.
 
 An array whose items have few values can run out of them. Where another item is demanded, a value that an item after it
-needs must not be taken: of items that still have to come, those with listed values must find one each (a matching in a
-bipartite graph: P. Hall, "On representatives of subsets", 1935). Where it is not demanded, no comma is offered
-when nothing is left to follow it.
+needs must not be taken: of items that still have to come, those with listed values must find one each (`matching.py`).
+Items after `prefixItems` are all alike, so none of them takes away what the others need. Where another item is not
+demanded, no comma is offered when nothing is left to follow it.
 
 In: the layout of an array. Out: states and edges; later, rules of items. Cost: that of an array; a rule of an item with
 k items before it about 100 us and 1 us for each of those.
@@ -26,6 +26,7 @@ from llmask.frontends.json_schema.different_objects import all_but
 from llmask.frontends.json_schema.divided_items import LITERALS, item_parts
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key, type_of
+from llmask.frontends.json_schema.matching import Matching
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.stricter_items import stricter_rule
@@ -45,8 +46,6 @@ from llmask.grammar.rules import (
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.translation import Translation
-
-MAX_AHEAD = 64  # items that must come and have listed values
 
 
 def emit_unique_array(
@@ -122,8 +121,9 @@ class _UniqueArray:
             # there are no more different items than those of the first positions and those that the others may be
             high = min(n_prefix + len(rest), UNBOUNDED if high is None else high)
         self.high = high
-        # the last items that must come: those with listed values must find one each
-        self.ahead = [index for index in range(min(layout.low, n_prefix + MAX_AHEAD)) if self.finite(index) is not None]
+        scarce = self._scarce_items()
+        self.matching = Matching(scarce)
+        self.scarce_values = {key: value for _, values, _ in scarce for key, value in values.items()}
 
         # all items are divided alike, or none is: a literal is a member of the set or a text in it
         is_alike = n_prefix == 0 and self.finite(0) is None
@@ -138,13 +138,24 @@ class _UniqueArray:
             self._finite[index] = by_key
         return self._finite[index]
 
+    def _scarce_items(self) -> list[tuple[int, dict[Any, Any], int]]:
+        """Items that must come and may find none of their values left: where from, the values, how many.
+
+        What has as many values as items must come finds one whatever the others are.
+        """
+        low, n_prefix = self.layout.low, self.layout.n_prefix
+        items = [(index, self.finite(index), 1) for index in range(min(low, n_prefix))]
+        if low > n_prefix:
+            items.append((n_prefix, self.finite(n_prefix), low - n_prefix))
+        return [(index, values, n) for index, values, n in items if values is not None and len(values) < low]
+
     def write(self, start: StateId, end: StateId) -> None:
         translation, layout, path = self.translation, self.layout, self.path
         rules, lexemes = translation.rules, translation.punctuation
         low, high = layout.low, self.high
         if high is not None and low > high:
             return translation.nothing(f"minItems is {low}, and there are {high} different items at most", path)
-        if not self._can_be_told_apart(0, set()):
+        if not self.matching.is_complete:
             return translation.nothing("the items that must be there do not have enough different values", path)
         body = rules.rule(pointer(path))
         rules.call(start, body, end)
@@ -178,7 +189,7 @@ class _UniqueArray:
 
     def _write_item(self, index: int, start: StateId, end: StateId) -> None:
         """Write an item. Of rules that leave out what later items need, variants are asked for always."""
-        if any(at > index for at in self.ahead):
+        if self._leaves_values(index):
             rule = self._made(0, []) if index == 0 else self._rule_at(index)
             return self.translation.rules.call_new(start, rule, end, kind=CALL_NEW)
         schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
@@ -222,7 +233,7 @@ class _UniqueArray:
             rules.final(last)
             whole = translation.rule_of(wanted) if wanted else translation.any_rule()
             rules.call(rules.start_state(rule), whole, last)
-            translation.variants[rule] = lambda texts: self._made(len(texts), _values_of(texts), schemas)
+            translation.variants[rule] = lambda texts: self._made(index, _values_of(texts), schemas)
             if self.finite(index) is None and "object" in types_of(conjunction_of(translation, wanted).parts):
                 translation.stricter[rule] = lambda texts: stricter_rule(
                     translation, wanted, _values_of(texts), self.path
@@ -234,36 +245,18 @@ class _UniqueArray:
 
     def _made(self, index: int, values: list[Any], schemas: list[SchemaAt] | None = None) -> RuleId:
         """Rule of the item at `index`, or of a part of it, after those of `values`."""
-        translation, path = self.translation, self.path
         if schemas is None:
             schemas = self.layout.schemas_at(min(index, self.layout.n_prefix))
-        used = {equality_key(value, path) for value in values}
-        return _rule_without(translation, schemas, values + self._needed_later(index, used), path)
+        used = {equality_key(value, self.path) for value in values}
+        listed = self.finite(index)
+        asked = self.scarce_values if listed is None else listed
+        needed = self.matching.needed(index, used, asked) if self._leaves_values(index) else set()
+        if listed is not None:
+            refused = [value for key, value in listed.items() if key in used or key in needed]
+        else:
+            refused = values + [value for key, value in asked.items() if key in needed]
+        return _rule_without(self.translation, schemas, refused, self.path)
 
-    def _needed_later(self, index: int, used: set[Any]) -> list[Any]:
-        """Values that the item at `index` must leave to those that have to come after it."""
-        later = [at for at in self.ahead if at > index]
-        candidates: dict[Any, Any] = {}
-        for at in later:
-            candidates |= self.finite(at) or {}
-        return [
-            value
-            for key, value in candidates.items()
-            if key not in used and not self._can_be_told_apart(index + 1, used | {key})
-        ]
-
-    def _can_be_told_apart(self, first: int, used: set[Any]) -> bool:
-        """Whether the items from `first` on that must come and have listed values find one each, none of `used`."""
-        taken_by: dict[Any, int] = {}
-
-        def find(at: int, tried: set[Any]) -> bool:
-            for key in self.finite(at) or {}:
-                if key in used or key in tried:
-                    continue
-                tried.add(key)
-                if key not in taken_by or find(taken_by[key], tried):
-                    taken_by[key] = at
-                    return True
-            return False
-
-        return all(find(at, set()) for at in self.ahead if at >= first)
+    def _leaves_values(self, index: int) -> bool:
+        """Whether the item at `index` may have to leave values to those that come after it."""
+        return index < self.layout.n_prefix and self.matching.has_items_after(index)
