@@ -1,7 +1,8 @@
 """Places with few values: all of them, listed.
 
 Where values must differ from each other, a place that has few of them runs out, so that has to be known beforehand.
-What is not found out is taken to have many: a place with a choice of many alternatives, or values nested deep.
+What is not found out is taken to have many: a place with a choice of many alternatives that list no values, or values
+nested deep.
 
 In: schemas that hold at one place, a greatest number of values. Out: the values, or None.
 Cost: microseconds for types and ranges; about 75 us for each state of a pattern that is looked at, once each.
@@ -21,7 +22,7 @@ from llmask.derivatives.utf8 import utf8_char
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
-from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling, fulfils_all
+from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling, fulfilling_all, listed_by
 from llmask.frontends.json_schema.number_machines import MAX_DIGITS
 from llmask.frontends.json_schema.object_layout import Entry, layout_of
 from llmask.frontends.json_schema.ranges import range_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.numbers import NumberRange
     from llmask.frontends.json_schema.translation import Translation
 
-MAX_ALTERNATIVES = 64
+MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3
 MAX_MULTIPLES = 4  # more of them than values: some may be excluded
 MAX_LEVELS = 200  # bytes of a string
@@ -52,9 +53,7 @@ def finite_values(translation: Translation, schemas: list[SchemaAt], most: int, 
     path = schemas[0][1] if schemas else ()
     distinct = {equality_key(value, path): value for value in found}
     translation.count_work(len(distinct))
-    kept = fulfilling(translation, list(distinct.values()), conjunction.parts)
-    if conjunction.choices:
-        kept = [value for value in kept if fulfils_all(translation, value, conjunction)]
+    kept = fulfilling_all(translation, list(distinct.values()), conjunction)
     return kept if len(kept) <= most else None
 
 
@@ -67,9 +66,19 @@ def _values_of(translation: Translation, conjunction: Conjunction, most: int, de
         return _values_of_parts(translation, conjunction.parts, most, depth)
     found: list[Any] = []
     schemas = conjunction.choices[0].schemas
-    if len(schemas) > MAX_ALTERNATIVES:
+    if len(schemas) > MAX_ALTERNATIVES + MAX_MULTIPLES * most:
         return None
+    others = []
     for member in schemas:
+        listed = listed_by(translation, *member)
+        if listed is None:
+            others.append(member)
+        else:
+            found += listed
+    if len(others) > MAX_ALTERNATIVES:
+        return None
+    found = fulfilling(translation, found, conjunction.parts)
+    for member in others:
         values = _values_of(translation, with_alternative(translation, conjunction, 0, [member]), most, depth)
         if values is None or len(found) > most:
             return None

@@ -10,6 +10,7 @@ In: a value, schemas. Out: yes or no. Cost: linear in the value for each schema 
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -83,13 +84,20 @@ def allowed_values(part: Part) -> list[Any] | None:
     return values
 
 
+def listed_by(translation: Translation, schema: Any, path: Path) -> list[Any] | None:
+    """Values that a schema lists and does not refuse again; None when it lists none, or applies others in place."""
+    if type(schema) is not dict:
+        return None
+    part = schema, path, translation.shape(schema, path)
+    if not part[2].is_plain:
+        return None
+    listed = allowed_values(part)
+    return None if listed is None else fulfilling(translation, listed, [part])
+
+
 def fulfils(translation: Translation, value: Any, schemas: list[SchemaAt]) -> bool:
     """Whether `value` fulfils all of `schemas`."""
-    return fulfils_all(translation, value, conjunction_of(translation, schemas))
-
-
-def fulfils_all(translation: Translation, value: Any, conjunction: Conjunction) -> bool:
-    """Whether `value` fulfils every part and choice."""
+    conjunction = conjunction_of(translation, schemas)
     translation.count_work()
     if conjunction.false_at is not None or not fulfils_parts(translation, value, conjunction.parts):
         return False
@@ -98,6 +106,31 @@ def fulfils_all(translation: Translation, value: Any, conjunction: Conjunction) 
         if n_valid == 0 or (keyword == "oneOf" and n_valid != 1):
             return False
     return True
+
+
+def fulfilling_all(translation: Translation, values: list[Any], conjunction: Conjunction) -> list[Any]:
+    """Those of `values` that fulfil every part and choice; in alternatives that list values they are looked up."""
+    if conjunction.false_at is not None:
+        return []
+    values = fulfilling(translation, values, conjunction.parts)
+    for keyword, path, schemas, _ in conjunction.choices:
+        n_listed: Counter[Any] = Counter()
+        others = []
+        for member in schemas:
+            listed = listed_by(translation, *member)
+            if listed is None:
+                others.append(member)
+            else:
+                n_listed.update({equality_key(value, path) for value in listed})
+        translation.count_work(len(values) + len(schemas))
+        kept = []
+        for value in values:
+            n_valid = n_listed[equality_key(value, path)]
+            n_valid += sum(fulfils(translation, value, [member]) for member in others)
+            if n_valid == 1 or (n_valid and keyword != "oneOf"):
+                kept.append(value)
+        values = kept
+    return values
 
 
 def fulfils_parts(translation: Translation, value: Any, parts: list[Part]) -> bool:

@@ -104,6 +104,15 @@ def test_many_items_without_values_enough_are_known_beforehand(judge: Any, low: 
         judge.grammar({**UNIQUE, "prefixItems": [{"enum": MANY}], "items": {"enum": MANY}, "minItems": low})
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_alternatives_that_list_values_are_counted_however_many(judge: Any, keyword: str) -> None:
+    """More than 64 alternatives were taken to be many values: 66 different ones of 65 were asked for."""
+    schema = {**UNIQUE, "items": {keyword: [{"const": name, "title": name} for name in MANY]}}
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "minItems": 66})
+    judge.agrees({**schema, "minItems": 65}, [MANY, MANY[::-1]], [MANY[1:], [*MANY[1:], "w1"], [*MANY, "w0"]])
+
+
 LISTED = st.fixed_dictionaries({"enum": st.lists(st.sampled_from((0, 1, 2, "a")), min_size=1, max_size=3, unique=True)})
 ITEMS = [[list(items) for items in product((0, 1, 2, "a"), repeat=n)] for n in range(5)]
 
