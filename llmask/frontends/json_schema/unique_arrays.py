@@ -51,8 +51,26 @@ if TYPE_CHECKING:
 def emit_unique_array(
     translation: Translation, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId
 ) -> None:
-    """Edges from `start` to `end` over every array of a layout whose items all differ."""
+    """Edges from `start` to `end` over every array of a layout whose items all differ.
+
+    Raises
+    ------
+    LimitExceeded
+        When more items must come than are remembered.
+    """
     _UniqueArray(translation, layout, path).write(start, end)
+
+
+def check_number(translation: Translation, layout: ArrayLayout, path: Path) -> None:
+    """Refuse an array that no sequence could end, as more items must differ than are remembered."""
+    most = translation.options.limits.max_unique_values
+    if layout.low > most:
+        raise LimitExceeded(
+            f"an array needs {layout.low} items that differ, and at most {most} are remembered"
+            " (limits.max_unique_values)",
+            pointer(path),
+            "Use a smaller minItems or raise the limit.",
+        )
 
 
 def without_values(translation: Translation, schemas: list[SchemaAt], texts: list[bytes], path: Path) -> RuleId:
@@ -157,6 +175,7 @@ class _UniqueArray:
             return translation.nothing(f"minItems is {low}, and there are {high} different items at most", path)
         if not self.matching.is_complete:
             return translation.nothing("the items that must be there do not have enough different values", path)
+        check_number(translation, layout, path)
         body = rules.rule(pointer(path))
         rules.call(start, body, end)
         start, last = rules.start_state(body), rules.state(body)

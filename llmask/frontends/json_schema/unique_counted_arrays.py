@@ -23,7 +23,7 @@ from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key, fulfils
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.json_schema.synthetic import negated
-from llmask.frontends.json_schema.unique_arrays import without_values
+from llmask.frontends.json_schema.unique_arrays import check_number, without_values
 from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def emit_unique_counted_array(
     """
     if layout.high is not None and layout.low > layout.high:
         return translation.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
+    check_number(translation, layout, path)
     body = translation.rules.rule(pointer(path))
     translation.rules.call(start, body, end)
     last = translation.rules.state(body)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from llmask.errors import UnsatisfiableSchema
+from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.matching import Matching
 from llmask.frontends.json_schema.translation import Translation
+from llmask.limits import Limits
 from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
 
 UNIQUE = {"type": "array", "uniqueItems": True}
@@ -102,6 +103,21 @@ def test_many_items_without_values_enough_are_known_beforehand(judge: Any, low: 
     """The same of the whole array: no document was left, and it compiled."""
     with pytest.raises(UnsatisfiableSchema):
         judge.grammar({**UNIQUE, "prefixItems": [{"enum": MANY}], "items": {"enum": MANY}, "minItems": low})
+
+
+@pytest.mark.parametrize("beside", [{}, {"contains": {"type": "string"}}], ids=["alone", "contains"])
+def test_more_items_than_are_remembered_are_refused(judge: Any, beside: Any) -> None:
+    """It compiled, and every document met the limit before it could end."""
+    schema = {**UNIQUE, **beside, "minItems": 5}
+    limits = Limits(max_unique_values=4)
+    with pytest.raises(LimitExceeded) as caught:
+        judge.translate(schema, limits=limits)
+    assert str(caught.value) == (
+        "an array needs 5 items that differ, and at most 4 are remembered (limits.max_unique_values)\n  at #\n"
+        "  Use a smaller minItems or raise the limit."
+    )
+    judge.translate({**schema, "minItems": 4}, limits=limits)
+    judge.translate({"anyOf": [{**schema, "maxItems": 4}, {"type": "null"}]}, limits=limits)  # nothing is that array
 
 
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
