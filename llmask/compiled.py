@@ -9,7 +9,7 @@ In: `Rules` of a frontend. Out: `matcher()`. Cost: about 20 us and 0.1 us an edg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .algebra import GrammarValue
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .forks import cached_property
+from .frontends.json_schema.inputs import digest_of
 from .frontends.regex.groups import Groups
 from .grammar.expressions import Grammar, Inclusion
 from .grammar.lowering import Lowered
@@ -216,6 +217,7 @@ class CompiledGrammar(GrammarValue):
     n_finished : sequences so far that met a limit and took the shortest known way to the end.
     lowered : of grammars that were given as text, what was made of it.
     groups : of patterns with named groups, who finds what they match in a text.
+    documents : what was taken from a registry for a JSON schema, with the digest of each then.
 
     Raises
     ------
@@ -234,6 +236,7 @@ class CompiledGrammar(GrammarValue):
         lowered: Lowered | None = None,
         grammar: Callable[[], Grammar] | None = None,
         groups: Callable[[bytes], Groups] | None = None,
+        documents: Sequence[tuple[Any, Hashable]] = (),
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -258,10 +261,15 @@ class CompiledGrammar(GrammarValue):
         self.rules = rules
         self.lowered = lowered
         self.groups = groups
+        self.documents = documents
         self._make_grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
         self.generation = Generation(store, self._source)
+
+    def is_current(self) -> bool:
+        """Whether the documents of a registry that it was made from still say the same."""
+        return all(digest_of(contents) == digest for contents, digest in self.documents)
 
     def generation_after(self, old: Generation) -> Generation:
         """The tables for sequences that leave `old`; made when there are none yet."""
@@ -285,9 +293,13 @@ class CompiledGrammar(GrammarValue):
         """What the author of the grammar should know, such as formats taken as annotations."""
         return self.own_warnings + self.dead_ends
 
-    @cached_property
+    @property
     def ledger(self) -> list[Any]:
         """For JSON schemas: (JSON pointer, keyword, what became of it) for every keyword."""
+        return list(self._ledger)
+
+    @cached_property
+    def _ledger(self) -> list[Any]:
         return self._make_ledger()
 
     @property

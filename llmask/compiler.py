@@ -128,7 +128,7 @@ class Compiler(TagCompiler, ReadyGrammars):
 
         Parameters
         ----------
-        schema : the schema as a dict or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
+        schema : the schema as a mapping or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
             installed, a type: a model, dataclass, TypedDict, NamedTuple, Enum, Literal, Union or any other annotation.
             A function stands for an object of its parameters.
         whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
@@ -200,6 +200,7 @@ class Compiler(TagCompiler, ReadyGrammars):
             return CompiledGrammar(
                 *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
                 grammar=lambda: schema_grammar(made.rules, schema),
+                documents=made.documents,
             )
         except UnsatisfiableSchema as error:
             if error.where is not None:
@@ -385,7 +386,7 @@ class Compiler(TagCompiler, ReadyGrammars):
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         with self._lock:
             found = self._cache.get(key)
-            if found is not None:
+            if found is not None and found.is_current():
                 self._cache.move_to_end(key)
                 return found
         grammar = self._metered(compile_now)

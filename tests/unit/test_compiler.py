@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import gc
 import inspect
 import json
+import types
 import weakref
 from typing import Any
 
@@ -207,3 +209,110 @@ def test_a_new_store_lets_the_old_one_die(tiny_tokenizer: Any) -> None:
     del grammar
     gc.collect()
     assert first() is None, "the cache or a cycle keeps the old store alive"
+
+
+def test_a_schema_that_its_owner_changes_later_changes_no_mask(tiny_tokenizer: Any) -> None:
+    # the dict was kept: rules for values that may not repeat were written from what had become of it, for everybody
+    # to whom the cache gave the grammar
+    compiler = llmask.Compiler(tiny_tokenizer)
+    schema: dict[str, Any] = {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b", "c"]}}
+    fresh = json.loads(json.dumps(schema))
+    grammar = compiler.json_schema(schema)
+    schema["items"]["enum"].append("evil")
+    schema["items"]["title"] = "x"
+    assert compiler.json_schema(fresh) is grammar
+    assert is_document(grammar, '["a", "c"]')
+    assert not is_document(grammar, '["a", "evil"]')
+    assert "evil" not in str(grammar)
+    assert [keyword for _, keyword, _ in grammar.ledger] == ["type", "uniqueItems", "items", "enum"]
+    assert is_document(compiler.json_schema(schema), '["a", "evil"]')
+
+
+def test_a_model_that_changes_what_it_gave_changes_no_mask(compiler: Any) -> None:
+    pydantic = pytest.importorskip("pydantic", minversion="2")
+    given = {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}}
+
+    class Model(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+        @classmethod
+        def model_json_schema(cls, **options: Any) -> Any:
+            return given
+
+    grammar = compiler.json_schema(Model)
+    given["items"]["enum"].append("evil")  # type: ignore[index]
+    assert not is_document(grammar, '["a", "evil"]')
+
+
+def test_formats_that_their_owner_changes_later_change_nothing(compiler: Any) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": {"type": "string", "format": "x", "maxLength": 1}}
+    formats = {"x": "^[ab]$"}
+    asserted = compiler.json_schema(schema, formats=formats)
+    listed = compiler.json_schema(schema, formats=formats, format="annotate")
+    ledger = json.dumps(listed.ledger)
+    fresh = compiler.json_schema({**schema, "title": "another"}, formats=formats, format="annotate")
+    formats["x"] = "^[abc]$"
+    formats["y"] = formats.pop("x")
+    assert not is_document(asserted, '["a", "c"]')
+    assert is_document(asserted, '["a", "b"]')
+    assert json.dumps(fresh.ledger[:1] + fresh.ledger[2:]).count("not asserted") == ledger.count("not asserted")
+
+
+def test_documents_of_a_registry_that_change_change_no_grammar_and_are_no_hit(compiler: Any) -> None:
+    referencing = pytest.importorskip("referencing")
+    contents: dict[str, Any] = {"enum": ["a", "b", "c"]}
+    registry = referencing.Registry().with_resource("urn:x", referencing.Resource.opaque(contents))
+    schema = {"type": "array", "uniqueItems": True, "items": {"$ref": "urn:x"}}
+    grammar = compiler.json_schema(schema, registry=registry)
+    assert compiler.json_schema(schema, registry=registry) is grammar
+    contents["enum"].append("evil")
+    assert not is_document(grammar, '["a", "evil"]')
+    again = compiler.json_schema(schema, registry=registry)
+    assert again is not grammar
+    assert is_document(again, '["a", "evil"]')
+    contents["enum"].pop()
+    assert not is_document(compiler.json_schema(schema, registry=registry), '["a", "evil"]')
+
+
+def test_other_arguments_that_their_owner_changes_later_change_nothing(byte_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(byte_tokenizer, slices=(slices := ["[a-c]+"]))  # type: ignore[arg-type]
+    slices[0] = "nonsense"
+    schema: dict[str, Any] = {"enum": ["a"]}
+    call: dict[str, Any] = {"begin": "<", "content": {"type": "json_schema", "json_schema": schema}, "end": ">"}
+    tag: dict[str, Any] = {"format": {"type": "or", "elements": ({"type": "tag", **call},)}}
+    functions = [{"name": "f", "parameters": {"type": "object", "properties": {"p": schema}, "required": ["p"]}}]
+    grammars: dict[str, Any] = {"args": schema, "text": 'start: "b"'}
+    choices = ["a", "b"]
+    made = [
+        (compiler.structural_tag(tag), b'<"a">', b'<"evil">'),
+        (compiler.tools(functions, tool_choice="required"), b'{"name": "f", "parameters": {"p": "a"}}', b""),
+        (compiler.lark("start: @args @text", grammars=grammars), b'"a"b', b'"evil"b'),
+        (compiler.choice(choices), b"a", b"evil"),
+    ]
+    before = [str(grammar) for grammar, _, _ in made]
+    schema["enum"][0] = "evil"
+    grammars["text"] = 'start: "c"'
+    choices.append("evil")
+    for grammar, text, evil in made:
+        assert is_document(grammar, text.decode()), text
+        assert not is_document(grammar, evil.decode()), evil
+    assert [str(grammar) for grammar, _, _ in made] == before
+    assert compiler.structural_tag(tag) is not made[0][0]
+
+
+def test_what_a_grammar_says_of_itself_is_the_callers_to_change(compiler: Any) -> None:
+    grammar = compiler.json_schema({"format": "unknown"})
+    warnings, ledger = grammar.warnings, grammar.ledger
+    grammar.warnings.clear()
+    grammar.ledger.clear()
+    assert (grammar.warnings, grammar.ledger) == (warnings, ledger)
+    assert len(warnings) == len(ledger) == 1
+
+
+def test_mappings_and_subclasses_of_str_are_schemas(compiler: Any) -> None:
+    class Text(str):
+        pass
+
+    plain = compiler.json_schema({"type": "object", "properties": {"a": {"const": "x"}}, "required": ["a"]})
+    constant = types.MappingProxyType({Text("const"): Text("x")})
+    given = collections.OrderedDict(type=Text("object"), properties={Text("a"): constant}, required=[Text("a")])
+    assert compiler.json_schema(given) is plain
+    assert compiler.json_schema(Text(json.dumps({"type": Text("null")}))) is compiler.json_schema({"type": "null"})

@@ -173,3 +173,13 @@ def test_methods_of_byte_pair_encoding(default_tokenizer):
         default_tokenizer.encode(text, method="fast")
     with pytest.raises(VocabularyError, match="a probability and a number of 64 bits"):
         default_tokenizer.encode(text, method="dropout", dropout=1.5)
+
+
+def test_lists_and_arrays_that_their_owner_changes_later_change_no_tokenizer():
+    tokens, eos, special = [b"a", b"b", b"</s>", b"<pad>"], np.array([2]), np.array([3], np.int32)
+    tokenizer = Tokenizer.from_bytes(tokens, eos=eos, special=special)
+    tokens[0], eos[0], special[0] = b"evil", 0, 1
+    tokenizer.eos_ids.append(1)
+    tokenizer.special_ids.clear()
+    assert (tokenizer.eos_ids, tokenizer.special_ids) == ([2], [2, 3])
+    assert [tokenizer.token_bytes(token) for token in range(4)] == [b"a", b"b", b"", b""]

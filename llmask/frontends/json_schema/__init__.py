@@ -1,6 +1,6 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
-    what comes in       inputs, options; keywords (every keyword and its draft), pointers (places, for messages)
+    what comes in       inputs, owned, options; keywords (every keyword and its draft), pointers (places, for messages)
     references          references, documents, uris, vocabularies, dynamic_scopes
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
                         evaluated (unevaluated*), synthetic (schemas that are written here)
@@ -95,6 +95,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         list(warnings.values()),
         lambda: ledger_of(schema, draft, formats, warnings, references, options),
         translation.make_variant if rules.needs_variants else None,
+        references.taken,
     )
 
 

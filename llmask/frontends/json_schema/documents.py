@@ -12,9 +12,11 @@ key.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
+from llmask.frontends.json_schema.inputs import digest_of
 from llmask.frontends.json_schema.keywords import (
     ANY_DRAFT,
     DRAFT_4,
@@ -24,6 +26,7 @@ from llmask.frontends.json_schema.keywords import (
     DRAFT_2020,
     draft_of,
 )
+from llmask.frontends.json_schema.owned import Copies, owned
 from llmask.frontends.json_schema.pointers import ROOT, Path, keys_of, pointer
 from llmask.frontends.json_schema.uris import join
 from llmask.frontends.json_schema.vocabularies import (
@@ -87,6 +90,7 @@ class Documents:
     has_dynamic : some resource has dynamic anchors, or the same Python object stands in two resources, so that what
         a schema means depends on the way to it.
     has_drafts : some resource is of another draft than the schema as given.
+    taken : what was taken from the caller's registry: contents, and their digest when they were copied.
     """
 
     def __init__(self, root: Any, registry: Any = None) -> None:
@@ -96,6 +100,8 @@ class Documents:
         self.of_root: dict[int, Resource] = {}
         self._n_characters = 0
         self._copied: list[Any] = []  # documents that must live on, as they are known by identity
+        self._copies: Copies = {id(root): (root, root)}  # of what the registry's owner may change; the root is one
+        self.taken: list[tuple[Any, Hashable]] = []
         self.has_dynamic = False
         self.has_drafts = False
         self.draft, keywords = self._dialect(root, ANY_DRAFT)
@@ -120,9 +126,9 @@ class Documents:
         found = self._retrieved(uri)
         if found is None:
             return None
-        resource = self.of_root.get(id(found.contents))
+        own = contents = owned(found.contents, self._copies)
+        resource = self.of_root.get(id(own))
         if resource is None:
-            contents = found.contents
             draft, keywords = self._dialect(contents, _registered_draft(found) or self.draft)
             if keywords:
                 contents = self._without(contents, keywords)
@@ -132,7 +138,7 @@ class Documents:
             if named is not None and not uri.endswith("/" + named.lstrip("./")):
                 base = named
             resource = self._add(contents, base, draft, uri)
-            self.of_root[id(found.contents)] = resource
+            self.of_root[id(own)] = resource
         self.of_uri[uri] = resource
         return resource
 
@@ -264,6 +270,7 @@ class Documents:
                 raise GrammarError(f"the registry fails at {uri}: {error!r}") from error
             else:
                 self.registry = retrieved.registry
+                self.taken.append((retrieved.value.contents, digest_of(retrieved.value.contents)))
                 return retrieved.value
         if "://json-schema.org/" not in uri:
             return None

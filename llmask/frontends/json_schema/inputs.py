@@ -16,11 +16,13 @@ from __future__ import annotations
 import inspect
 import json
 import marshal
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from decimal import Decimal, InvalidOperation
+from hashlib import blake2b
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
+from llmask.frontends.json_schema.owned import owned
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
 
 EXTRA = "pip install 'llmask[pydantic]', or give the schema as a dict or JSON text"
@@ -38,12 +40,12 @@ class _Fault:
 
 
 def schema_of(source: Any, max_characters: int) -> Any:
-    """The schema that a caller means.
+    """The schema that a caller means, as a copy of our own (`owned.py`).
 
     Parameters
     ----------
-    source : dict, bool, JSON text (`str`, `bytes`), a type or annotation that pydantic knows, or a function, whose
-        parameters are then the properties.
+    source : dict or another mapping, bool, JSON text (`str`, `bytes`), a type or annotation that pydantic knows, or a
+        function, whose parameters are then the properties.
     max_characters : of JSON text.
 
     Raises
@@ -55,13 +57,15 @@ def schema_of(source: Any, max_characters: int) -> Any:
     LlmaskError
         When pydantic is needed and not installed.
     """
-    if isinstance(source, (dict, bool)):
+    if isinstance(source, bool):
         return source
+    if isinstance(source, Mapping):
+        return owned(source)
     if isinstance(source, (str, bytes, bytearray)):
         return _parsed(source, max_characters)
     if source is None or isinstance(source, (list, tuple, int, float, Decimal)):
         return source  # values, and no annotations: compiling says what is wrong
-    return _described(source)
+    return owned(_described(source))  # a model may write its schema by a method that gives the same dict every time
 
 
 # --- text
@@ -198,6 +202,12 @@ def key_of(schema: Any) -> Hashable:
         return marshal.dumps(_without_decimals(schema, decimals), KEY_VERSION), *decimals
     except (ValueError, RecursionError):
         return object()
+
+
+def digest_of(schema: Any) -> Hashable:
+    """The same in few bytes, to find out later whether a document has changed."""
+    key = key_of(schema)
+    return blake2b(key, digest_size=16).digest() if isinstance(key, bytes) else key
 
 
 def is_like_text(schema: Any) -> bool:

@@ -5,7 +5,7 @@ In: settings, checked once. Out: `SchemaOptions`; `SchemaGrammar`, the rules wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,7 @@ class SchemaOptions:
             raise GrammarError(
                 "formats are a dict from names to patterns, both str", help='for example {"zip": "[0-9]{5}"}'
             )
+        object.__setattr__(self, "formats", dict(self.formats))  # the caller's may change
         if type(self.escapes) is not str or self.escapes not in NAMED_ESCAPES:
             object.__setattr__(self, "escapes", _checked_letters(self.escapes))
 
@@ -192,12 +193,14 @@ class SchemaGrammar:
     rules : what the parser reads.
     warnings : what is not enforced although the schema says it, one sentence each with its JSON pointer.
     make_variant : writes rules without some values when a sequence needs them; None where none does.
+    documents : what was taken from the caller's registry, with the digest of each then.
     """
 
     rules: Rules
     warnings: list[str]
     make_ledger: Callable[[], list[LedgerEntry]]
     make_variant: MakeVariant | None = None
+    documents: Sequence[tuple[Any, Hashable]] = ()
 
     @cached_property
     def ledger(self) -> list[LedgerEntry]:

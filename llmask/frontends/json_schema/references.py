@@ -16,6 +16,7 @@ Cost: O(depth) a reference, half a microsecond in the common case; one walk over
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -63,6 +64,11 @@ class References:
             if self.draft == ANY_DRAFT and type(root) is dict and "$schema" in root:
                 documents = self._read()  # its `$schema` may name a meta-schema of the caller
                 self.draft, self.root = documents.draft, documents.root.contents
+
+    @property
+    def taken(self) -> list[tuple[Any, Hashable]]:
+        """Documents taken from the caller's registry, each with the digest of its contents then."""
+        return [] if self._documents is None else self._documents.taken
 
     # --- places
 

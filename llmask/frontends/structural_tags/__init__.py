@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.inputs import schema_of
+from llmask.frontends.json_schema.owned import owned
 from llmask.frontends.json_schema.pointers import ROOT
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
 from llmask.frontends.structural_tags.places import Place
@@ -35,7 +36,7 @@ EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
 
 
 def document_of(source: Any, limits: Limits) -> Any:
-    """The document that a caller means: a dict, JSON text, or a value of XGrammar's models.
+    """The document that a caller means, as a copy of our own: a dict, JSON text, or a value of XGrammar's models.
 
     Raises
     ------
@@ -43,9 +44,9 @@ def document_of(source: Any, limits: Limits) -> Any:
     LimitExceeded : it is too long or nests too deep.
     """
     if hasattr(source, "model_dump"):
-        return source.model_dump()
+        return owned(source.model_dump())
     if not isinstance(source, (str, bytes, bytearray)):
-        return source
+        return owned(source)
     try:
         return schema_of(source, limits.max_schema_bytes)
     except LlmaskError as error:

@@ -10,6 +10,7 @@ In: lists and dicts. Out: `Tool`s, and a choice. Cost: none.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.pointers import pointer
@@ -61,7 +62,7 @@ def _read_tool(place: Place) -> Tool:
             f"{name!r} is no name of a function", "use up to 128 letters, digits, dots, dashes and underscores"
         )
     parameters = place.value["parameters"] if place.has("parameters") else {"type": "object"}
-    if not isinstance(parameters, (dict, bool)):
+    if not isinstance(parameters, (Mapping, bool)):
         place.below("parameters").refuse("parameters are a JSON schema", 'write {"type": "object", ...}')
     return Tool(name, parameters, pointer(place.path, "parameters"))
 

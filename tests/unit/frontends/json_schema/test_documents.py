@@ -122,7 +122,8 @@ def test_a_registry_gives_documents_and_what_lies_in_them() -> None:
     assert documents.find("http://example.com/real.json") is found
     inner = documents.find("http://example.com/deep/a.json")
     assert inner is not None
-    assert inner.contents is contents["$defs"]["a"]
+    assert inner.contents is found.contents["$defs"]["a"]
+    assert inner.contents is not contents["$defs"]["a"]  # its owner may change it
     assert inner.document == "http://example.com/as/retrieved.json"
 
 
@@ -136,7 +137,7 @@ def test_an_inner_document_that_is_found_first_keeps_its_uri() -> None:
     outer = documents.find("http://example.com/other")
     assert outer is not None
     assert outer.has_inner
-    assert documents.of_root[id(contents["$defs"]["a"])] is inner
+    assert documents.of_root[id(outer.contents["$defs"]["a"])] is inner
 
 
 def test_the_same_document_is_one_resource() -> None:

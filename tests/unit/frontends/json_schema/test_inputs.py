@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.inputs import key_of, schema_of
+from llmask.frontends.json_schema.inputs import digest_of, key_of, schema_of
 
 pydantic = pytest.importorskip("pydantic", minversion="2")
 typing_extensions = pytest.importorskip("typing_extensions")
@@ -262,6 +262,14 @@ def test_text_that_is_not_json_says_where(text: Any, message: str, where: str) -
 def test_text_has_limits(text: str) -> None:
     with pytest.raises(LimitExceeded):
         schema_of(text, 10 if len(text) < 100 else MANY)
+
+
+def test_digests_differ_as_keys_do() -> None:
+    digests = [digest_of(schema) for schema in DIFFERENT]
+    assert len(set(digests)) == len(digests)
+    assert digest_of({"a": "x" * 10_000}) == digest_of({"a": "x" * 10_000})
+    assert len(digest_of({"a": "x" * 10_000})) == 16  # type: ignore[arg-type]
+    assert digest_of({"a": object()}) != digest_of({"a": object()})
 
 
 def test_values_are_left_to_the_compiler() -> None:
