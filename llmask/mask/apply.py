@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from llmask.errors import LlmaskError
+from llmask.errors import LimitExceeded, LlmaskError
 
 if TYPE_CHECKING:
     import torch
@@ -45,6 +45,8 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     ------
     LlmaskError
         when a size is not a positive integer (`batch` may be 0).
+    LimitExceeded
+        when the machine has no memory for so many words.
 
     Examples
     --------
@@ -54,7 +56,15 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     for name, value, least in (("batch", batch, 0), ("vocab_size", vocab_size, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
             raise LlmaskError(f"{name} must be an integer of at least {least}, not {value!r}")
-    return np.full((int(batch), -(-int(vocab_size) // BITS_PER_WORD)), -1, np.int32)
+    shape = int(batch), -(-int(vocab_size) // BITS_PER_WORD)
+    try:
+        return np.full(shape, -1, np.int32)
+    except (MemoryError, ValueError):  # more than there is, or more than an array can have
+        raise LimitExceeded(
+            f"a bitmask of {shape[0]} rows of {shape[1]} words needs {4 * shape[0] * shape[1]} bytes, and there is no "
+            "memory for them",
+            help="give one row for each sequence of a batch, and the size of the vocabulary",
+        ) from None
 
 
 def apply_bitmask(logits: npt.NDArray[Any] | torch.Tensor, mask: npt.NDArray[np.int32] | torch.Tensor) -> None:

@@ -87,9 +87,7 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
         found = dict(pairs)
         if len(found) == len(pairs):
             return found
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        return fault(f'the key "{twice}" stands twice in one object', "keep one of them")
+        return fault(f'the key "{_repeated(pairs)}" stands twice in one object', "keep one of them")
 
     def number(spelled: str) -> Any:
         value = float(spelled)
@@ -122,6 +120,16 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
         first, path = _first_fault(schema)
         raise GrammarError(f"the schema is not JSON: {first.reason}", pointer(path), first.help)
     return schema
+
+
+def _repeated(pairs: list[tuple[str, Any]]) -> str:
+    """The first name that stands before already, in an object that has one."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("every name stands once")
 
 
 def _first_fault(schema: Any) -> tuple[_Fault, Path]:

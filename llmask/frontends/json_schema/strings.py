@@ -76,11 +76,7 @@ def spelled_string(text: str, path: Path) -> bytes:
         When it is longer than `MAX_LITERAL`.
     """
     if len(text) > MAX_LITERAL:
-        raise LimitExceeded(
-            f"a key or a string of const or enum has {len(text)} characters, more than {MAX_LITERAL}",
-            pointer(path),
-            "Describe it by a pattern.",
-        )
+        raise _too_long(text, pointer(path))
     spelled = encode_basestring(text)
     if "\x7f" in spelled:
         spelled = spelled.replace("\x7f", "\\u007f")
@@ -88,6 +84,14 @@ def spelled_string(text: str, path: Path) -> bytes:
         return spelled.encode()
     except UnicodeEncodeError:
         raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
+
+
+def _too_long(text: str, where: str | None = None) -> LimitExceeded:
+    return LimitExceeded(
+        f"a key or a string of const or enum has {len(text)} characters, more than {MAX_LITERAL}",
+        where,
+        "Describe it by a pattern.",
+    )
 
 
 def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
@@ -101,8 +105,15 @@ def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
 
 
 def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
-    """Node of every spelling of each of `texts`, with its quotes."""
+    """Node of every spelling of each of `texts`, with its quotes.
+
+    Raises
+    ------
+    LimitExceeded
+        When one is longer than `MAX_LITERAL`.
+    """
     distinct = dict.fromkeys(texts)
+    _check_texts(distinct)
     if len(distinct) <= FEW:
         return nodes.union([any_spelling(nodes, text) for text in distinct])
     body = words_node(
@@ -114,8 +125,16 @@ def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
     return _quoted(nodes, body)
 
 
+def _check_texts(texts: Iterable[str]) -> None:
+    """Refuse a long text before each of its letters becomes a node, which took 21 s for one of ten million."""
+    for text in texts:
+        if len(text) > MAX_LITERAL:
+            raise _too_long(text)
+
+
 def any_spelling(nodes: RegexNodes, text: str) -> int:
-    """Node of every spelling of `text`, with its quotes."""
+    """Node of every spelling of `text`, with its quotes; errors as `spellings_of` has them."""
+    _check_texts([text])
     key = (__name__, "any", text)
     found = nodes.memo.get(key)
     if found is None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask.errors import LlmaskError
+from llmask.errors import LimitExceeded, LlmaskError
 from llmask.mask.apply import allocate_bitmask, apply_bitmask
 
 
@@ -86,6 +86,17 @@ def test_bad_sizes_are_refused(arguments: tuple[Any, Any], message: str) -> None
     with pytest.raises(LlmaskError) as caught:
         allocate_bitmask(*arguments)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("batch", "vocab_size"), [(2**40, 128_256), (2**70, 1), (1, 2**70), (2**62, 2**62)])
+def test_a_bitmask_for_which_there_is_no_memory_is_refused(batch: int, vocab_size: int) -> None:
+    with pytest.raises(LimitExceeded) as caught:
+        allocate_bitmask(batch, vocab_size)
+    n_words = -(-vocab_size // 32)
+    assert str(caught.value) == (
+        f"a bitmask of {batch} rows of {n_words} words needs {4 * batch * n_words} bytes, and there is no memory for "
+        "them\n  give one row for each sequence of a batch, and the size of the vocabulary"
+    )
 
 
 MAKE_ONE = "\n  make one with llmask.allocate_bitmask(batch, vocab_size)"

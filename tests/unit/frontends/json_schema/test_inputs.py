@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.inputs import digest_of, key_of, schema_of
+from llmask.frontends.json_schema.inputs import _repeated, digest_of, key_of, schema_of
 
 pydantic = pytest.importorskip("pydantic", minversion="2")
 typing_extensions = pytest.importorskip("typing_extensions")
@@ -262,6 +262,33 @@ def test_text_that_is_not_json_says_where(text: Any, message: str, where: str) -
 def test_text_has_limits(text: str) -> None:
     with pytest.raises(LimitExceeded):
         schema_of(text, 10 if len(text) < 100 else MANY)
+
+
+def test_a_repeated_key_is_found_by_as_many_comparisons_as_there_are_keys() -> None:
+    # every name was looked for among those before it: 9 s for one twice at the end of an object of 429 KB
+    n_compared = 0
+
+    class Name(str):
+        def __eq__(self, other: object) -> bool:
+            nonlocal n_compared
+            n_compared += 1
+            return str.__eq__(self, other)
+
+        __hash__ = str.__hash__
+
+    names = [Name(f"name {at}") for at in range(2000)]
+    assert _repeated([(name, None) for name in [*names, Name("name 1999")]]) == "name 1999"
+    assert n_compared <= 2 * len(names)
+
+
+def test_the_key_that_stands_twice_is_named_at_the_end_of_a_large_object() -> None:
+    members = ", ".join(f'"{at}": 1' for at in range(30_000))
+    with pytest.raises(GrammarError) as caught:
+        schema_of(f'{{"properties": {{{members}, "29999": 2}}}}', MANY)
+    assert (caught.value.message, caught.value.where) == (
+        'the schema is not JSON: the key "29999" stands twice in one object',
+        "#/properties",
+    )
 
 
 def test_digests_differ_as_keys_do() -> None:

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from llmask.errors import GrammarError
-from llmask.frontends.json_schema.strings import any_spelling, free_string, literal_string, other_strings
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.strings import (
+    MAX_LITERAL,
+    any_spelling,
+    free_string,
+    literal_string,
+    other_strings,
+)
 
 TEXTS = ["", "a", "né", 'q"\\', "\x7f", "\n", "😀", "names"]
 
@@ -47,6 +53,30 @@ def test_raw_controls_and_lone_surrogates_are_no_strings(judge: Any) -> None:
 def test_a_lone_surrogate_in_a_name_is_refused(judge: Any) -> None:
     with pytest.raises(GrammarError, match="lone surrogate"):
         judge.translate({"properties": {"a\ud800": {}}})
+
+
+LONG = "k" * (MAX_LITERAL + 1)
+WITH_LONG: list[Any] = [
+    {"type": "object", "properties": {LONG: {}}},
+    {"type": "object", "required": [LONG]},
+    {"type": "object", "dependentRequired": {LONG: ["a"]}},
+    {"type": "object", "propertyNames": {"not": {"const": LONG}}},
+    {"not": {"const": LONG}},
+    {"type": "string", "not": {"enum": ["a", LONG]}},
+    {"const": {LONG: 1}},
+]
+
+
+@pytest.mark.parametrize("schema", WITH_LONG)
+def test_a_long_key_is_refused_before_its_letters_are_nodes(judge: Any, schema: Any) -> None:
+    # two million nodes were made of a key of 4 MB before the limit of the store was met; 10 MB took 21 s
+    before = judge.nodes.n_nodes
+    with pytest.raises(LimitExceeded) as caught:
+        judge.translate(schema)
+    assert caught.value.message == (
+        f"a key or a string of const or enum has {len(LONG)} characters, more than {MAX_LITERAL}"
+    )
+    assert judge.nodes.n_nodes - before < 1000
 
 
 def test_named_formats_of_the_caller_go_first(judge: Any) -> None:
