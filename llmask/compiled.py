@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .algebra import GrammarValue
+from .copying import Shared
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from .forks import cached_property
 from .frontends.json_schema.inputs import digest_of
@@ -205,7 +206,7 @@ class Generation:
         self.room = max(self._least_room, self._factor * self._brought)
 
 
-class CompiledGrammar(GrammarValue):
+class CompiledGrammar(GrammarValue, Shared):
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
     Attributes
@@ -225,6 +226,8 @@ class CompiledGrammar(GrammarValue):
     UnsatisfiableSchema : no document fulfils the rules.
     LimitExceeded : the rules are too large for the limits.
     """
+
+    instead = "pickle the schema, pattern or text that it was compiled from, with its options, and compile it there"
 
     def __init__(
         self,

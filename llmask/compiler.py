@@ -18,6 +18,7 @@ from . import forks
 from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
+from .copying import Shared
 from .dead_ends import look_for_dead_ends, warn_of_dead_ends
 from .derivatives.word_lists import literals_node
 from .errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
@@ -42,7 +43,7 @@ CACHE_BYTES = 256 * 2**20
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler(TagCompiler, ReadyGrammars):
+class Compiler(TagCompiler, ReadyGrammars, Shared):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters
@@ -62,6 +63,8 @@ class Compiler(TagCompiler, ReadyGrammars):
     LimitExceeded : the limits are too low for what all grammars share.
     VocabularyError : canonical masks are not built for this vocabulary.
     """
+
+    instead = "pickle its tokenizer, and make a Compiler of that there"
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from .arguments import as_bitmask, as_integer, each_of, no_such_row
 from .budgets import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
+from .copying import Forking
 from .errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
 from .history import BYTES_TOKEN, History
@@ -40,7 +41,7 @@ _NO_DATA = np.zeros(0, np.int32)
 NO_FIELDS = (0,) * (CELL_FIELDS - 3)
 
 
-class Matcher:
+class Matcher(Forking):
     """State of one sequence; used by one thread at a time.
 
     Parameters
@@ -333,8 +334,7 @@ class Matcher:
         ------
         LlmaskError : fewer than `n` tokens were accepted, or `n` is negative; the state is unchanged.
         """
-        if type(n) is not int:
-            n = as_integer(n, "the number of tokens to roll back")
+        n = n if type(n) is int else as_integer(n, "the number of tokens to roll back")
         if not 0 <= n <= len(self._history):
             raise LlmaskError(
                 f"cannot roll back {n} tokens: {len(self._history)} were accepted",

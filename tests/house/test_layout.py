@@ -26,7 +26,7 @@ JSON_SCHEMA = [
 ]
 # From top to bottom: a module may import what stands above it and what lies beside it.
 IMPORT_ORDER = (
-    ("llmask.errors", "llmask.limits", "llmask.work", "llmask.arguments", "llmask.forks"),
+    ("llmask.errors", "llmask.limits", "llmask.work", "llmask.arguments", "llmask.forks", "llmask.copying"),
     ("llmask.kernels",),
     ("llmask.vocabulary",),
     ("llmask.trie",),
