@@ -9,12 +9,16 @@ In: ranges of code points. Out: immutable sets. Cost: O(ranges log ranges) for a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 MAX_CODE_POINT = 0x10FFFF
 FIRST_SURROGATE = 0xD800
 LAST_SURROGATE = 0xDFFF
+# One character, spelled by two: `re` finds them nowhere in text, other languages read the character.
+SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+JOIN_SURROGATES = 'join them: text.encode("utf-16", "surrogatepass").decode("utf-16")'
 
 
 class CodePointSet:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.code_points import CodePointSet
+from llmask.derivatives.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
 from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
@@ -109,8 +109,8 @@ def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
 
     Raises
     ------
-    LimitExceeded
-        When one is longer than `MAX_LITERAL`.
+    GrammarError
+        When one holds two surrogates for one character. LimitExceeded when it is longer than `MAX_LITERAL`.
     """
     distinct = dict.fromkeys(texts)
     _check_texts(distinct)
@@ -130,6 +130,8 @@ def _check_texts(texts: Iterable[str]) -> None:
     for text in texts:
         if len(text) > MAX_LITERAL:
             raise _too_long(text)
+        if SURROGATE_PAIR.search(text):
+            raise GrammarError(f"the string {text!r} holds two surrogates for one character", None, JOIN_SURROGATES)
 
 
 def any_spelling(nodes: RegexNodes, text: str) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.alternatives import overlaps
 from llmask.frontends.json_schema.arrays import ArrayLayout, emit_array
 from llmask.frontends.json_schema.choices import settle, settle_strings
@@ -96,10 +96,10 @@ class Translation(Context):
                 self.variants.clear()
                 self.stricter.clear()
                 self._any = None
-        except LimitExceeded as error:
-            if error.where is not None:
+        except LlmaskError as error:
+            if error.where is not None or type(error) not in (GrammarError, LimitExceeded):
                 raise
-            raise LimitExceeded(error.message, pointer(self._path), error.help) from None
+            raise type(error)(error.message, pointer(self._path), error.help) from None
 
     def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
         """Pairs of positions of schemas that their marks do not show to exclude each other."""

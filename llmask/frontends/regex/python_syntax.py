@@ -15,7 +15,7 @@ import sys
 
 from interegular.utils.simple_parser import nomatch
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
+from llmask.derivatives.code_points import JOIN_SURROGATES, SURROGATE_PAIR, TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.atomic import has_empty_loop, has_one_way
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
@@ -67,6 +67,9 @@ class PythonParser(CharacterParser):
         LimitExceeded
             When groups nest deeper than MAX_NESTING.
         """
+        pair = SURROGATE_PAIR.search(self.data)
+        if pair is not None:
+            self._refuse("two surrogates stand here for one character", pair.start(), JOIN_SURROGATES)
         self._skip_blanks()
         kinds = ""  # a and u, which must not both be written here
         while found := GLOBAL_FLAGS.match(self.data, self.index):

@@ -79,6 +79,48 @@ def test_a_long_key_is_refused_before_its_letters_are_nodes(judge: Any, schema: 
     assert judge.nodes.n_nodes - before < 1000
 
 
+PAIR = "\ud83d\ude00"  # what a JSON reader never gives, and other languages take for one character
+WITH_PAIR: list[Any] = [
+    {"type": "object", "patternProperties": {PAIR: {}}},
+    {"type": "object", "patternProperties": {f"[{PAIR}]": False}},
+    {"type": "object", "dependentRequired": {PAIR: ["a"]}},
+    {"type": "object", "dependentRequired": {"a": [PAIR]}},
+    {"type": "object", "dependentSchemas": {PAIR: {"required": ["a"]}}},
+    {"type": "object", "properties": {PAIR: {}}},
+    {"type": "object", "not": {"required": [PAIR]}},
+    {"type": "object", "propertyNames": {"not": {"const": PAIR}}},
+    {"pattern": PAIR},
+    {"not": {"type": "string", "pattern": PAIR}},
+    {"not": {"enum": [PAIR]}},
+    {"const": PAIR},
+]
+
+
+@pytest.mark.parametrize("schema", WITH_PAIR)
+def test_two_surrogates_for_one_character_are_refused(judge: Any, schema: Any) -> None:
+    with pytest.raises(GrammarError, match="surrogate") as caught:
+        judge.translate(schema)
+    assert caught.value.where is not None
+
+
+def test_what_says_how_to_join_surrogates_joins_them(judge: Any) -> None:
+    with pytest.raises(GrammarError) as caught:
+        judge.translate({"type": "object", "patternProperties": {f"a{PAIR}": {}}})
+    assert str(caught.value) == (
+        '"patternProperties": two surrogates stand here for one character\n'
+        "  at #/patternProperties, column 2 of the pattern a\\ud83d\\ude00\n"
+        '  join them: text.encode("utf-16", "surrogatepass").decode("utf-16")'
+    )
+    assert PAIR.encode("utf-16", "surrogatepass").decode("utf-16") == "😀"
+
+
+def test_halves_of_pairs_in_the_classes_of_a_pattern_are_read_as_before(judge: Any) -> None:
+    # json.loads gives these for "^([\\ud800-\\udbff][\\udc00-\\udfff]|a)$", which real schemas write
+    grammar = judge.grammar({"type": "string", "pattern": "^([\ud800-\udbff][\udc00-\udfff]|a)$"})
+    assert judge.accepts(grammar, "a")
+    assert not judge.accepts(grammar, "b")
+
+
 def test_named_formats_of_the_caller_go_first(judge: Any) -> None:
     schema = {"type": "array", "items": {"type": "string", "format": "date"}}
     grammar = judge.grammar(schema, formats={"date": "^[0-9]{4}$"})

@@ -203,6 +203,15 @@ def test_refusals_say_what_where_and_how_to_mend(pattern: str, message: str, col
     assert str(caught.value) == f"{message}\n  at column {column} of the pattern {pattern}\n  {help}"
 
 
+@pytest.mark.parametrize("dialect", ["python", "ecma"])
+def test_two_surrogates_for_one_character_are_refused(dialect: Any) -> None:
+    # the pattern was taken and matched no text, where another language reads the character
+    with pytest.raises(GrammarError) as caught:
+        compile_pattern(RegexNodes(), "x[\ud83d\ude00]", dialect)
+    assert caught.value.message == "two surrogates stand here for one character"
+    assert str(caught.value.where).startswith("column 3 of the pattern x[")
+
+
 def test_a_name_with_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(GrammarError, match="this is no name of a character"):
         compile_pattern(RegexNodes(), "\\N{NO \ud800}")
