@@ -51,7 +51,10 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
             raise LlmaskError(
                 f"the bitmask lies on {bitmask.device}, it is written on the CPU", help="fill it there and copy it"
             )
-        array = bitmask.numpy()
+        try:
+            array = bitmask.numpy()
+        except (TypeError, RuntimeError, ValueError):
+            array = None  # sparse, or of a type that NumPy has not, as bfloat16: refused with the others
     if not (
         isinstance(array, np.ndarray)
         and (array.dtype == np.int32 and array.ndim == 2)

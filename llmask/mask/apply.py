@@ -103,8 +103,9 @@ def apply_bitmask(logits: npt.NDArray[Any] | torch.Tensor, mask: npt.NDArray[np.
         )
     if not logits.flags.writeable:
         raise LlmaskError("logits are read-only and cannot be changed in place", help="pass logits.copy()")
-    given: Any = mask
-    words = _match_rows(given.detach().cpu().numpy() if _is_torch(given) else given, logits.shape)
+    words = _match_rows(mask, logits.shape)
+    if _is_torch(words):
+        words = words.detach().cpu().numpy()
     n_masked = min(logits.shape[-1], words.shape[-1] * BITS_PER_WORD)
     octets = np.ascontiguousarray(words, dtype="<i4").view(np.uint8)
     is_allowed = np.unpackbits(octets, axis=-1, count=n_masked, bitorder="little").view(np.bool_)
@@ -116,11 +117,14 @@ def _apply_to_torch(logits: Any, mask: Any) -> None:
     """`apply_bitmask` for a torch tensor; the bits are spread on the logits' own device."""
     import torch
 
-    if not logits.is_floating_point():
+    _check_dense(logits, "logits are")
+    if not logits.is_floating_point() or logits.dtype.itemsize == 1:
         raise LlmaskError(
             f"logits have dtype {logits.dtype}, which cannot hold minus infinity as a score",
             help="use torch.float16, torch.bfloat16, torch.float32 or torch.float64",
         )
+    if logits.requires_grad and logits.is_leaf and torch.is_grad_enabled():
+        raise LlmaskError("logits are parameters that gradients are kept of", help="pass logits.detach()")
     words = _match_rows(mask if _is_torch(mask) else np.asarray(mask), tuple(logits.shape))
     if not _is_torch(words):
         words = torch.from_numpy(np.ascontiguousarray(words))
@@ -132,6 +136,13 @@ def _apply_to_torch(logits: Any, mask: Any) -> None:
     logits[..., n_masked:].fill_(-torch.inf)
 
 
+def _check_dense(tensor: Any, what: str) -> None:
+    """Refuse a tensor of torch whose values do not lie in memory at strides: sparse, nested."""
+    if tensor.is_nested or str(tensor.layout) != "torch.strided":
+        kind = "nested" if tensor.is_nested else str(tensor.layout)
+        raise LlmaskError(f"{what} a tensor that is {kind}, not dense", help="pass tensor.to_dense()")
+
+
 def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
     """Check the mask against the shape of the logits; returns it with as many dimensions as they have."""
     if not isinstance(mask, np.ndarray) and not _is_torch(mask):
@@ -139,6 +150,13 @@ def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
             f"the mask is a {type(mask).__name__}; it must be a NumPy array or a torch tensor",
             help="make one with llmask.allocate_bitmask(batch, vocab_size)",
         )
+    if _is_torch(mask):
+        _check_dense(mask, "the mask is")
+        if mask.device.type == "meta":
+            raise LlmaskError(
+                "the mask lies on no device, so it has no bits",
+                help="make one with llmask.allocate_bitmask(batch, vocab_size)",
+            )
     if str(mask.dtype).removeprefix("torch.") != "int32":
         raise LlmaskError(
             f"the mask has dtype {mask.dtype}; it must be int32, one bit a token",

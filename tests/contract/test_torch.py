@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,3 +67,57 @@ def test_logits_stay_on_their_device(rng: random.Random, device: str) -> None:
         apply_bitmask(logits, words)
         assert logits.device.type == device
         assert logits.cpu().tolist() == expected.tolist()
+
+
+MAKE_ONE = "\n  make one with llmask.allocate_bitmask(batch, vocab_size)"
+INT32 = "the mask has dtype torch.bfloat16; it must be int32, one bit a token" + MAKE_ONE
+WORDS = torch.full((1, 2), -1, dtype=torch.int32)
+MASKS = [
+    (WORDS.to(torch.bfloat16), INT32),
+    (WORDS.to_sparse(), "the mask is a tensor that is torch.sparse_coo, not dense\n  pass tensor.to_dense()"),
+    (WORDS.to("meta"), "the mask lies on no device, so it has no bits" + MAKE_ONE),
+]
+LOGITS = [
+    (
+        torch.zeros(1, 64).to_sparse(),
+        "logits are a tensor that is torch.sparse_coo, not dense\n  pass tensor.to_dense()",
+    ),
+    (
+        torch.zeros((1, 64), dtype=torch.float8_e4m3fn),
+        "logits have dtype torch.float8_e4m3fn, which cannot hold minus infinity as a score\n"
+        "  use torch.float16, torch.bfloat16, torch.float32 or torch.float64",
+    ),
+    (
+        torch.zeros((1, 64), requires_grad=True),
+        "logits are parameters that gradients are kept of\n  pass logits.detach()",
+    ),
+]
+
+
+@pytest.mark.parametrize(("mask", "message"), MASKS)
+@pytest.mark.parametrize("make_logits", [torch.zeros, np.zeros])
+def test_masks_that_cannot_be_read_are_refused_with_their_reason(mask: Any, message: str, make_logits: Any) -> None:
+    # torch's own error came through, which names no argument
+    logits = make_logits((1, 64))
+    with pytest.raises(LlmaskError) as caught:
+        apply_bitmask(logits, mask)
+    assert str(caught.value) == message
+    assert not logits.any()
+
+
+@pytest.mark.parametrize(("logits", "message"), LOGITS)
+def test_logits_that_cannot_be_changed_are_refused_with_their_reason(logits: Any, message: str) -> None:
+    with pytest.raises(LlmaskError) as caught:
+        apply_bitmask(logits, WORDS)
+    assert str(caught.value) == message
+
+
+def test_logits_on_the_way_to_a_gradient_are_changed() -> None:
+    weights = torch.ones(32, requires_grad=True)
+    logits = weights * 2
+    apply_bitmask(logits, torch.tensor([1], dtype=torch.int32))
+    assert logits[0] == 2
+    assert torch.isneginf(logits[1:]).all()
+    with torch.no_grad():
+        apply_bitmask(weights, torch.tensor([1], dtype=torch.int32))
+    assert torch.isneginf(weights[1:]).all()
