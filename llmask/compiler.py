@@ -125,6 +125,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         numbers: str = "json",
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
+        dialect: str | None = None,
         unsupported: str = "error",
     ) -> CompiledGrammar:
         r"""Compile a JSON Schema.
@@ -151,6 +152,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             may follow a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
             `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
+        dialect : "openapi-3.0" reads a Schema Object of OpenAPI 3.0, with `nullable`; None: what `$schema` declares.
         unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in `warnings`.
 
         Raises
@@ -180,6 +182,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             escapes=escapes,
             literals=literals,
             registry=registry,
+            dialect=dialect,
             limits=self.limits,
         )
         schema = schema_of(schema, self.limits.max_schema_bytes)

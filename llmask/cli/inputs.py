@@ -141,6 +141,11 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         help="document that references may name, by its $id or else by FILE; may be given several times",
     )
     group.add_argument(
+        "--dialect",
+        choices=("openapi-3.0",),
+        help="what the schema is written in (default: JSON Schema, of the draft that its $schema names)",
+    )
+    group.add_argument(
         "--unsupported",
         choices=("error", "ignore"),
         default="error",
@@ -152,7 +157,7 @@ def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     spacing = ("whitespace", "max_whitespace", "indent")
     forms = ("property_order", "unique_keys", "numbers", "escapes", "literals")
-    names = (*spacing, *forms, "format", "unsupported")
+    names = (*spacing, *forms, "format", "dialect", "unsupported")
     options = {name: getattr(arguments, name) for name in names}
     registry = _registry(arguments.registry) if arguments.registry else None
     return {**options, "formats": dict(arguments.format_pattern), "registry": registry}

@@ -19,11 +19,11 @@ from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.keywords import (
     ANY_DRAFT,
     COUNTED,
-    DRAFT_4,
     DRAFT_2019,
     DRAFT_2020,
     NOT_UNIQUE,
     PREFIX,
+    WITHOUT_CONTAINS,
     Shape,
 )
 from llmask.frontends.json_schema.pointers import Path, pointer
@@ -71,7 +71,7 @@ def counted_of(translation: Translation, schema: dict[Any, Any], path: Path, sha
         return found
     if COUNTED in schema:
         found.append(Counted(*schema[COUNTED]))
-    if "contains" in schema and shape.draft != DRAFT_4:
+    if "contains" in schema and shape.draft not in WITHOUT_CONTAINS:
         least, greatest = 1, None
         if shape.draft == ANY_DRAFT or shape.draft >= DRAFT_2019:
             least, greatest = int(schema.get("minContains", 1)), schema.get("maxContains")

@@ -47,7 +47,7 @@ class Context:
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         self.nodes = nodes
         self.options = options
-        self.references = References(schema, options.registry)
+        self.references = References(schema, options.registry, options.dialect is not None)
         self.schema = self.references.root
         self.draft = self.references.draft
         self.rules = Rules()
@@ -108,6 +108,8 @@ class Context:
                 raise GrammarError(
                     f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
                 )
+        if shape.adds_null and schema["nullable"] is True and type(schema["type"]) is str:
+            schema["type"] = list(dict.fromkeys((schema["type"], "null")))  # the schema is a copy of our own
         if shape.of_other_drafts:
             for keyword in shape.of_other_drafts:
                 where = pointer(path, keyword)

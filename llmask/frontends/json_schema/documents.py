@@ -24,6 +24,8 @@ from llmask.frontends.json_schema.keywords import (
     DRAFT_7,
     DRAFT_2019,
     DRAFT_2020,
+    OPENAPI_3,
+    REF_ALONE,
     draft_of,
 )
 from llmask.frontends.json_schema.owned import Copies, owned
@@ -40,7 +42,6 @@ from llmask.frontends.json_schema.vocabularies import (
 RECURSIVE = ""  # what `$recursiveAnchor` binds; no anchor has an empty name
 MAX_META_SCHEMAS = 8  # on the way from a schema to a draft that is known
 MAX_URI_CHARACTERS = 2**25  # of all resources: identifiers that nest add up to long ones
-REF_ALONE = (DRAFT_4, DRAFT_6, DRAFT_7)  # beside `$ref` these drafts ignore everything
 
 
 class Resource:
@@ -80,6 +81,7 @@ class Documents:
     ----------
     root : the schema as given.
     registry : documents of the caller, a `referencing.Registry`, or None.
+    is_openapi : all documents that do not declare a draft are of OpenAPI 3.0, the root whatever it declares.
 
     Attributes
     ----------
@@ -93,8 +95,9 @@ class Documents:
     taken : what was taken from the caller's registry: contents, and their digest when they were copied.
     """
 
-    def __init__(self, root: Any, registry: Any = None) -> None:
+    def __init__(self, root: Any, registry: Any = None, is_openapi: bool = False) -> None:
         self.registry = registry
+        self._is_openapi = is_openapi
         self.of_uri: dict[str, Resource] = {}
         self.of_schema: dict[int, Resource] = {}
         self.of_root: dict[int, Resource] = {}
@@ -104,7 +107,7 @@ class Documents:
         self.taken: list[tuple[Any, Hashable]] = []
         self.has_dynamic = False
         self.has_drafts = False
-        self.draft, keywords = self._dialect(root, ANY_DRAFT)
+        self.draft, keywords = (OPENAPI_3, frozenset[str]()) if is_openapi else self._dialect(root, ANY_DRAFT)
         if keywords:
             root = self._without(root, keywords)
         # an identifier that a `$ref` of draft 7 hides is taken as the base all the same: the choice is the program's
@@ -129,7 +132,8 @@ class Documents:
         own = contents = owned(found.contents, self._copies)
         resource = self.of_root.get(id(own))
         if resource is None:
-            draft, keywords = self._dialect(contents, _registered_draft(found) or self.draft)
+            registered = ANY_DRAFT if self._is_openapi else _registered_draft(found)
+            draft, keywords = self._dialect(contents, registered or self.draft)
             if keywords:
                 contents = self._without(contents, keywords)
             base = uri

@@ -17,6 +17,9 @@ from typing import Any
 
 DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020 = 4, 6, 7, 2019, 2020
 ANY_DRAFT = 0  # nothing declared: 2020-12, and what earlier drafts add to it
+OPENAPI_3 = 3  # OpenAPI 3.0: the keywords of draft 4, no identifiers, and `nullable`
+WITHOUT_CONTAINS = (OPENAPI_3, DRAFT_4)  # there an integer is written without a fraction, too
+REF_ALONE = (OPENAPI_3, DRAFT_4, DRAFT_6, DRAFT_7)  # beside `$ref` these ignore everything
 
 ONLY_TEXT = frozenset((str,))
 TYPE_NAMES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
@@ -228,10 +231,11 @@ class Shape:
     has_key_sets : keys are described by a language (SOME_KEY, EVERY_KEY).
     is_scalar_type : where the type is scalar, nothing more is said of the value.
     of_other_drafts : keywords that the declared draft does not know.
+    adds_null : `nullable` may add null to the type.
     """
 
     __slots__ = (
-        "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
+        "adds_null", "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
         "has_names", "has_number", "has_object", "has_string", "has_unevaluated", "has_values", "in_place",
         "is_open", "is_plain", "is_scalar_type", "of_other_drafts",
     )  # fmt: skip
@@ -241,7 +245,7 @@ class Shape:
         in_place: list[Any] = []
         other_drafts: list[str] = []
         subjects = set()
-        if "$ref" in keys and draft in (DRAFT_4, DRAFT_6, DRAFT_7):
+        if "$ref" in keys and draft in REF_ALONE:
             keys = ("$ref",)  # "all other properties in a $ref object MUST be ignored"
         for key in keys:
             if draft != ANY_DRAFT and not SINCE.get(key, 0) <= draft <= UNTIL.get(key, DRAFT_2020):
@@ -282,3 +286,4 @@ class Shape:
         has_own = self.has_values or self.has_string or self.has_number or self.has_except
         self.is_scalar_type = self.is_plain and not has_own and "type" in keys
         self.of_other_drafts = tuple(other_drafts)
+        self.adds_null = draft == OPENAPI_3 and "nullable" in keys and "type" in keys

@@ -212,6 +212,8 @@ class _Ledger:
             return f"{ANNOTATION}: it names the schema or its language"
         if keyword in DESCRIPTIONS:
             return ANNOTATION
+        if keyword == "nullable" and self._options.dialect is not None and "$ref" not in used:
+            return f'{ANNOTATION}: there is no "type" beside it' if "type" not in here else ENFORCED
         if keyword not in used:
             if keyword in COMPANIONS and COMPANIONS[keyword] not in here:
                 return f'{ANNOTATION}: there is no "{COMPANIONS[keyword]}" beside it'

@@ -28,6 +28,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "numbers": ("json", "plain"),
     "literals": ("json", "any"),
     "unique_keys": (False, True),
+    "dialect": (None, "openapi-3.0"),
 }
 WHITE_SPACE = " \t\n\r"
 MAX_INDENT = 64  # blanks of one level
@@ -63,6 +64,9 @@ class SchemaOptions:
     literals : declared keys and the strings of `const` and `enum` have one spelling, that of
         `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
     registry : other documents that references may name, a `referencing.Registry`.
+    dialect : None: the draft that the schema declares. "openapi-3.0": a Schema Object of OpenAPI 3.0, which is draft 4
+        (bounds are exclusive by booleans, beside `$ref` nothing counts) with `nullable`, which adds null to the `type`
+        beside it; documents of the registry are read so, too, where they declare no draft.
     limits : budgets.
     """
 
@@ -78,12 +82,13 @@ class SchemaOptions:
     escapes: str | Iterable[str] = "all"
     literals: str = "json"
     registry: Any = None
+    dialect: str | None = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
-            if value not in choices or type(value) is not type(choices[0]):
+            if value not in choices or type(value) not in map(type, choices):
                 listed = " or ".join(f'"{choice}"' if type(choice) is str else str(choice) for choice in choices)
                 raise GrammarError(f"the option {name} must be {listed}, not {value!r}")
         if type(self.whitespace) is not str:
@@ -130,7 +135,7 @@ class SchemaOptions:
         # 1 equals True and 1.0, so types that are checked above need no place here; an indent is an int or a str
         return (
             *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
-            *(self.property_order, self.unique_keys, self.numbers, self.style, registry),
+            *(self.property_order, self.unique_keys, self.numbers, self.style, registry, self.dialect),
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmask.frontends.json_schema.keywords import DRAFT_4, EXCEPT, NO_INTEGER, NO_MULTIPLE, is_number
+from llmask.frontends.json_schema.keywords import EXCEPT, NO_INTEGER, NO_MULTIPLE, WITHOUT_CONTAINS, is_number
 from llmask.frontends.json_schema.number_machines import MAY, MUST, NEVER
 from llmask.frontends.json_schema.numbers import NumberRange, number_range
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 def fraction_of(parts: list[Part], kind: str) -> str | None:
     """Whether a number is written with a fraction, on which draft 4 lets its type depend; None where both hold."""
     fraction: str | None = MAY
-    if any(shape.draft == DRAFT_4 for _, _, shape in parts):
+    if any(shape.draft in WITHOUT_CONTAINS for _, _, shape in parts):
         if kind == "integer":
             fraction = NEVER
-        if any(NO_INTEGER in schema and shape.draft == DRAFT_4 for schema, _, shape in parts):
+        if any(NO_INTEGER in schema and shape.draft in WITHOUT_CONTAINS for schema, _, shape in parts):
             fraction = MUST if fraction == MAY else None
     return fraction
 
@@ -36,7 +36,8 @@ def range_of(translation: Translation, parts: list[Part], kind: str) -> NumberRa
     subjects = [schema for schema, _, shape in parts if shape.has_number]
     divisors = [schema[NO_MULTIPLE] for schema in subjects if NO_MULTIPLE in schema]
     excluded = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if is_number(value)]
-    if fraction is None or any(NO_INTEGER in schema and shape.draft != DRAFT_4 for schema, _, shape in parts):
+    later = [schema for schema, _, shape in parts if shape.draft not in WITHOUT_CONTAINS]
+    if fraction is None or any(NO_INTEGER in schema for schema in later):
         divisors.append(1)
     if is_plain and kind == "integer":
         fraction = NEVER

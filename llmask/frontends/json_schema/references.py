@@ -23,7 +23,7 @@ from urllib.parse import unquote
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.documents import RECURSIVE, Documents, Resource, check_registry
 from llmask.frontends.json_schema.dynamic_scopes import Scopes
-from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_4, draft_of
+from llmask.frontends.json_schema.keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
 from llmask.frontends.json_schema.pointers import ROOT, Path, Scope, keys_of, pointer
 from llmask.frontends.json_schema.uris import join
 
@@ -39,6 +39,7 @@ class References:
     ----------
     root : the whole schema.
     registry : documents that it may refer to, a `referencing.Registry`; None for none but the published meta-schemas.
+    is_openapi : the schema is one of OpenAPI 3.0, whatever it declares.
 
     Attributes
     ----------
@@ -49,15 +50,16 @@ class References:
     is_scoped : what a schema means may depend on the way to it, so `id()` does not tell places apart.
     """
 
-    def __init__(self, root: Any, registry: Any = None) -> None:
+    def __init__(self, root: Any, registry: Any = None, is_openapi: bool = False) -> None:
         self.root = root
         self.registry = registry
+        self._is_openapi = is_openapi
         self.is_read = False
         self.is_scoped = False
         self._documents: Documents | None = None
         self._found: dict[Any, SchemaAt] = {}  # by reference; by scope, keyword and reference once documents are read
         self._scopes: Scopes
-        self.draft = draft_of(root)
+        self.draft = OPENAPI_3 if is_openapi else draft_of(root)
         self.id_key = "id" if self.draft == DRAFT_4 else "$id"
         if registry is not None:
             check_registry(registry)
@@ -276,7 +278,7 @@ class References:
     def _read(self) -> Documents:
         """Walk over the schema, once, for its identifiers and anchors."""
         if self._documents is None:
-            self._documents = Documents(self.root, self.registry)
+            self._documents = Documents(self.root, self.registry, self._is_openapi)
             self.is_read = True
             self._found.clear()
             self._scopes = Scopes(self._documents.root)

@@ -32,7 +32,7 @@ from llmask.frontends.json_schema.contained import emit_counted_array
 from llmask.frontends.json_schema.context import Context, WriteVariant
 from llmask.frontends.json_schema.discriminators import pairs_left
 from llmask.frontends.json_schema.equal_items import emit_equal_items, refuses_equal_items
-from llmask.frontends.json_schema.keywords import DRAFT_4
+from llmask.frontends.json_schema.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.lexemes import white_space
 from llmask.frontends.json_schema.marks import marks_of
 from llmask.frontends.json_schema.names import strings_of
@@ -228,7 +228,7 @@ class Translation(Context):
                 if shape.is_scalar_type and type(schema["type"]) is str:
                     lexeme = self.lexeme_of_type.get(schema["type"])
                     # draft 4 writes an integer without a fraction
-                    if lexeme is not None and (shape.draft != DRAFT_4 or schema["type"] != "integer"):
+                    if lexeme is not None and (shape.draft not in WITHOUT_CONTAINS or schema["type"] != "integer"):
                         self.rules.scan(start, lexeme, end)
                         return
                 elif shape.is_plain:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
-from llmask.frontends.json_schema.keywords import DRAFT_4
+from llmask.frontends.json_schema.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
 from llmask.frontends.json_schema.number_machines import MAY
 from llmask.frontends.json_schema.pointers import Path
@@ -76,7 +76,7 @@ def values_of(translation: Translation, parts: list[Part]) -> list[Any]:
 def scalar_spellings(translation: Translation, part: Part) -> list[bytes] | None:
     """Spellings of one part's values; None for structures, and where how they are written depends on more."""
     path = part[1]
-    if part[2].draft == DRAFT_4 and "type" in part[0]:
+    if part[2].draft in WITHOUT_CONTAINS and "type" in part[0]:
         return None  # how whole numbers are written depends on it
     spellings: list[bytes] = []
     for value in values_of(translation, [part]):

@@ -100,7 +100,8 @@ def test_a_schema_is_read_from_its_file(byte_tokenizer: Any, tmp_path: Path, whi
 def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(
-        '{"type": "object", "properties": {"é": {"const": "é"}, "z": {"format": "zip"}, "d": {"format": "date"}}}'
+        '{"type": "object", "properties": {"é": {"const": "é"}, "z": {"format": "zip"}, "d": {"format": "date"},'
+        ' "n": {"type": "string", "nullable": true}}}'
     )
     cases = {
         (): b'{"\xc3\xa9":"\xc3\xa9", "z":"1"}',
@@ -114,6 +115,7 @@ def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path:
         ("--escapes", "u"): b'{"z":"\\u0022"}',
         ("--literals", "any"): b'{"\\u00e9":"\\u00E9"}',
         ("--unsupported", "ignore"): b'{"z":"1"}',
+        ("--dialect", "openapi-3.0"): b'{"n":null}',
     }
     for arguments, text in cases.items():
         matcher = compile_grammar(byte_tokenizer, parse("--schema", str(path), *arguments)).matcher()

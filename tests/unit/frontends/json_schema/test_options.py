@@ -110,6 +110,7 @@ def test_keys_are_equal_exactly_when_the_choices_are() -> None:
         {"literals": "any"},
         {"registry": registry},
         {"registry": []},
+        {"dialect": "openapi-3.0"},
     ]
     named = {name for choice in choices for name in choice}
     # limits belong to the compiler
