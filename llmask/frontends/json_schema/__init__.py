@@ -7,7 +7,7 @@
     what is decided     marks, choices, discriminators, alternatives (oneOf), finite
                         instances (values against schemas)
     scalars             scalars, strings, names, formats, lexemes
-    numbers             numbers, ranges, number_machines, number_automata
+    numbers             numbers, ranges, number_machines, number_automata, scientific_numbers
     values              values, listed_numbers (const, enum)
     objects             object_layout, objects, counted_objects, different_objects, set_objects (any order)
     arrays              arrays, contained, unique_arrays, unique_counted_arrays, matching, divided_items, equal_items,

@@ -1,4 +1,4 @@
-"""Numbers of `const` and `enum`: every numeral of each of them.
+"""Numbers of `const` and `enum`: every numeral of each of them without exponent (with: `scientific_numbers.py`).
 
 A number is listed by its plain numeral, without exponent and without zeros at the end of a fraction. What may follow
 it, `.0` or further zeros, is one node that all numbers of a list share.

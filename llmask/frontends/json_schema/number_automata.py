@@ -10,11 +10,13 @@ In: machines for numbers with and without minus sign. Out: a node. Cost: about 5
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, MAX_STATES, Machine, too_large
+from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, MAX_STATES, Machine, Row, too_large
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -37,17 +39,26 @@ def numerals_node(nodes: RegexNodes, positive: list[Machine] | None, negative: l
     LimitExceeded
         When the automaton would have too many states.
     """
-    product = _Product()
-    start = (HOPELESS,) * MINUS if positive is None else product.explore(positive)
+    product = Product()
+
+    def explore(machines: list[Machine]) -> tuple[int, ...]:
+        accepting = [machine.accepts for machine in machines]
+
+        def end(states: States) -> tuple[bool, tuple[int, ...]]:
+            return all(accepts[at] for accepts, at in zip(accepting, states, strict=True)), ()
+
+        return product.explore([machine.rows for machine in machines], end, MAX_STATES)
+
+    start = (HOPELESS,) * MINUS if positive is None else explore(positive)
     if negative is not None:
-        row = start if negative == positive else product.explore(negative)
+        row = start if negative == positive else explore(negative)
         start = (*start, product.number(False, row))
     else:
         start = (*start, HOPELESS)
-    return product.node(nodes, start)
+    return product.node(nodes, start, CLASS_OF_BYTE)
 
 
-class _Product:
+class Product:
     """States by number; those of a row are numbered before it."""
 
     def __init__(self) -> None:
@@ -74,10 +85,22 @@ class _Product:
             self.accepts.append(accepts)
         return known
 
-    def explore(self, machines: list[Machine]) -> tuple[int, ...]:
-        """Add what follows the start of all `machines` and return the row of the start."""
-        tables = [machine.rows for machine in machines]
-        accepting = [machine.accepts for machine in machines]
+    def explore(
+        self, tables: list[list[Row]], end: Callable[[States], tuple[bool, tuple[int, ...]]], most: int
+    ) -> tuple[int, ...]:
+        """Add what follows the start of several tables and return the row of the start.
+
+        Parameters
+        ----------
+        tables : rows of machines.
+        end : whether states, one of each table, accept together, and the columns of their row beyond those of `tables`.
+        most : states that there may be.
+
+        Raises
+        ------
+        LimitExceeded
+            When there are more.
+        """
         first = len(self.rows)
         start: States = (0,) * len(tables)
         followers: dict[States, list[States | None]] = {}
@@ -91,7 +114,7 @@ class _Product:
             if following is None:
                 each = zip(*[table[at] for table, at in zip(tables, states, strict=True)], strict=True)
                 following = followers[states] = [None if HOPELESS in after else after for after in each]
-                if first + len(followers) > MAX_STATES:
+                if first + len(followers) > most:
                     raise too_large()
                 stack += [after for after in reversed(dict.fromkeys(following)) if after and after not in followers]
                 continue
@@ -104,9 +127,9 @@ class _Product:
                     numbers.append(number_of[after])
                 else:
                     numbers.append(LOOP if after == states else self._stand_in(stand_ins, after))
-            row = tuple(numbers)
+            accepts, further = end(states)
+            row = (*numbers, *further)
             if stack:
-                accepts = all(accepts[at] for accepts, at in zip(accepting, states, strict=True))
                 number_of[states] = self.number(accepts, row)
         if stand_ins:
             meant = {stand_in: number_of[states] for states, stand_in in stand_ins.items()}
@@ -121,19 +144,19 @@ class _Product:
             known = stand_ins[states] = LOOP - self._n_stand_ins
         return known
 
-    def node(self, nodes: RegexNodes, start: tuple[int, ...]) -> int:
-        """Node of the automaton that starts with the row `start`."""
+    def node(self, nodes: RegexNodes, start: tuple[int, ...], class_of_byte: npt.NDArray[Any]) -> int:
+        """Node of the automaton that starts with the row `start`, by the column of each byte."""
         if max(start) < 0:
             return nodes.EMPTY
         n_states = len(self.rows)
-        table = np.full((n_states + 1, OTHER + 1), HOPELESS, np.int32)
+        table = np.full((n_states + 1, int(class_of_byte.max()) + 1), HOPELESS, np.int32)
         if self.rows:
-            table[:-1, :MINUS] = self.rows
-        table[-1, :OTHER] = start
+            table[:-1, : len(self.rows[0])] = self.rows
+        table[-1, : len(start)] = start
         table = np.where(table == LOOP, np.arange(n_states + 1)[:, None], table)[::-1]
         # the start comes first, which was last
         table = np.where(table == HOPELESS, HOPELESS, n_states - table)
-        return nodes.dfa(CLASS_OF_BYTE, table, np.array([False, *reversed(self.accepts)]))
+        return nodes.dfa(class_of_byte, table, np.array([False, *reversed(self.accepts)]))
 
 
 def _looped(row: tuple[int, ...], state: int) -> tuple[int, ...]:

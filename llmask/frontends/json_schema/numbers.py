@@ -1,9 +1,9 @@
 """Numbers: from bounds, divisors and what is excluded to the automaton of every numeral that fulfils them.
 
 A number without any constraint has JSON's full syntax. With one it is written without exponent, as the language with
-exponents is not regular; a fraction may end in zeros, so `1.0` is the integer 1, and `-0` is 0. All arithmetic is on
-decimal digits as written (`Decimal` of the shortest spelling of a float), never in binary floating point. Where few
-multiples of a large divisor lie between two bounds, they are listed.
+all exponents is not regular, or with the exponents of `scientific_numbers.py`; a fraction may end in zeros, so `1.0` is
+the integer 1, and `-0` is 0. All arithmetic is on decimal digits as written (`Decimal` of the shortest spelling of a
+float), never in binary floating point. Where few multiples of a large divisor lie between two bounds, they are listed.
 
 In: the numeric keywords of all schemas that hold at one place. Out: a node. Cost: 50 to 500 us for bounds, once for
 each combination of them; the states that a divisor takes are limited (`number_machines.MAX_STATES`).
@@ -30,6 +30,7 @@ from llmask.frontends.json_schema.number_machines import (
     divisibility,
     unlisted,
 )
+from llmask.frontends.json_schema.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -51,7 +52,7 @@ class NumberRange(NamedTuple):
     excluded             the number is none of them
     fraction             whether a fraction is written: MAY, NEVER, MUST. With NEVER, 1.0 is no integer; MUST is what
                          is left of the numbers then
-    exponent             whether a number without any constraint may have one
+    exponent             whether it may have an exponent; with NEVER it has none
     """
 
     low: Decimal | None = None
@@ -176,30 +177,45 @@ def number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
 
 
 def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
-    low, _, high, _, divisor, is_integer, not_divisors, excluded, fraction, exponent = wanted
-    if exponent and wanted == FREE:
+    if wanted == FREE:
         return _free_number(nodes)
+    low, _, high, _, divisor, is_integer, not_divisors, excluded, fraction, exponent = wanted
+    exponent = exponent and fraction != NEVER
     if is_integer or fraction == NEVER:
         divisor = Fraction(1) if divisor is None else _common_multiple(divisor, Fraction(1))
     if divisor is not None and any((divisor / other).denominator == 1 for other in not_divisors):
         return nodes.EMPTY
     if excluded:
-        others = wanted._replace(excluded=frozenset(), exponent=False)
+        others = wanted._replace(excluded=frozenset())
         excluded = frozenset([value for value in excluded if others.holds(value)])
         if len(excluded) > MAX_EXCLUDED:
+            node = number_node(nodes, others._replace(exponent=False))
             listed = listed_numbers_node(nodes, [plain_numeral(value) for value in excluded])
-            node = nodes.intersect([number_node(nodes, others), nodes.complement(listed)])
+            node = nodes.intersect([node, nodes.complement(listed)])
             return nodes.EMPTY if nodes.is_empty(node) else node
-    positive, negative = _bounds(wanted, False), _bounds(wanted, True)
     if divisor is not None and low is not None and high is not None:
         multiples = _few_multiples(divisor, low, high)
         if multiples is not None:
             numerals = [numeral for numeral in multiples if wanted.holds(Decimal(numeral.decode()))]
-            return listed_numbers_node(nodes, numerals, fraction) if numerals else nodes.EMPTY
+            if not numerals:
+                return nodes.EMPTY
+            plain = listed_numbers_node(nodes, numerals, fraction)
+            return nodes.union([plain, listed_with_exponent(nodes, numerals)]) if exponent else plain
+    plain = _plain_node(nodes, wanted, divisor, excluded)
+    if not exponent:
+        return plain
+    magnitudes = _magnitudes(wanted, False), _magnitudes(wanted, True)
+    return nodes.union([plain, scientific_node(nodes, *magnitudes, divisor, not_divisors, excluded)])
+
+
+def _plain_node(nodes: RegexNodes, wanted: NumberRange, divisor: Fraction | None, excluded: frozenset[Decimal]) -> int:
+    """Node of the numerals without exponent, `divisor` and `excluded` in place of those of `wanted`."""
+    fraction = wanted.fraction
+    positive, negative = _bounds(wanted, False), _bounds(wanted, True)
     machines = [SYNTAX[fraction]]
     if divisor is not None and (divisor != 1 or fraction != NEVER):
         machines.append(divisibility(divisor, True))
-    machines += [divisibility(other, False) for other in sorted(not_divisors)]
+    machines += [divisibility(other, False) for other in sorted(wanted.not_divisors)]
     if positive is not None:
         positive = [*machines, *positive, *_unlisted([value for value in excluded if value >= 0])]
     if negative is not None:
@@ -207,8 +223,8 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
     return numerals_node(nodes, positive, negative)
 
 
-def _bounds(wanted: NumberRange, is_negative: bool) -> list[Machine] | None:
-    """Machines for the bounds of a magnitude; None when no number of that sign lies between them."""
+def _magnitudes(wanted: NumberRange, is_negative: bool) -> Magnitudes | None:
+    """Bounds of the magnitude of numbers of a sign; None when none lies between them."""
     low, low_open, high, high_open = wanted[:4]
     if is_negative:
         # the minus operator would round to the precision of the context
@@ -216,6 +232,15 @@ def _bounds(wanted: NumberRange, is_negative: bool) -> list[Machine] | None:
         low, low_open, high, high_open = mirrored[0], high_open, mirrored[1], low_open
     if high is not None and (high < 0 or (high == 0 and high_open)):
         return None
+    return Magnitudes(low, low_open, high, high_open)
+
+
+def _bounds(wanted: NumberRange, is_negative: bool) -> list[Machine] | None:
+    """Machines for the bounds of a magnitude; None when no number of that sign lies between them."""
+    magnitudes = _magnitudes(wanted, is_negative)
+    if magnitudes is None:
+        return None
+    low, low_open, high, high_open = magnitudes
     machines = []
     if low is not None and (low > 0 or (low == 0 and low_open)):
         machines.append(comparison(low, below=False, equal=not low_open, above=True))

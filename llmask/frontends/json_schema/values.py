@@ -1,5 +1,5 @@
 """`const` and `enum`: strings in one spelling, that of `json.dumps(ensure_ascii=False)`; numbers in every one of them
-without exponent, so that 2 may also be written 2.0.
+without exponent, so that 2 may also be written 2.0, and with the exponents of `scientific_numbers.py`.
 
 Scalars of one place are one lexeme, so a long enumeration costs one edge. Objects and arrays are schemas that allow one
 value (`synthetic.py`), so their keys are in the order given, or in any order, like those of other objects.
@@ -15,9 +15,10 @@ from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
-from llmask.frontends.json_schema.number_machines import MAY
+from llmask.frontends.json_schema.number_machines import MAY, NEVER
 from llmask.frontends.json_schema.pointers import Path
 from llmask.frontends.json_schema.ranges import fraction_of
+from llmask.frontends.json_schema.scientific_numbers import listed_with_exponent
 from llmask.frontends.json_schema.strings import QUOTE, literals_of, spelled_string
 from llmask.frontends.json_schema.synthetic import schema_of_value
 from llmask.frontends.json_schema.types import types_of
@@ -143,6 +144,8 @@ def _listed_node(nodes: RegexNodes, spellings: list[bytes], fraction: str = MAY)
     if not numerals:
         return literals_of(nodes, spellings)
     node = listed_numbers_node(nodes, numerals, fraction)
+    if fraction != NEVER:
+        node = nodes.union([node, listed_with_exponent(nodes, numerals)])
     if len(numerals) == len(spellings):
         return node
     others = [spelling for spelling in spellings if spelling[0] not in BEGINS_NUMERAL]

@@ -16,7 +16,7 @@ from llmask.frontends.json_schema.options import SchemaOptions
 from llmask.limits import Limits
 from tests.generators.schemas import keywords_of, random_schema
 
-NO_EXPONENT = "enforced: numbers are written without exponent"
+NUMBERS = "enforced: numbers have an exponent only from 1e16 on and below 1e-4"
 ORDER = "enforced: properties are written in this order"
 UNUSED = "annotation: nothing refers to it"
 UNKNOWN = "annotation: unknown keyword"
@@ -59,12 +59,12 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
         ("#/properties/a", "pattern", "enforced"),
         ("#/properties/b", "$ref", "enforced"),
         ("#/properties/b", "description", "annotation"),
-        ("#/properties/c", "minimum", NO_EXPONENT),
-        ("#/properties/c", "multipleOf", NO_EXPONENT),
+        ("#/properties/c", "minimum", NUMBERS),
+        ("#/properties/c", "multipleOf", NUMBERS),
         ("#/properties/c", "minContains", 'annotation: there is no "contains" beside it'),
         ("#/properties/c", "then", 'annotation: there is no "if" beside it'),
         ("#/properties/c/then", "type", 'annotation: it stands within "then", which means nothing there'),
-        ("#/properties/d", "type", "enforced: integers are written without exponent"),
+        ("#/properties/d", "type", "enforced: integers have an exponent only from 1e16 on"),
         ("#/properties/e", "type", "enforced"),
         ("#/properties/e", "items", "enforced"),
         ("#/properties/e", "additionalItems", "ignored: the declared draft does not know it, so it is an annotation"),
@@ -87,7 +87,7 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
             "#/additionalProperties",
             "enum",
             "enforced: strings are spelled as json.dumps(ensure_ascii=False) does; keys of objects are written in this "
-            "order; numbers are written without exponent",
+            "order; numbers have an exponent only from 1e16 on and below 1e-4",
         ),
         ("#/$defs/used", "type", "enforced"),
         ("#/$defs/unused", "not", UNUSED),
@@ -96,6 +96,25 @@ def test_every_keyword_appears_with_its_fate(judge: Any) -> None:
         ("#/$defs/unused/properties/a", "type", UNUSED),
         ("#/x-place/0", "maxLength", "enforced"),
     ]
+
+
+def test_the_exponents_that_are_written_are_named() -> None:
+    schema = {"type": "integer", "enum": [1]}
+    plain = "numbers are written without exponent"
+    draft_4 = {"$schema": "http://json-schema.org/draft-04/schema#", **schema}
+    for wanted, draft, options, expected in (
+        (schema, 2020, {}, ["integers have an exponent only from 1e16 on", NUMBERS.removeprefix("enforced: ")]),
+        (draft_4, 4, {}, ["integers are written without exponent", NUMBERS.removeprefix("enforced: ")]),
+        (
+            schema,
+            2020,
+            {"numbers": "plain"},
+            ["integers are written without exponent", plain],
+        ),
+        ({"minimum": 1}, 2020, {"numbers": "plain"}, [plain]),
+    ):
+        ledger = ledger_of(wanted, draft, (), {}, options=SchemaOptions(**options))
+        assert [fate.partition(": ")[2] for _, key, fate in ledger if key != "$schema"] == expected
 
 
 APPLIED: dict[str, Any] = {
@@ -189,7 +208,7 @@ def test_dynamic_anchors_reach_all_of_their_name() -> None:
     ledger = ledger_of(schema, 0, (), {})
     assert ("#/$defs/a", "$dynamicAnchor", NAMES) in ledger
     assert ("#/$defs/a", "type", "enforced") in ledger
-    assert ("#/$defs/b/x/0", "minimum", NO_EXPONENT) in ledger
+    assert ("#/$defs/b/x/0", "minimum", NUMBERS) in ledger
     assert ("#/$defs/c", "type", UNUSED) in ledger
     recursive = {"properties": {"a": {"$recursiveRef": "#"}}, "$defs": {"d": {"$recursiveAnchor": True, "minItems": 1}}}
     assert ("#/$defs/d", "minItems", "enforced") in ledger_of(recursive, 0, (), {})

@@ -268,7 +268,7 @@ def test_many_numbers_can_be_excluded(judge: Any) -> None:
     assert not judge.nodes.matches(left, b"2")
 
 
-def test_numbers_with_a_constraint_have_no_exponent_and_zero_may_be_negative(judge: Any) -> None:
+def test_numbers_with_a_constraint_have_no_small_exponent_and_zero_may_be_negative(judge: Any) -> None:
     assert judge.accepts_text(judge.grammar({"type": "number"}), "-1.5E+10")
     bounded = judge.grammar({"type": "number", "minimum": 0})
     assert judge.accepts_text(bounded, "-0.0")
