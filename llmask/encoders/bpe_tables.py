@@ -20,6 +20,7 @@ from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, make_table
 from ..vocabulary.vocabulary import TokenType, Vocabulary
 from .byte_alphabet import spelled_bytes
+from .misspelled import misspelled
 from .pattern_automaton import Automaton
 from .tables import EncoderTable, double_array
 
@@ -44,6 +45,7 @@ class BpeTables(EncoderTable):
         self.extra: list[bytes] = []
         merges = vocabulary.encoder.merges if vocabulary.encoder.kind == "bpe" else None
         is_merged = np.isin(vocabulary.types, MERGED_TYPES) & (np.diff(vocabulary.tokens.offsets) > 0)
+        is_merged &= ~misspelled(vocabulary)
         self._enter_tokens(vocabulary.tokens, is_merged)
         splits, n_unknown = self._read_splits(merges, is_merged)
         if n_unknown and merges is not None:

@@ -2,8 +2,9 @@
 
 For vocabularies whose own encoder is not known, such as plain lists of bytes, and for whoever wants the ids quickly
 (longest match is what token trees over GGUF files do). The ids spell the text, but are not always those that the model
-was trained on. All tokens with bytes take part, and words are not split; SPM and UGM vocabularies normalize the text
-first, as their own encoders do.
+was trained on. All tokens with bytes take part that are spelled as a text is (misspelled.py), of several with the same
+bytes the first one, in RWKV vocabularies the last one, as llama.cpp has it; words are not split. SPM and UGM
+vocabularies normalize the text first, as their own encoders do.
 
 In: text. Out: token ids. Cost: 5 ns a byte for the longest, 15 ns for the fewest; 40 ms once for 128,000 tokens.
 """
@@ -18,8 +19,9 @@ from ..errors import VocabularyError
 from ..forks import cached_property
 from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
+from .misspelled import has_spelling, misspelled
 from .normalizer import Normalizer
-from .tables import EncoderTable, address_of, double_array
+from .tables import EncoderTable, address_of, build_double_array, double_array
 
 
 class GreedyEncoder:
@@ -40,9 +42,11 @@ class GreedyEncoder:
         from ..kernels import encoder_slots as slots
 
         table = EncoderTable(None)
-        tokens = self._vocabulary.tokens
+        tokens, is_found = self._vocabulary.tokens, ~misspelled(self._vocabulary)
+        is_rwkv = self._vocabulary.encoder.kind == "greedy" and has_spelling(self._vocabulary)
+        entries = build_double_array(tokens) if is_rwkv else double_array(build_trie(*tokens, is_found))
         table.put(slots.OFFSETS, tokens.offsets)
-        table.put(slots.FORWARD, double_array(build_trie(tokens.offsets, tokens.data)))
+        table.put(slots.FORWARD, entries)
         return table
 
     def encode(self, text: str) -> list[int]:

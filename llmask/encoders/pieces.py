@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..trie.build import build_trie
 from ..vocabulary.strings import StringTable, freeze
 from ..vocabulary.vocabulary import TokenType, Vocabulary
-from .tables import double_array
-
-SPACE = 32
+from .misspelled import misspelled
+from .tables import build_double_array
 
 
 class PieceTable:
@@ -48,40 +46,23 @@ def matched_strings(vocabulary: Vocabulary) -> StringTable:
     """
     data = vocabulary.encoder
     source = vocabulary.tokens if data.escape_whitespaces else vocabulary.texts
-    is_hidden = vocabulary.types == TokenType.BYTE
+    is_hidden = (vocabulary.types == TokenType.BYTE) | misspelled(vocabulary)
     is_hidden[vocabulary.special_ids] = True
-    if data.escape_whitespaces and data.rules == "sentencepiece":  # normalized text has no blank, only U+2581
-        is_hidden |= (vocabulary.types != TokenType.USER_DEFINED) & _has_blank(vocabulary.texts)
-    return _without(source, is_hidden)
+    return without(source, is_hidden)
 
 
 def user_defined_strings(vocabulary: Vocabulary, source: StringTable) -> StringTable:
     """The strings of `source`, one for each token, that belong to user-defined tokens."""
-    return _without(source, vocabulary.types != TokenType.USER_DEFINED)
+    return without(source, vocabulary.types != TokenType.USER_DEFINED)
 
 
-def _has_blank(texts: StringTable) -> np.ndarray:
-    counts = np.concatenate([[0], np.cumsum(texts.data == SPACE)])
-    found: np.ndarray = counts[texts.offsets[1:]] > counts[texts.offsets[:-1]]
-    return found
-
-
-def _without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
+def without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
+    """The same strings, the hidden ones empty."""
     lengths = np.diff(strings.offsets)
     data = strings.data[np.repeat(~is_hidden, lengths)]
     offsets = np.zeros(len(lengths) + 1, np.int32)
     np.cumsum(np.where(is_hidden, 0, lengths), out=offsets[1:])
     return freeze(offsets, data)
-
-
-def build_double_array(strings: StringTable) -> np.ndarray:
-    """Double array of all strings that are not empty; of equal ones the first counts.
-
-    Raises
-    ------
-    VocabularyError : a string is too long or there are too many (see `build_trie`).
-    """
-    return double_array(build_trie(*strings))
 
 
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:

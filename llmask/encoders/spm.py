@@ -27,13 +27,13 @@ from ..vocabulary.strings import StringTable, freeze, make_table
 from .piece_encoder import Door, PieceEncoder
 from .pieces import (
     PieceTable,
-    build_double_array,
     byte_tokens,
     list_neighbours,
     matched_strings,
     put_normalization,
     user_defined_strings,
 )
+from .tables import build_double_array
 
 SPACE_MARK = "\u2581"
 LINE_BREAKS = re.compile("\n+")

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..forks import cached_property
+from ..trie.build import build_trie
 from ..trie.layout import TokenTrie
+from ..vocabulary.strings import StringTable
 from .pattern_automaton import Automaton
 
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
@@ -143,6 +145,23 @@ class EncoderTable:
     def get(self, slot: int) -> np.ndarray:
         """The array of a slot."""
         return self._arrays[slot]
+
+
+def build_double_array(strings: StringTable) -> np.ndarray:
+    """Double array of all strings that are not empty; of equal ones the last counts, as in other engines.
+
+    Raises
+    ------
+    VocabularyError : a string is too long or there are too many (see `build_trie`).
+    """
+    trie = build_trie(*strings)
+    if len(trie.duplicates):
+        left = np.ones(strings.n_strings, bool)
+        first, other = trie.duplicates.T
+        left[first] = False
+        left[other[:-1][first[1:] == first[:-1]]] = False
+        trie = build_trie(*strings, left)
+    return double_array(trie)
 
 
 def double_array(trie: TokenTrie) -> np.ndarray:

@@ -20,12 +20,12 @@ from ..vocabulary.vocabulary import TokenType
 from .piece_encoder import Door, PieceEncoder
 from .pieces import (
     PieceTable,
-    build_double_array,
     byte_tokens,
     list_neighbours,
     matched_strings,
     put_normalization,
 )
+from .tables import build_double_array
 
 UNKNOWN_PENALTY = np.float32(10.0)
 USER_DEFINED_BONUS = 0.1  # a byte

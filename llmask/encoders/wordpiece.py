@@ -21,7 +21,9 @@ from ..errors import VocabularyError
 from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .bert_characters import bert_character, llama_cpp_character
-from .pieces import PieceTable, build_double_array
+from .misspelled import misspelled
+from .pieces import PieceTable, without
+from .tables import build_double_array
 
 N_CODE_POINTS = 0x110000
 PAGE = 256
@@ -99,7 +101,9 @@ class WordPieceEncoder:
 
         jit.make_ready("wordpiece")
         table = PieceTable(slots.N_SLOTS)
-        table.put_array(slots.TOKENS, build_double_array(self._vocabulary.tokens))
+        table.put_array(
+            slots.TOKENS, build_double_array(without(self._vocabulary.tokens, misspelled(self._vocabulary)))
+        )
         table.put(slots.UNKNOWN_ID, self._vocabulary.encoder.unknown_id)
         return table
 

@@ -6,7 +6,7 @@ import ctypes
 
 import numpy as np
 
-from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, double_array
+from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, build_double_array, double_array
 from llmask.kernels import double_array as layout
 from llmask.kernels import encoder_slots
 from llmask.trie.build import build_trie
@@ -48,3 +48,9 @@ def test_the_double_array_holds_the_tokens(rng):
         assert found == token
     n_nodes = build_trie(table.offsets, table.data).n_nodes
     assert np.count_nonzero(entries) == n_nodes - 1
+
+
+def test_of_equal_strings_the_last_counts() -> None:
+    strings = make_table([b"a", b"b", b"a", b"", b"a", b"b", b"c"])
+    endings = build_double_array(strings)[layout.ROOT_BASE :] >> layout.ENDING_SHIFT & layout.ENDING_MASK
+    assert sorted(endings[endings > 0].tolist()) == [4 + 1, 5 + 1, 6 + 1]
