@@ -7,12 +7,9 @@ character. One is told apart below: what may begin a character that a negated cl
 
 from __future__ import annotations
 
-import codecs
-import ctypes
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,34 +20,10 @@ import llmask
 from .gbnf_grammars import GRAMMARS
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
+from tests.generators.llama_cpp_judge import Judge, is_text
 
 N_PREFIXES = 48  # of each grammar
 WALKS = (3, 8, 15, 25)  # tokens of a walk
-CANDIDATE = np.dtype([("id", np.intc), ("logit", np.single), ("p", np.single)], align=True)
-
-
-class Judge:
-    """A vocabulary of llama.cpp, and its grammar samplers."""
-
-    def __init__(self, path: Path) -> None:
-        self.model = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
-        self.vocab = self.model._model.vocab
-        self.n_tokens = llama_cpp.llama_vocab_n_tokens(self.vocab)
-
-    def sampler(self, text: str) -> Any:
-        return llama_cpp.llama_sampler_init_grammar(self.vocab, text.encode(), b"root")
-
-    def mask(self, sampler: Any) -> npt.NDArray[np.bool_]:
-        """Which tokens a sampler leaves."""
-        candidates = np.zeros(self.n_tokens, CANDIDATE)
-        candidates["id"] = np.arange(self.n_tokens)
-        array = llama_cpp.llama_token_data_array(
-            data=candidates.ctypes.data_as(llama_cpp.llama_token_data_p), size=self.n_tokens, selected=-1, sorted=False
-        )
-        llama_cpp.llama_sampler_apply(sampler, ctypes.byref(array))
-        allowed = np.zeros(self.n_tokens, np.bool_)
-        allowed[candidates["id"]] = candidates["logit"] > -1
-        return allowed
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +36,6 @@ def judge(shared_dir: Path) -> Iterator[Judge]:
 @pytest.fixture(scope="module")
 def compiler(llama_spm_tokenizer: llmask.Tokenizer) -> llmask.Compiler:
     return llmask.Compiler(llama_spm_tokenizer)
-
-
-def is_text(data: bytes) -> bool:
-    """Whether some continuation of `data` is UTF-8."""
-    try:
-        rest = codecs.getincrementaldecoder("utf-8")()
-        rest.decode(data)
-    except UnicodeDecodeError:
-        return False
-    waiting = rest.getstate()[0]
-    return not (waiting[:1] == b"\xed" and waiting[1:2] >= b"\xa0")  # surrogates
 
 
 def our_mask(matcher: llmask.Matcher, n_tokens: int) -> npt.NDArray[np.bool_]:
