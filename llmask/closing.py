@@ -83,15 +83,23 @@ class ClosingMatcher(Matcher):
         return True
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
-        self._pieces.append((len(self._history), data))
-        self._take(BYTES_TOKEN, data, reached)
+        try:
+            self._pieces.append((len(self._history), data))
+            self._take(BYTES_TOKEN, data, reached)
+        except BaseException:
+            self._settle()
+            raise
 
     def _take(self, token: int, data: bytes, reached: int) -> None:
         before = self._cell[CELL_CONFIGURATION]
         reached, counted = self._closed(self._generation, before, data, reached, self._counts[-1])
-        self._history.push(token, reached)
-        self._cell[CELL_CONFIGURATION] = reached
-        self._counts.append(counted)
+        try:
+            self._history.push(token, reached)
+            self._cell[CELL_CONFIGURATION] = reached
+            self._counts.append(counted)
+        except BaseException:
+            self._settle()
+            raise
 
     def _closed(
         self, generation: Generation, before: int, data: bytes, reached: int, counted: Counted
@@ -110,9 +118,10 @@ class ClosingMatcher(Matcher):
                 return closed, NOTHING
         return reached, Counted(rules, n_tokens)
 
-    def rollback(self, n: int) -> None:
-        """As `Matcher.rollback`."""
-        super().rollback(n)
+    def _settle(self) -> None:
+        self._history.settle()
+        self._history.drop(max(0, len(self._history) + 1 - len(self._counts)))
+        super()._settle()
         del self._counts[len(self._history) + 1 :]
 
     def fork(self) -> ClosingMatcher:

@@ -48,6 +48,14 @@ class History:
             del self._tail_tokens[keep - len(self._chunks) * CHUNK :]
             del self._tail_configurations[keep - len(self._chunks) * CHUNK :]
 
+    def settle(self) -> None:
+        """Make it whole after an exception in the middle of `push` or `drop`: half a pair is none."""
+        if self._chunks and self._chunks[-1][1] is self._tail_configurations:  # a chunk, and still the tail
+            self._tail_tokens, self._tail_configurations = array("i"), array("i")
+        n = min(len(self._tail_tokens), len(self._tail_configurations))
+        del self._tail_tokens[n:]
+        del self._tail_configurations[n:]
+
     def last_configuration(self) -> int | None:
         """Configuration after the last token, None when there is none."""
         if self._tail_configurations:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from .accepted import Accepted
 from .arguments import as_bitmask, as_integer, each_of, no_such_row
 from .budgets import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .copying import Forking
 from .errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
-from .history import BYTES_TOKEN, History
+from .history import History
 from .kernels import engine, store_slots
 from .kernels.canonical_fill import ASK, CELL_FIELDS, CELL_FILTER, NO_FILTER
 from .kernels.configurations import ENDED, REFUSED
@@ -41,7 +42,7 @@ _NO_DATA = np.zeros(0, np.int32)
 NO_FIELDS = (0,) * (CELL_FIELDS - 3)
 
 
-class Matcher(Forking):
+class Matcher(Accepted, Forking):
     """State of one sequence; used by one thread at a time.
 
     Parameters
@@ -213,8 +214,12 @@ class Matcher(Forking):
             reached = self._built_after(token, reached)
             if reached == REFUSED:
                 return False
-        self._history.push(token, reached)
-        self._cell[CELL_CONFIGURATION] = reached
+        try:
+            self._history.push(token, reached)
+            self._cell[CELL_CONFIGURATION] = reached
+        except BaseException:  # KeyboardInterrupt comes between any two calls
+            self._settle()
+            raise
         return True
 
     def _built_after(self, token: int, reached: int) -> int:
@@ -289,14 +294,12 @@ class Matcher(Forking):
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""
-        n_before = len(self._history)
-        try:
-            for token in each_of(tokens):
-                if not self._accept(token if type(token) is int else as_integer(token, "a token id")):
-                    break
-            return len(self._history) - n_before
-        finally:
-            self.rollback(len(self._history) - n_before)
+        twin = self.fork()  # an interrupt leaves this one as it is
+        n_before = len(twin._history)
+        for token in each_of(tokens):
+            if not twin._accept(token if type(token) is int else as_integer(token, "a token id")):
+                break
+        return len(twin._history) - n_before
 
     def accept_bytes(self, data: bytes) -> None:
         """Take bytes into the state, whatever tokens they come from; counts as one step for `rollback`.
@@ -322,36 +325,11 @@ class Matcher(Forking):
             )
         self._take_bytes(data, reached)
 
-    def _take_bytes(self, data: bytes, reached: int) -> None:
-        self._pieces.append((len(self._history), data))
-        self._history.push(BYTES_TOKEN, reached)
-        self._cell[CELL_CONFIGURATION] = reached
-
-    def rollback(self, n: int) -> None:
-        """Undo the last `n` accepted tokens.
-
-        Raises
-        ------
-        LlmaskError : fewer than `n` tokens were accepted, or `n` is negative; the state is unchanged.
-        """
-        n = n if type(n) is int else as_integer(n, "the number of tokens to roll back")
-        if not 0 <= n <= len(self._history):
-            raise LlmaskError(
-                f"cannot roll back {n} tokens: {len(self._history)} were accepted",
-                help="give a number between 0 and that",
-            )
-        self._history.drop(n)
-        while self._pieces and self._pieces[-1][0] >= len(self._history):
-            self._pieces.pop()
-        last = self._history.last_configuration()
-        self._cell[CELL_CONFIGURATION] = self._generation.start if last is None else last
+    def _settle(self) -> None:
+        super()._settle()
         if self._finishes_from is not None and len(self._history) < self._finishes_from:
             self._finishes_from = None
             self._cell[CELL_FILTER] = NO_FILTER
-
-    def reset(self) -> None:
-        """Go back to the beginning."""
-        self.rollback(len(self._history))
 
     def fork(self) -> Matcher:
         """An independent matcher in the same state."""
@@ -376,20 +354,6 @@ class Matcher(Forking):
     def is_terminated(self) -> bool:
         """Whether an end-of-sequence token was accepted."""
         return self._cell[CELL_CONFIGURATION] == ENDED
-
-    @property
-    def tokens(self) -> list[int]:
-        """The accepted tokens; -1 stands for bytes given to `accept_bytes`."""
-        return self._history.tokens()
-
-    def text(self) -> bytes:
-        """The bytes accepted so far; special tokens add none."""
-        pieces = dict(self._pieces)
-        tokenizer = self._store.tokenizer
-        return b"".join(
-            pieces[i] if token == BYTES_TOKEN else tokenizer.token_bytes(token)
-            for i, token in enumerate(self._history.tokens())
-        )
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.

@@ -178,16 +178,20 @@ class PrefixedMatcher(Matcher):
         return tokens + Matcher.finishing_tokens(twin)
 
     def _accept(self, token: int) -> bool:
-        if not self._rest:
-            is_accepted = super()._accept(token)
-        else:
-            reached = self._inside(token)
-            is_accepted = reached != REFUSED
+        try:
+            if not self._rest:
+                is_accepted = super()._accept(token)
+            else:
+                reached = self._inside(token)
+                is_accepted = reached != REFUSED
+                if is_accepted:
+                    self._history.push(token, reached)
+                    self._cell[CELL_CONFIGURATION] = reached
             if is_accepted:
-                self._history.push(token, reached)
-                self._cell[CELL_CONFIGURATION] = reached
-        if is_accepted:
-            self._count()
+                self._count()
+        except BaseException:
+            self._settle()
+            raise
         return is_accepted
 
     def _inside(self, token: int) -> int:
@@ -221,11 +225,17 @@ class PrefixedMatcher(Matcher):
                 help="fill_bitmask tells which tokens may come next",
             )
         self._take_bytes(data, reached)
-        self._count()
 
-    def rollback(self, n: int) -> None:
-        """As `Matcher.rollback`."""
-        super().rollback(n)
+    def _take_bytes(self, data: bytes, reached: int) -> None:
+        try:
+            super()._take_bytes(data, reached)
+            self._count()
+        except BaseException:
+            self._settle()
+            raise
+
+    def _settle(self) -> None:
+        super()._settle()
         self._count()
 
     def fork(self) -> PrefixedMatcher:
@@ -237,8 +247,10 @@ class PrefixedMatcher(Matcher):
 
     def _move(self, generation: Generation) -> None:
         self._n_spelled = 0
-        super()._move(generation)
-        self._count()
+        try:
+            super()._move(generation)
+        finally:
+            self._count()
 
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
         rest = self._rest

@@ -70,6 +70,13 @@ class CanonicalMatcher(Matcher):
 
     def _accept(self, token: int) -> bool:
         try:
+            return self._take(token)
+        except BaseException:  # compiled code has moved the cell, perhaps
+            self._settle()
+            raise
+
+    def _take(self, token: int) -> bool:
+        try:
             reached = take_known(self._cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
@@ -86,13 +93,18 @@ class CanonicalMatcher(Matcher):
         return True
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
-        super()._take_bytes(data, reached)
-        self._contexts.append(_beginning(self.grammar))
-        self._show()
+        try:
+            super()._take_bytes(data, reached)
+            self._contexts.append(_beginning(self.grammar))
+            self._show()
+        except BaseException:
+            self._settle()
+            raise
 
-    def rollback(self, n: int) -> None:
-        """As `Matcher.rollback`."""
-        super().rollback(n)
+    def _settle(self) -> None:
+        self._history.settle()
+        self._history.drop(max(0, len(self._history) + 1 - len(self._contexts)))
+        super()._settle()
         del self._contexts[len(self._history) + 1 :]
         self._show()
 
@@ -104,8 +116,10 @@ class CanonicalMatcher(Matcher):
         return twin
 
     def _move(self, generation: Generation) -> None:
-        super()._move(generation)
-        self._show()
+        try:
+            super()._move(generation)
+        finally:
+            self._show()
 
     def is_accepting(self) -> bool:
         """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""

@@ -13,7 +13,8 @@ JSON_SCHEMA = [
     [f"llmask.frontends.json_schema.{name}" for name in names.split()]
     for names in (
         "formats keywords number_automata number_machines options owned pointers satisfiable types uris vocabularies",
-        "counts documents inputs matching ledger listed_numbers scientific_numbers numbers strings synthetic unsupported",
+        "counts documents inputs matching ledger listed_numbers scientific_numbers",
+        "numbers strings synthetic unsupported",
         "arrays contained dynamic_scopes evaluated lexemes ranges references scalars spacing",
         "context negation conjunction names",
         "object_layout counted_objects instances",
@@ -54,6 +55,7 @@ IMPORT_ORDER = (
             "llmask.compiled",
             "llmask.dead_ends",
             "llmask.history",
+            "llmask.accepted",
             "llmask.named",
             "llmask.forced",
             "llmask.ends",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from llmask.history import CHUNK, History
+from tests.unit.interrupted import interrupted
 
 Pairs = list[tuple[int, int]]
 
@@ -61,3 +62,28 @@ def test_forks_share_full_chunks() -> None:
     twin.drop(CHUNK)
     twin.push(-1, 0)
     assert history.tokens() == list(range(3 * CHUNK + 5))
+
+
+@pytest.mark.parametrize("n_tokens", [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK - 1])
+@pytest.mark.parametrize("n_dropped", [0, 1, 2, CHUNK])
+def test_what_an_interrupt_leaves_by_half_is_settled(n_tokens: int, n_dropped: int) -> None:
+    """An interrupt between the two columns of a pair left one longer than the other."""
+    before = [(number, number + 7) for number in range(n_tokens)]
+    n_kept = max(0, n_tokens - n_dropped)
+
+    def make() -> History:
+        history = History()
+        for pair in before:
+            history.push(*pair)
+        return history
+
+    def change(history: History) -> None:
+        history.drop(n_tokens - n_kept) if n_dropped else history.push(-5, -6)
+
+    after = before[:n_kept] if n_dropped else [*before, (-5, -6)]
+    for history in interrupted(make, change):
+        history.settle()
+        assert history.tokens() in ([token for token, _ in before], [token for token, _ in after])
+        assert_equal(history, before if len(history) == len(before) else after)
+        history.push(8, 9)
+        assert (history.tokens()[-1], history.last_configuration()) == (8, 9)
