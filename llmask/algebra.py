@@ -32,6 +32,7 @@ from .errors import GrammarError, LimitExceeded, LlmaskError
 from .forks import cached_property
 from .frontends.json_schema.inputs import is_like_text
 from .frontends.regex.groups import Groups, named_groups
+from .frontends.regex.posix import posix_class
 from .grammar.expressions import (
     EMPTY,
     Choice,
@@ -291,7 +292,11 @@ def _part(part: CompiledGrammar) -> Grammar:
 
 
 def lexeme_grammar(
-    store: Store, node: int, text: Callable[[], str], groups: Callable[[bytes], Groups] | None = None
+    store: Store,
+    node: int,
+    text: Callable[[], str],
+    groups: Callable[[bytes], Groups] | None = None,
+    warnings: list[str] | None = None,
 ) -> CompiledGrammar:
     """A grammar whose documents are the strings of one regex node, how that is written, and who finds its groups."""
     from .compiled import CompiledGrammar
@@ -299,6 +304,7 @@ def lexeme_grammar(
     return CompiledGrammar(
         store,
         one_lexeme(node, store.nodes.is_nullable(node)),
+        warnings or (),
         grammar=lambda: Grammar({START: Lexeme(node, text())}),
         groups=groups,
     )
@@ -307,7 +313,9 @@ def lexeme_grammar(
 def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> CompiledGrammar:
     """A grammar whose documents are those of a pattern; its captures are what its named groups match."""
     groups = partial(named_groups, pattern, is_search) if "(?P<" in pattern else None
-    return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups)
+    hint = posix_class(pattern)
+    warnings = [] if hint is None else [f"the pattern {hint}"]
+    return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups, warnings)
 
 
 def pattern_text(pattern: str, is_search: bool) -> str:

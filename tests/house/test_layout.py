@@ -12,8 +12,9 @@ import pytest
 JSON_SCHEMA = [
     [f"llmask.frontends.json_schema.{name}" for name in names.split()]
     for names in (
-        "formats keywords number_automata number_machines options owned pointers satisfiable types uris vocabularies",
-        "counts documents inputs matching ledger listed_numbers scientific_numbers",
+        "formats keywords misspelled number_automata number_machines options owned pointers satisfiable types uris "
+        "vocabularies",
+        "counts documents hints inputs matching ledger listed_numbers scientific_numbers",
         "numbers strings synthetic unsupported",
         "arrays contained dynamic_scopes evaluated lexemes ranges references scalars spacing",
         "context negation conjunction names",

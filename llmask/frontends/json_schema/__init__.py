@@ -13,6 +13,7 @@
     arrays              arrays, contained, unique_arrays, unique_counted_arrays, matching, divided_items, equal_items,
                         new_values
     what goes out       translation (the work list: from places to states), satisfiable, spacing, ledger
+    what is hinted at   hints, misspelled
     what is refused     unsupported; types, counts are what several files ask
 
 A schema that does not hold is written as a choice of schemas that do (negation); choices that are decided by what
@@ -92,7 +93,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
     draft, references = translation.draft, translation.references
     return SchemaGrammar(
         rules,
-        list(warnings.values()),
+        [*warnings.values(), *translation.hints.values()],
         lambda: ledger_of(schema, draft, formats, warnings, references, options),
         translation.make_variant if rules.needs_variants else None,
         references.taken,

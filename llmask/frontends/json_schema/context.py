@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.keywords import Internal, Shape
 from llmask.frontends.json_schema.lexemes import lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.pointers import Path, pointer
@@ -39,6 +40,7 @@ class Context:
     ----------
     rules : what is written.
     warnings : what is not enforced, by JSON pointer of the keyword.
+    hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
     reasons : places that allow nothing, and why.
     shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
     void : places of which a guard must know that they allow nothing.
@@ -52,6 +54,7 @@ class Context:
         self.draft = self.references.draft
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
+        self.hints: dict[str, str] = {}
         self.reasons: list[tuple[str, Path]] = []
         self.void: set[Hashable] = set()
         self.shares_places = False
@@ -103,6 +106,7 @@ class Context:
             if len(shapes) >= MAX_SHAPES:
                 shapes.clear()
             shape = shapes[keys] = Shape(keys, draft)
+            shape.suspects = suspects_of(shape)
         for keyword, check, expected in shape.checks:
             if not check(schema[keyword]):
                 raise GrammarError(
@@ -114,6 +118,8 @@ class Context:
             for keyword in shape.of_other_drafts:
                 where = pointer(path, keyword)
                 self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        if shape.suspects:
+            self.hints.update(hints_of(schema, path, shape))
         self._shape_of[id(schema)] = shape
         self._seen.append(schema)
         return shape

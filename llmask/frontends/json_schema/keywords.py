@@ -232,18 +232,21 @@ class Shape:
     is_scalar_type : where the type is scalar, nothing more is said of the value.
     of_other_drafts : keywords that the declared draft does not know.
     adds_null : `nullable` may add null to the type.
+    unknown : keys that are no keywords of any draft.
+    suspects : keys that `hints.py` has to look at.
     """
 
     __slots__ = (
         "adds_null", "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
         "has_names", "has_number", "has_object", "has_string", "has_unevaluated", "has_values", "in_place",
-        "is_open", "is_plain", "is_scalar_type", "of_other_drafts",
+        "is_open", "is_plain", "is_scalar_type", "of_other_drafts", "suspects", "unknown",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[Any, ...], draft: int) -> None:
         checks: list[tuple[Any, Callable[[Any], bool], str]] = []
         in_place: list[Any] = []
         other_drafts: list[str] = []
+        unknown: list[str] = []
         subjects = set()
         if "$ref" in keys and draft in REF_ALONE:
             keys = ("$ref",)  # "all other properties in a $ref object MUST be ignored"
@@ -253,6 +256,7 @@ class Shape:
                 continue
             known = KEYWORDS.get(key)
             if known is None:
+                unknown.append(key)
                 continue
             subject, (check, expected) = known
             checks.append((key, check, expected))
@@ -287,3 +291,5 @@ class Shape:
         self.is_scalar_type = self.is_plain and not has_own and "type" in keys
         self.of_other_drafts = tuple(other_drafts)
         self.adds_null = draft == OPENAPI_3 and "nullable" in keys and "type" in keys
+        self.unknown = tuple(unknown)
+        self.suspects: tuple[str, ...] = ()

@@ -129,7 +129,7 @@ def read_grammar(
         grammar = replace(grammar, ignores_once=True)
     shown = with_lexemes(grammar, writer.by_priority())
     ranked = with_lexemes(grammar, writer.ranked()) if ties == "first" else shown
-    return ReadGrammar(ranked, shown, warnings + writer.warnings)
+    return ReadGrammar(ranked, shown, warnings + writer.warnings + [*writer.terminals.warnings])
 
 
 def with_lexemes(grammar: Grammar, lexemes: dict[Lexeme, Lexeme]) -> Grammar:

@@ -44,6 +44,7 @@ from llmask.frontends.lark.values import Value, escaped, pattern_value, range_va
 from llmask.frontends.places import Spot
 from llmask.frontends.regex.alphabet import Spelling
 from llmask.frontends.regex.meaning import tree_node
+from llmask.frontends.regex.posix import posix_class
 from llmask.frontends.regex.tree import Alternatives, Sequence, Tree
 from llmask.frontends.regex.tree import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
@@ -72,6 +73,7 @@ class Terminals:
     Attributes
     ----------
     used : every lexeme that was asked for.
+    warnings : what the author should know.
     """
 
     def __init__(self, nodes: RegexNodes, definitions: Definitions) -> None:
@@ -82,6 +84,7 @@ class Terminals:
         self._lengths: dict[str, int] = {}
         self._n_written = 0
         self._named: dict[str, Lexeme] = {}
+        self.warnings: dict[str, None] = {}  # each once, in order
         self._in_progress: list[str] = []
         self._by_text: dict[tuple[str, object, object], str] | None = None
 
@@ -194,6 +197,9 @@ class Terminals:
         if isinstance(node, Text):
             return text_value(node)
         if isinstance(node, Pattern):
+            hint = posix_class(node.pattern)
+            if hint is not None:
+                self.warnings[f"the pattern at {node.spot.short()} {hint}"] = None
             return pattern_value(node)
         if isinstance(node, Range):
             return range_value(node)

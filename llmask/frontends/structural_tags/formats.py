@@ -31,6 +31,7 @@ from llmask.frontends.json_schema.inputs import key_of, schema_of
 from llmask.frontends.json_schema.pointers import pointer
 from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.posix import posix_class
 from llmask.frontends.structural_tags.exclusions import exclude_strings
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
@@ -146,6 +147,9 @@ class Formats:
             node = compile_pattern(self.nodes, f"(?as:{pattern})")
         except LlmaskError as error:
             raise type(error)(error.message, pointer(place.path, "pattern"), error.help) from None
+        hint = posix_class(pattern)
+        if hint is not None:
+            self.warnings.append(f"{pointer(place.path, 'pattern')}: the pattern {hint}")
         return Lexeme(node, f"/{pattern}/")
 
     def _grammar(self, place: Place, ends: Ends) -> Expression:
