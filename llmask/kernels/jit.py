@@ -18,9 +18,10 @@ import contextlib
 import hashlib
 import importlib
 import os
+import pickle
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -138,8 +139,58 @@ class _FolderCacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = (_FolderLocator,)
 
 
+class _Damaged(OSError):
+    """A file of the cache folder is not what was written; numba takes an OSError for a file that is not there."""
+
+
+class _SealedFiles(caching.IndexDataCacheFile):
+    """A door's index and machine code, each after the digest of its bytes.
+
+    A file that was cut short or overwritten is compiled and written again. Without the digest, half an index was an
+    EOFError at every start, and machine code with a wrong byte would run.
+    """
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return hashlib.sha256(data).digest() + data
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_index(self, overloads: Any) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump(overloads))
+
+    def _load_index(self) -> Any:
+        try:
+            return self._read(self._index_path)
+        except OSError:
+            return {}
+
+    @staticmethod
+    def _read(path: str) -> Any:
+        content = Path(path).read_bytes()
+        n_seal = hashlib.sha256().digest_size
+        if hashlib.sha256(content[n_seal:]).digest() != content[:n_seal]:
+            sys.stderr.write(f"llmask: {path} is damaged, its code is compiled again\n")
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            raise _Damaged(path)
+        return pickle.loads(content[n_seal:])
+
+
 class _FolderCache(caching.Cache):
     _impl_class = _FolderCacheImpl
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        name, stamp = self._impl.filename_base, self._impl.locator.get_source_stamp()
+        self._cache_file = _SealedFiles(cache_path=self._cache_path, filename_base=name, source_stamp=stamp)
+
+    @contextlib.contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        with contextlib.suppress(OSError):  # a full disk, or a file that may not be read: compile for this process
+            yield
 
 
 def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:

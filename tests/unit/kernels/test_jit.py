@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,3 +52,58 @@ def test_a_door_has_one_signature(door: str) -> None:
     dispatcher = getattr(engine, door)
     assert len(dispatcher.signatures) == 1
     assert not dispatcher._can_compile, "another type of argument must be an error, not a compilation"
+
+
+def doubled(number: int) -> int:
+    return 2 * number
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
+    """Make a door ready as a process does that starts with what is in the cache folder."""
+    monkeypatch.setenv("LLMASK_CACHE_DIR", str(tmp_path))
+
+    def started() -> Any:
+        monkeypatch.setattr(jit, "_doors", {})
+        monkeypatch.setattr(jit, "_ready", set())
+        dispatcher = jit.door("int64(int64)", "one door")(doubled)
+        jit.make_ready("one door", announce=False)
+        assert dispatcher(21) == 42
+        return dispatcher.stats
+
+    return started
+
+
+def flipped(data: bytes) -> bytes:
+    """One bit of the machine code or the index is another."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc", "nb*"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"garbage\n" * 100, flipped]
+)
+def test_what_is_damaged_in_the_cache_folder_is_compiled_again(
+    start: Any, suffix: str, damage: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # half an index was an EOFError at every start, a wrong byte of machine code ran
+    assert not start().cache_hits
+    assert start().cache_hits
+    files = [*jit.cache_folder().glob(f"*.{suffix}")]
+    assert files
+    for path in files:
+        path.write_bytes(damage(path.read_bytes()))
+    assert not start().cache_hits, "it was read as if nothing had happened"
+    first = files[0] if suffix != "nb*" else next(path for path in files if path.suffix == ".nbi")
+    assert capsys.readouterr().err == f"llmask: {first} is damaged, its code is compiled again\n"
+    assert start().cache_hits, "it was not written again"
+
+
+def test_a_folder_without_room_for_code_is_no_error(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: Any, path: str) -> Any:
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr(jit._SealedFiles, "_open_for_write", full)
+    assert not start().cache_hits
+    assert not start().cache_hits
