@@ -1,0 +1,138 @@
+"""The attacks in small, and that each of them would see a fault. In full: `python -m bench.attack`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import llmask
+from bench.attack import harness, soak
+from bench.attack.__main__ import ATTACKS, listing, main
+from bench.attack.harness import Tally, run_attack
+from tests.conftest import SEED
+
+SMALL = {
+    "walks": 200,
+    "mutate": 150,
+    "bits": 1500,
+    "patterns": 150,
+    "lark": 300,
+    "gbnf": 30,
+    "formats": 360,
+    "xgrammar": 100,
+    "files": 8,
+    "threads": 1500,
+    "interrupts": 60,
+    "tenants": 2,
+    "soak": 1,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_attack_finds_nothing_wrong(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soak, "MINUTE", 1.0)
+    tally = run_attack(name, SEED, SMALL[name])
+    if tally.skipped is not None:
+        pytest.skip(tally.skipped)
+    assert not tally.wrong
+    assert not tally.hung
+    assert tally.done >= SMALL[name]
+
+
+def test_the_list_names_every_attack_with_its_purpose() -> None:
+    lines = listing().splitlines()
+    assert [line.split()[0] for line in lines] == list(ATTACKS)
+    assert all(line.endswith(".") for line in lines)
+    modules = {path.stem for path in Path(harness.__file__).parent.glob("*.py")}
+    assert modules - {"__init__", "__main__", "harness", "corpora"} == set(ATTACKS)
+
+
+def test_a_command_prints_one_line_of_json_and_is_repeated_by_its_seed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llmask, "warm_up", lambda: None)
+    summaries = []
+    for _ in range(2):
+        assert main(["lark", "--seed", "5", "--size", "60", "--output", str(tmp_path)]) == 0
+        (line,) = capsys.readouterr().out.splitlines()
+        summaries.append(json.loads(line))
+        assert json.loads((tmp_path / "lark-5.json").read_text())["sums"] == summaries[-1]["sums"]
+    assert summaries[0]["sums"] == summaries[1]["sums"]
+    assert {"seed": 5, "size": 60, "wrong": 0, "hung": 0, "skipped": None}.items() <= summaries[0].items()
+
+
+@pytest.mark.parametrize("name", ["mutate", "patterns", "lark", "formats"])
+def test_a_door_that_takes_every_text_is_found(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(f"bench.attack.{name}.accepts", lambda matcher, text: True)
+    monkeypatch.setattr(llmask, "warm_up", lambda: None)
+    assert main([name, "--seed", "1", "--size", "40"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["wrong"] > 0
+    assert found["cases"][0].startswith("case 1 ")
+
+
+@pytest.mark.parametrize(("name", "size"), [("bits", 60), ("threads", 200), ("walks", 150)])
+def test_a_mask_without_its_first_word_is_found(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill, calls = llmask.Matcher.fill_bitmask, []
+
+    def fill_too_little(self: Any, bitmask: Any, row: int = 0) -> bool:
+        found = fill(self, bitmask, row)
+        calls.append(self)
+        if len(calls) > 20 and len(calls) % 2 and bitmask[row, 1:].any():
+            bitmask[row, 0] = 0
+            bitmask[row, 1] &= ~1
+        return found
+
+    monkeypatch.setattr(llmask.Matcher, "fill_bitmask", fill_too_little)
+    tally = run_attack(name, 1, size)
+    if tally.skipped is not None:
+        pytest.skip(tally.skipped)
+    assert tally.wrong
+    assert tally.code == 1
+
+
+def test_a_state_that_is_not_settled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llmask.Matcher, "_settle", lambda self: None)
+    assert run_attack("interrupts", 1, 20).wrong
+
+
+def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llmask.Matcher, "rollback", lambda self, n: [][n])
+    tally = run_attack("misuse", 1, 200)
+    assert any("Matcher.rollback" in wrong for wrong in tally.wrong)
+
+
+def test_what_is_missing_is_a_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "regex", None)
+    tally = run_attack("patterns", 1, 10)
+    assert tally.skipped is not None
+    assert "regex is not installed" in tally.skipped
+    assert (tally.code, tally.done) == (0, 0)
+
+
+def test_what_hangs_is_a_fault() -> None:
+    tally = Tally(1, 1)
+    tally.hung.append("case 1 0")
+    assert tally.code == 1
+    assert tally.summary("forks")["cases"] == ["case 1 0"]
+
+
+def test_a_case_without_an_end_ends_the_process_with_its_summary(project_root: Path) -> None:
+    code = (
+        "import time; from bench.attack import harness\n"
+        "harness.HANG_SECONDS = 0.1\n"
+        "tally = harness.Tally(3, 1)\n"
+        "harness.watch('files', tally)\n"
+        "for _ in tally.cases(): time.sleep(60)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=project_root, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert json.loads(ended.stdout)["hung"] == 1
+    assert "case 3 0" in ended.stdout
