@@ -154,9 +154,11 @@ def _use(compiler: llmask.Compiler, number: int) -> None:
 def by_signal(work: Callable[[], None], delay: float) -> bool:
     """Whether a timer's signal came before the work was done."""
     try:
-        signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
-        work()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
+            work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except _Interrupt:
         return True
     return False
