@@ -9,7 +9,6 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from .frontends.json_schema.inputs import key_of, schema_of
 from .frontends.json_schema.satisfiable import part_without_end
 from .frontends.lark import compile_lark
 from .frontends.regex import compile_pattern
+from .grammar_cache import GrammarCache
 from .limits import Limits, checked
 from .ready import ReadyGrammars
 from .store.store import Store
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .derivatives.nodes import RegexNodes
     from .grammar.lowering import Lowered
 
-CACHE_BYTES = 256 * 2**20
+CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
@@ -50,7 +50,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
     ----------
     tokenizer : whose tokens the masks are about.
     limits : budgets of everything compiled here.
-    cache_bytes : memory for grammars compiled before, in bytes; 0 compiles every time.
+    cache_bytes : memory for grammars compiled before, in bytes, with all that they hold; 0 compiles every time.
     canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can
         still be written so; for byte-pair encoding (README: which vocabularies).
     slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
@@ -83,10 +83,8 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         self.limits = checked(Limits() if limits is None else limits)
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
-        self._cache_bytes = cache_bytes
         self._is_canonical = canonical
-        self._cache: OrderedDict[tuple[Any, ...], CompiledGrammar] = OrderedDict()
-        self._n_uncounted = 0  # grammars cached since their bytes were last added up
+        self._cache = GrammarCache(cache_bytes)
         self._slices = tuple(slices)
         self._lock = forks.new_lock(forks.COMPILER)
         self._store = self._new_store()
@@ -106,8 +104,8 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         """The store for the next grammar."""
         with self._lock:
             if self._store.bytes_used > min(self.limits.renew_store_bytes, self.limits.max_store_bytes // 2):
-                self._cache.clear()  # the grammars in it would keep the old store alive
                 self._store = self._new_store()
+                self._cache.keep_only(self._store)
             return self._store
 
     def json_schema(
@@ -186,7 +184,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             limits=self.limits,
         )
         schema = schema_of(schema, self.limits.max_schema_bytes)
-        if not self._cache_bytes:
+        if not self._cache.max_bytes:
             return self._metered(lambda: self._compile_schema(self.store(), schema, options))
         key = ("schema", key_of(schema), *options.key)
         return self._cached(key, lambda: self._compile_schema(self.store(), schema, options))
@@ -390,18 +388,10 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             return compile_now()
 
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
-        with self._lock:
-            found = self._cache.get(key)
-            if found is not None and found.is_current():
-                self._cache.move_to_end(key)
-                return found
-        grammar = self._metered(compile_now)
-        with self._lock:
-            self._cache[key] = grammar
-            self._n_uncounted += 1
-            if self._n_uncounted > len(self._cache) // 16:  # adding all up at every grammar took 2 ms at 2,400 of them
-                self._n_uncounted = 0
-                total = sum(kept.bytes_used for kept in self._cache.values())
-                while total > self._cache_bytes and self._cache:
-                    total -= self._cache.popitem(last=False)[1].bytes_used
+        grammar = self._cache.get(key)
+        if grammar is None or not grammar.is_current():
+            grammar = self._metered(compile_now)
+            self._cache.put(key, grammar)
+            if grammar.store is not self._store:  # renewed meanwhile by another thread
+                self._cache.keep_only(self._store)
         return grammar

@@ -27,10 +27,11 @@ from weakref import WeakKeyDictionary
 # the order: a thread that holds a lock takes only later ones; of one kind it holds one at a time
 SENTENCES = 0
 COMPILER = 1
-STORE = 2
-SPLIT_STATES = 3
-ENCODER = 4
-KERNELS = 5
+GRAMMAR_CACHE = 2
+STORE = 3
+SPLIT_STATES = 4
+ENCODER = 5
+KERNELS = 6
 
 _PACKAGES = ("llmask", "gguf", "interegular", "jsonschema_specifications", "lark", "pydantic", "referencing", "regex")
 _making = threading.RLock()  # the last of all: while it is held no lock is made

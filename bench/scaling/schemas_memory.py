@@ -4,7 +4,8 @@ MaskBench's schemas in an order drawn with a fixed seed, then variations of them
 bounds moved, so that no two are equal in text or structure. Each is compiled, one document is fed mask by mask until
 the end or the first refusal, then the grammar is dropped; the compiler remembers what it likes, as by default.
 
-Apart, in processes of their own: what a tokenizer and a compiler cost, and 1,000 compiled schemas that are all kept.
+Apart, in processes of their own: 25,000 small schemas of tenants, which share all but their names; what a tokenizer and
+a compiler cost, and 1,000 compiled schemas that are all kept.
 
 In: effort. Out: a table by number of schemas. Cost: five minutes at effort 1.
 """
@@ -23,6 +24,7 @@ from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side
 N_SCHEMAS = 10_000
 EVERY = 500
 N_KEPT = 1_000
+N_SMALL = 25_000
 COLUMNS = ["engine", "schemas", "resident", "store", "compiled", "tokens"]
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 
@@ -115,6 +117,20 @@ def many(engine: str, n: int) -> list[list[Any]]:
     return rows
 
 
+def small(n: int) -> list[list[Any]]:
+    """Rows of the table of small schemas; the compiler has its default memory of what it compiled."""
+    import llmask
+
+    compiler = llmask.Compiler(llmask.Tokenizer.default())
+    rows = []
+    for i in range(n + 1):
+        properties = {"id": {"const": f"tenant{i}"}, "name": {"type": "string"}, "n": {"type": "integer"}}
+        compiler.json_schema({"type": "object", "properties": properties, "required": ["id", "name"]})
+        if i % max(n // 10, 1) == 0:
+            rows.append([i, resident_mib(), compiler.store().bytes_used / MIB])
+    return rows
+
+
 def _store_mib(side: Side) -> float | None:
     """MiB of llmask's store of the moment."""
     return side.compiler.store().bytes_used / MIB if isinstance(side, LlmaskSide) else None
@@ -155,11 +171,16 @@ def study(effort: float) -> Result:
             plot.lines["llmask store"] = (x, [row[3] for row in rows])
         before, started, full = alone(first_costs, engine, n_kept)
         costs.rows.append([engine, before, started, full, started - before, full - started])
+    few = Table(
+        "MiB after n small schemas through one compiler, the default vocabulary", ["schemas", "resident", "store"]
+    )
+    few.rows = alone(small, max(int(N_SMALL * effort), 10))
     ours = [row for row in table.rows if row[0] == "llmask"]
     # renewed stores make a saw-tooth: the highest tooth counts, not the place in it where a tenth is reached
     first, later = ([row[2] for row in ours if (row[1] > n / 10) is after] for after in (False, True))
     targets = [
         Target("most resident after the first tenth / most until then", max(later) / max(first), 1.1),
+        Target("the same of small schemas", few.rows[-1][1] / few.rows[1][1], 1.15),
         Target(f"MiB of the vocabulary and {n_kept:,} grammars", costs.rows[0][3] - costs.rows[0][1], 600),
     ]
-    return Result([table, costs], [plot], targets)
+    return Result([table, few, costs], [plot], targets)

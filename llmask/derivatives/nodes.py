@@ -42,6 +42,10 @@ ONE_LEXEME = (
 Run = Callable[..., int]
 
 
+class Remembered(dict[Hashable, Any]):
+    """What frontends remember of a store's nodes; all grammars of the store share it."""
+
+
 class RegexNodes:
     """Constructors and questions for the regex nodes of one store.
 
@@ -65,7 +69,8 @@ class RegexNodes:
         self._run = run
         self._count = count
         self.table = table
-        self.memo: dict[Hashable, Any] = {}
+        self.memo: dict[Hashable, Any] = Remembered()
+        self._memos = [self.memo]  # and the parts of it that `remembered` gave
         self.variant_key: Any = None
         self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
 
@@ -74,10 +79,25 @@ class RegexNodes:
         """How many nodes there are: a measure of the work that was done with them."""
         return self._count()
 
+    @property
+    def n_remembered(self) -> int:
+        """Entries of the memo."""
+        return sum(map(len, self._memos))
+
+    def remembered(self, key: Hashable) -> dict[Any, Any]:
+        """A part of the memo that has entries of its own."""
+        found: dict[Any, Any] | None = self.memo.get(key)
+        if found is None:
+            part = Remembered()
+            found = self.memo.setdefault(key, part)  # another thread may be here
+            if found is part:
+                self._memos.append(part)
+        return found
+
     def variant(self, key: Hashable) -> RegexNodes:
         """The same nodes with a memo of its own for each `key`; what is remembered there is never mixed up."""
         other = copy(self)
-        other.memo = self.memo.setdefault((__name__, key), {})
+        other.memo = self.remembered((__name__, key))
         other.variant_key = key
         return other
 

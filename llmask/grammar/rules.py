@@ -117,7 +117,7 @@ class Rules:
         self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
-        self._required_places: dict[frozenset[int], int] = {frozenset(): 0}
+        self._required_places: dict[frozenset[int], int] = {}
 
     def rule(self, name: str) -> RuleId:
         """Declare a rule and its start state; edges may call it before it has any."""
@@ -263,6 +263,8 @@ class Rules:
     def _required(self, members: Iterable[int]) -> int:
         """Place of a set in `required`."""
         wanted = frozenset(members)
+        if not wanted:
+            return 0
         place = self._required_places.get(wanted)
         if place is None:
             place = self._required_places[wanted] = len(self.required)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,7 @@ class Table:
         self.array[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
         self.slots = self.array.data
         self.address: int = self.array.ctypes.data
-        slots = np.array(blocks, np.int64), np.array(pools, np.int64)
-        free = weakref.finalize(self, _free, self.array, *slots)
+        free = weakref.finalize(self, _free, self.array, _numbers(tuple(blocks)), _numbers(tuple(pools)))
         free.atexit = False  # the process gives its memory back by itself
 
     def put(self, slot: int, data: npt.NDArray[Any]) -> None:
@@ -53,6 +53,12 @@ class Table:
         if code:
             self.array[memory.EXCEEDED] = 0
         return code
+
+
+@cache
+def _numbers(slots: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Slots as an array, one for all tables of a kind."""
+    return np.array(slots, np.int64)
 
 
 def _free(array: npt.NDArray[np.int64], blocks: npt.NDArray[np.int64], pools: npt.NDArray[np.int64]) -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CALL_WORK = 1  # units for the call itself
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
+REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
 _NO_DATA = np.zeros(0, np.int32)
 
 
@@ -199,10 +200,11 @@ class Store:
 
     @property
     def bytes_used(self) -> int:
-        """Memory of the shared tables, in bytes, slices included."""
+        """Memory of the shared tables, in bytes, with slices and what frontends remember of nodes."""
         of_canonical = 0 if self.canonical_table is None else self.canonical_table.bytes_used
         return (
             self.table.bytes_used
             + of_canonical
+            + REMEMBERED_BYTES * self.nodes.n_remembered
             + sum(part.mask.nbytes + part.rest.nbytes + part.main.nbytes for part in self.slice_arrays)
         )

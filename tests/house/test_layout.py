@@ -54,6 +54,8 @@ IMPORT_ORDER = (
             "llmask.ready",
             "llmask.rule_source",
             "llmask.compiled",
+            "llmask.grammar_cache",
+            "llmask.held",
             "llmask.dead_ends",
             "llmask.history",
             "llmask.accepted",

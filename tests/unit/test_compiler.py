@@ -157,9 +157,15 @@ def test_choices(compiler: Any, choices: Any, accepted: list[str], refused: list
     assert [text for text in refused if is_document(grammar, text)] == []
 
 
+def size_of_a_pattern(tokenizer: Any) -> int:
+    """Bytes in which a compiler remembers one."""
+    compiler = llmask.Compiler(tokenizer)
+    compiler.regex("[a-c]{3}x")
+    return int(compiler._cache.bytes_used)
+
+
 def test_the_oldest_grammars_leave_the_cache_first(tiny_tokenizer: Any) -> None:
-    compiler = llmask.Compiler(tiny_tokenizer)
-    size = compiler.regex("[a-c]{3}x").bytes_used
+    size = size_of_a_pattern(tiny_tokenizer)
     small = llmask.Compiler(tiny_tokenizer, cache_bytes=4 * size)
     kept = [weakref.ref(small.regex(f"[a-c]{{3}}{letter}")) for letter in "pqrstuvw"]
     gc.collect()
@@ -169,8 +175,7 @@ def test_the_oldest_grammars_leave_the_cache_first(tiny_tokenizer: Any) -> None:
 
 
 def test_a_used_grammar_stays_in_the_cache(tiny_tokenizer: Any) -> None:
-    size = llmask.Compiler(tiny_tokenizer).regex("[a-c]{3}x").bytes_used
-    compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=4 * size)
+    compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=4 * size_of_a_pattern(tiny_tokenizer))
     favourite = compiler.regex("[a-c]{3}x")
     for letter in "pqrstuvw":
         compiler.regex(f"[a-c]{{3}}{letter}")

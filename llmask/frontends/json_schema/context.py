@@ -68,9 +68,9 @@ class Context:
         self.stricter: dict[RuleId, WriteVariant] = {}  # the same, of fewer values than are left, in bounded work
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self._shapes: dict[tuple[Any, ...], Shape] = nodes.memo.setdefault((__name__, "shapes", self.draft), {})
+        self._shapes: dict[tuple[Any, ...], Shape] = nodes.remembered((__name__, "shapes", self.draft))
         self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
-        self._keys: dict[str, int] = nodes.memo.setdefault((__name__, "keys"), {})
+        self._keys: dict[str, int] = nodes.remembered((__name__, "keys"))
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords
@@ -98,7 +98,7 @@ class Context:
         draft = self.draft
         if references.is_read or references.id_key in schema:
             draft = references.draft_at(schema, path)
-        shapes = self._shapes if draft == self.draft else self.nodes.memo.setdefault((__name__, "shapes", draft), {})
+        shapes = self._shapes if draft == self.draft else self.nodes.remembered((__name__, "shapes", draft))
         shape = shapes.get(keys)
         if shape is None:
             if not all(type(key) is str or type(key) is Internal for key in keys):

@@ -146,7 +146,7 @@ def any_spelling(nodes: RegexNodes, text: str) -> int:
 
 def _letters(nodes: RegexNodes, text: Iterable[str]) -> list[int]:
     """Nodes of every spelling of each character of `text`."""
-    known: dict[str, int] = nodes.memo.setdefault(__name__, {})
+    known: dict[str, int] = nodes.remembered(__name__)
     for letter in text:
         if letter not in known:
             known[letter] = json_char(nodes, CodePointSet.of(letter))
