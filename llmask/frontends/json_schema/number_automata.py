@@ -17,12 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, MAX_STATES, Machine, Row, too_large
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 MINUS, OTHER = DOT + 1, DOT + 2
 LOOP = -2  # in a row: the state itself
+STATE_WORK = 10  # units to find the row of a state
 
 States = tuple[int, ...]  # one of each machine
 
@@ -114,6 +116,7 @@ class Product:
             if following is None:
                 each = zip(*[table[at] for table, at in zip(tables, states, strict=True)], strict=True)
                 following = followers[states] = [None if HOPELESS in after else after for after in each]
+                spend(STATE_WORK)
                 if first + len(followers) > most:
                     raise too_large()
                 stack += [after for after in reversed(dict.fromkeys(following)) if after and after not in followers]

@@ -34,12 +34,14 @@ from llmask.frontends.regex.json_strings import (
     style_of,
 )
 from llmask.frontends.regex.machines import DEAD, Machine, Pieces, merged
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.digits import Position
     from llmask.derivatives.nodes import RegexNodes
 
 WHOLE = DEAD - 1
+ENTRIES_A_UNIT = 32  # of the table of a machine, whose automaton over bytes is some twenty times as large
 Digits = tuple[tuple[bytes, ...], ...]  # bytes of each value of each digit, most significant digit first
 
 
@@ -48,6 +50,7 @@ def json_machine(nodes: RegexNodes, machine: Machine) -> int:
     key = (__name__, machine)
     found = nodes.memo.get(key)
     if found is None:
+        spend(machine.next_state.size // ENTRIES_A_UNIT)
         found = nodes.memo[key] = nodes.dfa(*_automaton(machine, style_of(nodes)))
     return int(found)
 
