@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import as_bitmask, as_integer, no_such_row
-from .ends import Ends, Int32s, Reach
+from .ends import Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
 from .kernels import finishing
 from .kernels.configurations import ENDED
@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 FINISH_WORK = 500_000  # units to find the way to the end in, beside what a step may take
 
 
-def ends_of(matcher: Matcher) -> Ends:
-    """What is known of the ends of a matcher's tables, which have room; the caller holds the store's lock."""
-    matcher._make_room()
-    return matcher._generation.ends
-
-
 def fill_within(matcher: Matcher, bitmask: Any, row: int, budget: Any) -> bool:
     """See `Matcher.fill_bitmask`, with a budget."""
     n = checked_budget(budget)
@@ -55,8 +49,9 @@ def fill_within(matcher: Matcher, bitmask: Any, row: int, budget: Any) -> bool:
     row = as_integer(row, "a row")
     if not 0 <= row < len(words) or words.shape[1] < matcher._store.n_words:
         raise no_such_row(row, words, matcher._store.n_words)
+    matcher._make_room()
     with matcher._store.lock:
-        ends = ends_of(matcher)
+        ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
         if not len(matcher._history):
             bound = ends.bound(configuration)
@@ -88,8 +83,9 @@ def _write_mask(matcher: Matcher, reach: Reach, most: int, is_accepting: bool, w
 
 def least_budget(matcher: Matcher) -> int:
     """See `Matcher.least_budget`."""
+    matcher._make_room()
     with matcher._store.lock:
-        bound = ends_of(matcher).search(matcher._cell[CELL_CONFIGURATION])
+        bound = matcher._generation.ends.search(matcher._cell[CELL_CONFIGURATION])
     if bound >= NO_BOUND:
         raise no_end(matcher._place())
     return max(bound, 1)
@@ -97,8 +93,9 @@ def least_budget(matcher: Matcher) -> int:
 
 def finishing_tokens(matcher: Matcher) -> list[int]:
     """See `Matcher.finishing_tokens`."""
+    matcher._make_room()
     with matcher._store.lock:
-        ends = ends_of(matcher)
+        ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
         if ends.bound(configuration) >= NO_BOUND and ends.search(configuration) >= NO_BOUND:
             raise no_end(matcher._place())
@@ -112,8 +109,9 @@ def next_of_end(matcher: Matcher) -> list[int]:
         return sorted(tokenizer.eos_ids)
     if not matcher.grammar.takes_budget:
         return matcher.finishing_tokens()[:1]  # says why there are none
+    matcher._make_room()
     with matcher._store.lock, metered(FINISH_WORK, "max_step_work"):
-        ends = ends_of(matcher)
+        ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
         if ends.bound(configuration) >= NO_BOUND:
             raise no_end(matcher._place())

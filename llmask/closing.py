@@ -25,7 +25,6 @@ from .kernels.regions import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
 from .matcher import Matcher
 from .named import rules_at
-from .work import unmetered
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation
@@ -135,16 +134,18 @@ class ClosingMatcher(Matcher):
         history = History()
         pieces = dict(self._pieces)
         here, counted = generation.start, NOTHING
-        with self._store.lock, unmetered():
-            before = generation.table.bytes_used
-            for position, token in enumerate(self._history.tokens()):
-                piece = pieces.get(position)
+        brought = 0
+        for position, token in enumerate(self._history.tokens()):
+            piece = pieces.get(position)
+            with self._store.lock:  # for one token, as in `Matcher`
+                before = generation.table.bytes_used
                 reached = self._repeat(generation, here, token, piece)
                 assert reached != REFUSED  # it was accepted before
                 data = self._store.tokenizer.token_bytes(token) if piece is None else piece
                 here, counted = self._closed(generation, here, data, reached, counted)
-                history.push(token, here)
-            generation.bring(generation.table.bytes_used - before)
+                brought += generation.table.bytes_used - before
+            history.push(token, here)
+        generation.bring(brought)
         self._history, self._generation = history, generation
         self._cell[CELL_GRAMMAR] = generation.table.address
         self._cell[CELL_CONFIGURATION] = here

@@ -202,8 +202,9 @@ class Generation:
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""
-        self._brought += n_bytes
-        self.room = max(self._least_room, self._factor * self._brought)
+        with self._store.lock:
+            self._brought += n_bytes
+            self.room = max(self._least_room, self._factor * self._brought)
 
 
 class CompiledGrammar(GrammarValue, Shared):

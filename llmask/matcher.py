@@ -249,22 +249,23 @@ class Matcher(Accepted, Forking):
         """Move to new tables when the old ones have outgrown their room; the state stays the same."""
         generation = self._generation
         if generation.table.bytes_used > generation.room:
-            end = known_end(self)
-            self._move(self.grammar.generation_after(generation))
-            keep_end(self, end)
+            with unmetered():  # what comes again was bounded when it came first
+                end = known_end(self)
+                self._move(self.grammar.generation_after(generation))
+                keep_end(self, end)
 
     def _move(self, generation: Generation) -> None:
         """Replay all tokens in other tables."""
-        history = History()
-        pieces = dict(self._pieces)
-        configuration = generation.start
-        with self._store.lock, unmetered():
-            before = generation.table.bytes_used
-            for position, token in enumerate(self._history.tokens()):
+        history, pieces = History(), dict(self._pieces)
+        configuration, brought = generation.start, 0
+        for position, token in enumerate(self._history.tokens()):
+            with self._store.lock:  # for one token: others need not wait for a long document
+                before = generation.table.bytes_used
                 configuration = self._repeat(generation, configuration, token, pieces.get(position))
-                assert configuration != REFUSED  # it was accepted before
-                history.push(token, configuration)
-            generation.bring(generation.table.bytes_used - before)
+                brought += generation.table.bytes_used - before
+            assert configuration != REFUSED  # it was accepted before
+            history.push(token, configuration)
+        generation.bring(brought)
         self._history = history
         self._generation = generation
         self._cell[CELL_GRAMMAR] = generation.table.address
@@ -313,8 +314,8 @@ class Matcher(Accepted, Forking):
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise LlmaskError(f"text is given as bytes, not as {type(data).__name__}", help="encode it as UTF-8 first")
         data = bytes(data)
+        self._make_room()
         with self._store.lock:
-            self._make_room()
             reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(data))
             position = int(self._store.table.array[store_slots.REPORT])
         if reached == REFUSED:

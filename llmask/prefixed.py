@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .arguments import as_bitmask, no_such_row
-from .budgets import check_least, checked_budget, ends_of, no_end
+from .budgets import check_least, checked_budget, no_end
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
 from .kernels import engine
@@ -122,8 +122,9 @@ class PrefixedMatcher(Matcher):
         token_bytes = self._store.tokenizer.token_bytes
         rest = self._rest
         bounds = {}
+        self._make_room()
         with self._store.lock:
-            ends = ends_of(self)
+            ends = self._generation.ends
             run, start = self._generation.run, self._generation.start
             of_tails = [ends.bound(start)]  # by the length of what is left
             for length in range(1, len(rest)):
@@ -158,8 +159,9 @@ class PrefixedMatcher(Matcher):
 
     def _least_bound(self) -> int:
         """Tokens that suffice, after a search for a shorter way behind the prefix; NO_BOUND: none are known."""
+        self._make_room()
         with self._store.lock:
-            ends_of(self).search(self._generation.start)
+            self._generation.ends.search(self._generation.start)
         bounds = self._bounds_behind(self._spelling_tokens(self._rest))
         return min([NO_BOUND, *(bound + 1 for bound in bounds)])
 
@@ -215,8 +217,8 @@ class PrefixedMatcher(Matcher):
         if not self._rest or not isinstance(data, bytes):
             super().accept_bytes(data)
             return
+        self._make_room()
         with self._store.lock:
-            self._make_room()
             reached = self._read(self._generation, data)
         if reached == REFUSED:
             raise TokenRejected(

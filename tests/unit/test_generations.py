@@ -126,3 +126,54 @@ def test_one_sequence_that_needs_more_than_the_limit_is_told(tiny_tokenizer: Any
     n = len(matcher.tokens)
     matcher.rollback(5)
     assert len(matcher.tokens) == n - 5
+
+
+class Watched:
+    """A store's lock that notes how many operations run while it is held in one stretch."""
+
+    def __init__(self, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._lock, self._depth = store.lock, 0
+        self.stretches: list[int] = []
+        build = store.run.__self__._build
+
+        def count(*arguments: Any) -> int:
+            self.stretches[-1] += 1
+            return int(build(*arguments))
+
+        monkeypatch.setattr(store.run.__self__, "_build", count)
+        monkeypatch.setattr(store.run.__self__, "lock", self)
+        monkeypatch.setattr(store, "lock", self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+        if self._depth == 1:
+            self.stretches.append(0)
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        self._lock.release()
+
+
+@pytest.mark.parametrize("kind", ["plain", "prefix", "max_tokens"])
+def test_moving_a_long_document_lets_others_in_between(
+    tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    # all its tokens were replayed under the store's lock: at 100,000 of them every other sequence stood still meanwhile
+    compiler = llmask.Compiler(tiny_tokenizer)
+    grammar = (
+        compiler.lark("start: a\na[max_tokens=3000]: /[a-c]*/") if kind == "max_tokens" else compiler.regex("a{2000}")
+    )
+    matcher = grammar.matcher(prefix=b"a") if kind == "prefix" else grammar.matcher()
+    for _ in range(400):
+        matcher.accept_bytes(b"a")
+    watched = Watched(grammar.store, monkeypatch)
+    for ask in [lambda: matcher.accept_bytes(b"a"), *([] if kind == "max_tokens" else [matcher.least_budget])]:
+        old = matcher._generation
+        old.room = 0
+        watched.stretches.clear()
+        ask()
+        assert matcher._generation is not old
+        assert len(watched.stretches) > 400
+        assert max(watched.stretches[:400]) < 20
+    assert matcher.text() == b"a" * 401
