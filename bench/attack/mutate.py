@@ -159,15 +159,20 @@ def _changed(rng: random.Random, here: dict[str, Any], other: Any) -> None:
         here[key] = other[key]
     elif kind == 4:
         key = rng.choice(("allOf", "anyOf", "oneOf"))
-        here[key] = [*here.get(key, ()), other, rng.choice(SIGNS)][-3:]
+        here[key] = [*here.get(key, ()), other, _sign(rng)][-3:]
     elif kind == 5:
-        here[rng.choice(("not", "if", "then", "else", "contains", "propertyNames", "items"))] = rng.choice(SIGNS)
+        here[rng.choice(("not", "if", "then", "else", "contains", "propertyNames", "items"))] = _sign(rng)
     elif kind == 6 and isinstance(here.get("properties"), dict):
         names = list(here["properties"])
         here["required"] = rng.sample(names, rng.randint(0, len(names)))
-        here["additionalProperties"] = rng.choice(SIGNS)
+        here["additionalProperties"] = _sign(rng)
     else:
         here.update(rng.choice(({"uniqueItems": True}, {"minItems": 1}, {"maxProperties": 3}, {"minProperties": 1})))
+
+
+def _sign(rng: random.Random) -> Any:
+    """A small schema; a copy, for it may be changed where it is put."""
+    return copy.deepcopy(rng.choice(SIGNS))
 
 
 def subschemas(schema: Any) -> list[Any]:
