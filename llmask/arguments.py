@@ -6,13 +6,14 @@ In: whatever was given. Out: the same as int, iterator or NumPy array. Cost: wel
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import LlmaskError
+from .errors import LlmaskError, VocabularyError
 
 
 def as_integer(value: Any, what: str) -> int:
@@ -23,6 +24,28 @@ def as_integer(value: Any, what: str) -> int:
         return operator.index(value)
     except TypeError:
         raise LlmaskError(f"{what} is an integer, not {type(value).__name__}", help="give it as an int") from None
+
+
+def as_flag(value: Any, what: str) -> bool:
+    """Whether a value counts as true; an array of several has no truth value. `what` opens the message."""
+    try:
+        return bool(value)
+    except (TypeError, ValueError):
+        raise LlmaskError(f"{what} is True or False, not {type(value).__name__}", help="give a bool") from None
+
+
+def as_path(path: Any) -> str | os.PathLike[str]:
+    """The path of a file, as the operating system takes it."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise VocabularyError(f"{type(path).__name__} is not a path")
+    name = os.fspath(path)
+    try:
+        encoded = os.fsencode(name)
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if not encoded or b"\0" in encoded:
+        raise VocabularyError(f"{name!a} is not a path of a file")
+    return path
 
 
 def each_of(tokens: Iterable[Any]) -> Iterator[Any]:

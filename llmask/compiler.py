@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import forks
 from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
+from .arguments import as_flag
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
 from .copying import Shared
@@ -83,8 +84,10 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         self.limits = checked(Limits() if limits is None else limits)
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
-        self._is_canonical = canonical
+        self._is_canonical = as_flag(canonical, "canonical")
         self._cache = GrammarCache(cache_bytes)
+        if not isinstance(slices, Iterable):
+            raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
         self._slices = tuple(slices)
         self._lock = forks.new_lock(forks.COMPILER)
         self._store = self._new_store()
@@ -244,7 +247,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         """
         if not isinstance(pattern, str):
             raise GrammarError(f"a pattern is a str, not {type(pattern).__name__}", help="decode bytes first")
-        if method not in ("fullmatch", "search"):
+        if not isinstance(method, str) or method not in ("fullmatch", "search"):
             raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
         self._check_length("pattern", pattern)
 
@@ -341,10 +344,12 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
         if not isinstance(start, str):
             raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
-        if lexer not in ("greedy", "exact"):
+        if not isinstance(lexer, str) or lexer not in ("greedy", "exact"):
             raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
-        if ties not in (None, "first", "all"):
+        if ties is not None and (not isinstance(ties, str) or ties not in ("first", "all")):
             raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
+        if directory is not None and not isinstance(directory, (str, os.PathLike)):
+            raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
         self._check_length("grammar", text)
         root = None if directory is None else Path(directory)
 

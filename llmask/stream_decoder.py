@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import codecs
 
+from .arguments import as_flag
+from .errors import VocabularyError
 from .tokenizer import Tokenizer
 
 
@@ -22,6 +24,10 @@ class StreamDecoder:
     continues : the tokens continue a prompt, so a leading blank belongs to the text; False: it is dropped where
         `Tokenizer.decode` drops it.
 
+    Raises
+    ------
+    VocabularyError : not a `Tokenizer`.
+
     Examples
     --------
     >>> tok = Tokenizer.from_bytes([b"<end>", b"a\xc3", b"\xa9"], eos=0)
@@ -31,9 +37,11 @@ class StreamDecoder:
     """
 
     def __init__(self, tokenizer: Tokenizer, continues: bool = False) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._drops_blank = tokenizer.decode_drops_blank and not continues
+        self._drops_blank = not as_flag(continues, "continues") and tokenizer.decode_drops_blank
 
     def push(self, token: int) -> str:
         """The text that is complete with this token; may be empty.

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from .arguments import as_flag, as_integer
 from .errors import VocabularyError
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ def encode_all(
     """
     if isinstance(texts, str):
         raise VocabularyError("a batch is a sequence of texts, not one text", help="put it into a list")
+    try:
+        texts = list(texts)
+    except TypeError:
+        raise VocabularyError(f"a batch is a sequence of texts, not {type(texts).__name__}") from None
+    parse_special = as_flag(parse_special, "parse_special")
     encoder = None if parse_special else tokenizer.part_encoder
 
     def encode(group: Sequence[str]) -> list[list[int]]:
@@ -46,7 +52,7 @@ def encode_all(
                 pass  # encoding one by one names the reason
         return [tokenizer.encode(text, parse_special) for text in group]
 
-    n_threads = threads or os.cpu_count() or 1
+    n_threads = (0 if threads is None else as_integer(threads, "the number of threads")) or os.cpu_count() or 1
     groups = _group(texts, n_threads)
     n_threads = min(n_threads, len(groups))
     if n_threads <= 1:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import VocabularyError
+from .arguments import as_path
 from .token_table import TokenTable
 from .vocabulary.gguf import read_gguf
 from .vocabulary.gguf_write import write_gguf
@@ -50,9 +50,7 @@ class TokenSources(TokenTable):
         VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field.
         OSError : the file cannot be opened.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise VocabularyError(f"{type(path).__name__} is not a path")
-        return cls(read_gguf(path, eos))
+        return cls(read_gguf(as_path(path), eos))
 
     @classmethod
     def from_bytes(cls, tokens: Sequence[bytes], eos: int | Iterable[int], special: Iterable[int] = ()) -> Self:
@@ -120,9 +118,7 @@ class TokenSources(TokenTable):
         VocabularyError : the file is corrupt, of another kind, or names no end-of-sequence piece.
         OSError : the file cannot be opened.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise VocabularyError(f"{type(path).__name__} is not a path")
-        return cls(read_sentencepiece(path, eos))
+        return cls(read_sentencepiece(as_path(path), eos))
 
     def save_gguf(self, path: str | os.PathLike[str]) -> None:
         """Write the vocabulary as a GGUF file without weights; `from_gguf` reads the same tokenizer from it.
@@ -132,6 +128,4 @@ class TokenSources(TokenTable):
         VocabularyError : a token that a file of its kind cannot spell.
         OSError : the file cannot be written.
         """
-        if not isinstance(path, (str, os.PathLike)):
-            raise VocabularyError(f"{type(path).__name__} is not a path")
-        write_gguf(self.vocabulary, path)
+        write_gguf(self.vocabulary, as_path(path))

@@ -92,7 +92,7 @@ class TokenTable:
         return self.vocabulary.texts.get(token).decode("utf-8", "replace")
 
     def _check_token(self, token: int) -> None:
-        if not isinstance(token, (int, np.integer)) or not 0 <= token < self.vocab_size:
+        if isinstance(token, bool) or not isinstance(token, (int, np.integer)) or not 0 <= token < self.vocab_size:
             check_ids([token], self.vocab_size, "the argument")
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
@@ -106,7 +106,11 @@ class TokenTable:
         return b"".join(tokens.get(token) for token in self._check_all(ids))
 
     def _check_all(self, ids: Iterable[int]) -> list[int]:
-        listed = list(ids) if isinstance(ids, Iterable) else ids
+        try:
+            listed = list(ids)
+        except TypeError:
+            check_ids(ids, self.vocab_size, "ids")  # says what is wrong
+            raise
         check_ids(listed, self.vocab_size, "ids")
         return listed
 

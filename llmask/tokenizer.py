@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from .arguments import as_flag
 from .chunks import as_limit, find_chunk
 from .encoders.bpe import METHODS, BpeEncoder
 from .encoders.certain import certain_tokens
@@ -82,15 +83,16 @@ class Tokenizer(TokenSources):
         VocabularyError : `text` is not a string or contains lone surrogates, no token spells a byte of it, or the
             method is not one of this vocabulary's.
         """
-        if method == "exact" and not parse_special and not add_special and isinstance(text, str):
+        if parse_special is False and add_special is False and type(method) is str and method == "exact":
             encode = self._encode_whole
-            if encode is None and self.part_encoder is not None and not self.has_names(text):
+            if encode is None and self.part_encoder is not None and isinstance(text, str) and not self.has_names(text):
                 encode = self.part_encoder.encode
-            if encode is not None:  # a short text takes no longer than what follows
+            if encode is not None and isinstance(text, str):  # a short text takes no longer than what follows
                 try:
                     return encode(text)
                 except UnicodeEncodeError as error:
                     raise _name_surrogate(error) from None
+        parse_special, add_special = as_flag(parse_special, "parse_special"), as_flag(add_special, "add_special")
         encode = self._find_method(method, dropout, seed)
         ids: list[int] = []
         try:
@@ -109,6 +111,8 @@ class Tokenizer(TokenSources):
         return ids
 
     def _find_method(self, method: str, dropout: float, seed: int) -> Callable[[str], list[int]]:
+        if not isinstance(method, str):
+            raise VocabularyError(f"method is the name of a method, not {type(method).__name__}", help='use "exact"')
         if method == "exact":
             return self._encoder.encode
         if self.encoder_name == "wpm" and method in ("greedy", "minimal"):
@@ -124,7 +128,8 @@ class Tokenizer(TokenSources):
         if method not in names:
             known = ", ".join(f'"{name}"' for name in names[:-1])
             raise VocabularyError(f'method "{method}" is not known', help=f'use {known} or "{names[-1]}"')
-        if not 0 <= dropout <= 1 or not -(2**63) <= seed < 2**63:
+        is_number = isinstance(dropout, (int, float)) and isinstance(seed, int)
+        if not is_number or not 0 <= dropout <= 1 or not -(2**63) <= seed < 2**63:
             raise VocabularyError(f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted")
         encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)

@@ -29,15 +29,14 @@ from typing import Any
 import numpy as np
 
 import llmask
-from bench.attack.corpora import Masks, state_of
+from bench.attack.corpora import Masks, state_of, tiny_tokenizer
 from bench.attack.harness import Tally
 from bench.conformance.workers import address_space
-from tests.conftest import tiny_vocabulary
 from tests.contract.tool_calls import TOOLS
 
 EXTRA_BYTES = 6 * 2**30  # of address space: what asks for more is refused, or a MemoryError
 CHECK = 200  # calls between looks at the healthy matcher
-FORGET = 2000  # calls of one compiler
+FORGET = 1000  # calls of one compiler
 OPENS_FILES = {"from_gguf", "from_huggingface", "from_tiktoken", "from_sentencepiece", "save_gguf", "lark"}
 # methods without an underscore that the package keeps to itself
 INTERNAL = {
@@ -110,9 +109,8 @@ ODD: tuple[Callable[[], Any], ...] = (
 class _World:
     """Good objects, and good arguments by the name of the parameter."""
 
-    def __init__(self) -> None:
-        tokens, eos, special = tiny_vocabulary()
-        self.tokenizer = llmask.Tokenizer.from_bytes(tokens, eos=eos, special=special)
+    def __init__(self, tokenizer: llmask.Tokenizer) -> None:
+        self.tokenizer = tokenizer
         self.compiler = llmask.Compiler(self.tokenizer)
         self.grammar = self.compiler.json_schema(SCHEMA)
         self.healthy = self.grammar.matcher()
@@ -182,9 +180,10 @@ def run(tally: Tally) -> None:
     with tempfile.TemporaryDirectory() as folder, _inside(folder), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         world: Any = None
+        tokenizers = (llmask.Tokenizer.default(), tiny_tokenizer())
         for number, rng in enumerate(tally.cases()):
             if number % FORGET == 0:
-                world = _World()
+                world = _World(tokenizers[number // FORGET % 2])
                 calls = world.calls()
                 masks = Masks(world.tokenizer)
                 healthy = state_of(world.healthy, masks)

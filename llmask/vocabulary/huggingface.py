@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import as_path
 from ..errors import VocabularyError
 from .end_tokens import find_end_ids
 from .huggingface_steps import parts_of, read_steps
@@ -77,7 +78,7 @@ def _load(source: Any) -> tuple[Json, list[int | str]]:
             f"{type(source).__name__} is neither a path nor a fast tokenizer",
             help="pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)",
         )
-    path = Path(source)
+    path = Path(as_path(source))
     if path.is_dir():
         path = path / "tokenizer.json"
     try:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import as_path
 from ..errors import VocabularyError
 from ..kernels.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
@@ -71,7 +72,7 @@ def _read_file(
     path: str | os.PathLike[str], pattern: str | None, special: Mapping[str, int] | None
 ) -> tuple[dict[bytes, int], dict[str, int], tuple[str, ...]]:
     """Ranks, special tokens and patterns; a line of the file is a token in base64 and its rank."""
-    name = os.fspath(path)
+    name = os.fspath(as_path(path))
     encoding = Path(path).stem
     if pattern is None and encoding not in SPECIAL_TOKENS:
         raise VocabularyError(

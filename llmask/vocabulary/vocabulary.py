@@ -156,7 +156,10 @@ def from_bytes(
     ------
     VocabularyError : no tokens, too many, a token that is not bytes, an id out of range, no end-of-sequence id.
     """
-    tokens = list(tokens)
+    try:
+        tokens = list(tokens)
+    except TypeError:
+        raise VocabularyError(f"tokens are a list of bytes, not {type(tokens).__name__}") from None
     if not tokens:
         raise VocabularyError("the vocabulary has no tokens")
     if len(tokens) > MAX_VOCAB_SIZE:

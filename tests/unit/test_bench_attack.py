@@ -28,6 +28,7 @@ SMALL = {
     "files": 8,
     "threads": 1500,
     "interrupts": 60,
+    "misuse": 800,
     "tenants": 2,
     "soak": 1,
 }

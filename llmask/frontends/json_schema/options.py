@@ -89,7 +89,7 @@ class SchemaOptions:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             value = getattr(self, name)
-            if value not in choices or type(value) not in map(type, choices):
+            if type(value) not in map(type, choices) or value not in choices:
                 listed = " or ".join(f'"{choice}"' if type(choice) is str else str(choice) for choice in choices)
                 raise GrammarError(f"the option {name} must be {listed}, not {value!r}")
         if type(self.whitespace) is not str:
@@ -148,16 +148,13 @@ def _checked_letters(escapes: Any) -> str:
     GrammarError
         When it is something else.
     """
-    try:
-        letters = set(escapes)
-    except TypeError:
-        letters = {escapes}
+    letters = list(escapes) if isinstance(escapes, Iterable) else [escapes]
     if not all(type(letter) is str and len(letter) == 1 and letter in ESCAPES for letter in letters):
         raise GrammarError(
             f'the option escapes must be "all", "minimal" or letters of {ESCAPES}, not {escapes!r}',
             help='for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
         )
-    return "".join(sorted(letters))
+    return "".join(sorted(set(letters)))
 
 
 def check_formats(nodes: RegexNodes, formats: Mapping[str, str]) -> None:

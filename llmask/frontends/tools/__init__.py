@@ -35,12 +35,12 @@ def tools_tag(
     listed : the functions, see `read_tools`.
     marks : of the vocabulary.
     """
-    if model not in MODELS:
+    if not isinstance(model, str) or model not in MODELS:
         known = ", ".join(MODELS)
         raise GrammarError(f"no tool calls of {model!r} are known", help=similar(str(model), MODELS, f"use {known}"))
     if type(parallel) is not bool:
         raise GrammarError(f"parallel is True or False, not {parallel!r}", help="leave it out")
-    if reasoning not in REASONING or type(reasoning) not in (bool, str):
+    if type(reasoning) not in (bool, str) or reasoning not in REASONING:
         raise GrammarError(f"reasoning is one of {REASONING}, not {reasoning!r}", help="leave it out")
     choice, chosen = read_choice(tool_choice, listed)
     if model == HARMONY:
