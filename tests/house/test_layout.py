@@ -55,7 +55,6 @@ IMPORT_ORDER = (
             "llmask.rule_source",
             "llmask.compiled",
             "llmask.grammar_cache",
-            "llmask.held",
             "llmask.dead_ends",
             "llmask.history",
             "llmask.accepted",
