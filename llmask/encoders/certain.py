@@ -5,6 +5,7 @@ and a splitter that decides late (`\s+(?!\S)` gives the last blank of a run to t
 continuation, so the continuations that are tried are
 
     the rest of every token that begins with an end of the text: "na" is the end of "na|me", "nation|al", ...
+    the same and some characters, where the token ends with one that may go to the next word
     every character that the splitter tells from others, and two of them
     one for each way in which the words so far may end (later_words.py)
 
@@ -45,6 +46,7 @@ Encode = Callable[[list[bytes]], list[list[int]]]
 LONGEST_OPEN_WORD = 4096  # bytes; of a longer word nothing is certain
 MOST_BYTES = 2**21  # of all continuations, the word before each included; beyond, nothing is certain of the word
 FOLLOWERS = (b"a", b"e", b"l", b"1", b" ", b"\n", b'"', b",", b"'", "\u4e00".encode())
+FEW = 16  # ASCII characters of which all are followers
 LATE = b" \t\r\n'"  # a character that may go to the next word, or make a contraction: followers decide
 _ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/bpe_incremental.py
 
@@ -86,10 +88,11 @@ def certain_tokens(
     cut_off = _cut_off(word)
     ends = [name[n:] for name in names for n in range(1, len(name)) if word.endswith(name[:n])]
     first_bytes = np.ones(256, bool) if first_bytes is None else first_bytes
-    others = _all_probes(encoder.splitter) if not cut_off else _probes(encoder.splitter, cut_off)
-    possible = [rest for rest in (*others, *ends, *names) if first_bytes[rest[0]]]
     spelled = np.flatnonzero(encoder.tables.byte_tokens >= 0).astype(np.uint8).tobytes()
-    over = dict.fromkeys(_rests(trie, word, first_bytes))
+    followers = _followers(spelled)
+    others = _all_probes(encoder.splitter, followers) if not cut_off else _probes(encoder.splitter, followers, cut_off)
+    possible = [rest for rest in (*others, *ends, *names) if first_bytes[rest[0]]]
+    over = dict.fromkeys(_rests(trie, word, first_bytes, _late_followers(spelled)))
     candidates = dict.fromkeys([*over, *possible])
     possible = [rest for rest in candidates if not rest.translate(None, spelled)]
     late: list[bytes] = []
@@ -210,7 +213,30 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _rests(trie: TokenTrie, word: bytes, first_bytes: np.ndarray) -> Iterator[bytes]:
+@cache
+def _followers(spelled: bytes) -> tuple[bytes, ...]:
+    """Characters that may stand behind others: of many some will do, where few are spelled each may have a reason."""
+    return tuple(dict.fromkeys((*FOLLOWERS, *(bytes([byte]) for byte in spelled if byte < 0x80 and _is_few(spelled)))))
+
+
+def _is_few(spelled: bytes) -> bool:
+    return sum(byte < 0x80 for byte in spelled) <= FEW
+
+
+@cache
+def _late_followers(spelled: bytes) -> tuple[bytes, ...]:
+    r"""What may stand behind a token that ends late: a character, or blanks and a character.
+
+    Behind a single one the last blank of the token may go elsewhere, whatever it is: it merges with the character, or
+    is taken into the character's word, or is cut off (`\s+$`), because the character is a word that is cut out
+    before, or a name. A second blank keeps the first one where it is; where few characters are spelled, that blank may
+    merge with each of them, and it takes a third one.
+    """
+    most_blanks = 2 if _is_few(spelled) else 1
+    return tuple(b" " * n + character for n in range(most_blanks + 1) for character in _followers(spelled))
+
+
+def _rests(trie: TokenTrie, word: bytes, first_bytes: np.ndarray, followers: Sequence[bytes]) -> Iterator[bytes]:
     """What is missing of every token that begins with an end of the word and goes on with one of some bytes."""
     for first in range(max(0, len(word) - MAX_TOKEN_BYTES), len(word)):
         node = find_node(trie, word[first:])
@@ -221,7 +247,7 @@ def _rests(trie: TokenTrie, word: bytes, first_bytes: np.ndarray) -> Iterator[by
                 for rest in _spellings(trie, int(trie.child_node[child])):
                     yield rest
                     if rest[-1] in LATE or b"'" in rest:
-                        yield from (rest + follower for follower in FOLLOWERS)
+                        yield from (rest + follower for follower in followers)
 
 
 def _spellings(trie: TokenTrie, root: int) -> Iterator[bytes]:
@@ -252,11 +278,11 @@ def find_node(trie: TokenTrie, data: bytes) -> int:
 
 
 @cache
-def _all_probes(splitter: Splitter) -> list[bytes]:
-    return _probes(splitter, b"")
+def _all_probes(splitter: Splitter, followers: tuple[bytes, ...]) -> list[bytes]:
+    return _probes(splitter, followers, b"")
 
 
-def _probes(splitter: Splitter, cut_off: bytes) -> list[bytes]:
+def _probes(splitter: Splitter, followers: tuple[bytes, ...], cut_off: bytes) -> list[bytes]:
     """Characters that begin with some bytes, without these: one of each class; and what may follow them."""
     if not cut_off:
         found = [bytes([byte]) for byte in range(128)]
@@ -266,4 +292,4 @@ def _probes(splitter: Splitter, cut_off: bytes) -> list[bytes]:
         low, high = code_points_of(cut_off)
     if splitter.automaton is not None:
         found += [chr(code_point).encode()[len(cut_off) :] for code_point in first_characters(splitter, low, high)]
-    return found + [character + follower for character in found for follower in FOLLOWERS]
+    return found + [character + follower for character in found for follower in followers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import llmask
 from llmask.encoders.certain import certain_tokens
 from llmask.trie.build import build_trie
 from llmask.vocabulary.strings import make_table
-from llmask.vocabulary.vocabulary import EncoderData, from_bytes
+from llmask.vocabulary.vocabulary import EncoderData, TokenType, from_bytes
 from tests.properties.test_bpe import merge_encoder, random_merges
 from tests.reference.definition import read_mask
 
@@ -20,6 +21,13 @@ FAR = (  # what comes two characters later decides where words end
     (r"aab|1", r"\s+(?!\S)|\s+|b1?"),
     (r"abb|b1b|\s+(?!\S)|\s+|[^\s]",),
     (r"\s?b+", r"[0-9]+|aa1"),
+)
+CUT = (  # a blank at the end of what is left between words and names is cut off
+    (r"\s?b+", r"\s+$", r"[0-9]+"),
+    (r"[0-9]+", r"\s+$"),
+    (r"\s+$", r"\s?b+"),
+    (r"\s?b+|\s+$|[0-9]+",),
+    (r"\s?1+", r"\s+$", r"b+"),
 )
 SPACED = (r" ?[^\s]+|\s+(?!\S)|\s+",)  # of two blanks before a letter the second belongs to the letter's word
 
@@ -45,6 +53,16 @@ def spaced_tokenizer(rng: random.Random, letters: str, patterns: tuple[str, ...]
     )
     data = EncoderData(kind="bpe", merges=table, patterns=patterns, ignore_merges=rng.random() < 0.5)
     return llmask.Tokenizer(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data))
+
+
+def with_names(tokenizer: llmask.Tokenizer, names: list[str]) -> llmask.Tokenizer:
+    """The same vocabulary with user-defined tokens, which are cut out of texts."""
+    old = tokenizer.vocabulary
+    tokens = sorted({*old.tokens.strings(), *(name.encode() for name in names)} - {b""})
+    made = from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=old.encoder)
+    types = made.types.copy()
+    types[[tokens.index(name.encode()) for name in names]] = TokenType.USER_DEFINED
+    return llmask.Tokenizer(replace(made, types=types))
 
 
 def test_certain_tokens_are_those_of_all_longer_texts(scaled: Any, rng: random.Random) -> None:
@@ -87,6 +105,25 @@ def test_certain_tokens_where_patterns_look_far_ahead(scaled: Any, rng: random.R
         tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(FAR))
         for _ in range(3):
             text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 8)))
+            ids = tokenizer.encode(text)
+            longest = common(ids, [tokenizer.encode(text + more) for more in texts])
+            found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab 1"))
+            assert found == longest[: len(found or [])], (text, ids)
+            n_found += len(found or [])
+            n_longest += len(longest)
+    assert n_found > 0.9 * n_longest
+
+
+def test_certain_tokens_where_words_and_names_are_cut_out_before_ends_are(scaled: Any, rng: random.Random) -> None:
+    texts = continuations("ab 1", 4)
+    n_found = n_longest = 0
+    for _ in range(scaled(40)):
+        tokenizer = spaced_tokenizer(rng, "ab 1", rng.choice(CUT))
+        tokenizer = with_names(
+            tokenizer, ["".join(rng.choices("ab1", k=rng.randint(1, 3))) for _ in range(rng.randrange(3))]
+        )
+        for _ in range(4):
+            text = "".join(rng.choices("ab 1 ", k=rng.randint(1, 7)))
             ids = tokenizer.encode(text)
             longest = common(ids, [tokenizer.encode(text + more) for more in texts])
             found = tokenizer.certain_tokens(text.encode(), first_bytes=flags("ab 1"))

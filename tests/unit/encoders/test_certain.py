@@ -117,3 +117,21 @@ def test_a_character_that_breaks_off_may_be_completed_by_any_byte() -> None:
     assert tok.encode("\u7300") == [0xE7, 256]
     assert tok.encode("\u7301") == [257, 0x81]
     assert tok.certain_tokens(b"a\xe7\x8c", may_end=False) == [ord("a")]
+
+
+def test_a_blank_that_is_cut_off_at_an_end_may_stay_before_another_one() -> None:
+    r"""Of "1  " the second blank may begin "  a ", whose last blank `\s+$` cuts off unless " a" follows.
+
+    Every single character behind it merges with the blank ("a"), takes it into its word ("b"), or is a name ("1").
+    """
+    merges = make_table(["Ġ a".encode(), "Ġa Ġ".encode(), "Ġ ĠaĠ".encode()])
+    data = EncoderData(kind="bpe", merges=merges, patterns=(r"\s?b+", r"\s+$", r"[0-9]+"))
+    tokens = [b" ", b"1", b"a", b"b", b" a", b" a ", b"  a ", b"aab", b"<end>"]
+    made = from_bytes(tokens, eos=8, encoder=data)
+    types = made.types.copy()
+    types[[tokens.index(b"1"), tokens.index(b"aab")]] = TokenType.USER_DEFINED
+    tok = llmask.Tokenizer(replace(made, types=types))
+    for follower in ("", "a", "b", "1", " "):
+        assert tok.encode("1  a " + follower)[:3] == [1, 0, 4]
+    assert tok.encode("1  a  a") == [1, 6, 4]
+    assert tok.certain_tokens(b"1  ") == [1]  # the first blank was taken for certain, too
