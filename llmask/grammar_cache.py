@@ -15,7 +15,7 @@ from . import forks
 from .compiled import CompiledGrammar
 from .store.store import Store
 
-# What Python's objects of a grammar take: rules, ledger, lowered form, translation. This is an estimate, as walking them
+# What Python's objects of a grammar take: rules, ledger, lowered form, translation. It is an estimate, as walking them
 # took a third of the time of compiling; 98 % of 1,200 schemas are between 0.6 and 1.3 times what they take.
 OBJECT_BYTES = 6500
 COLUMN_BYTES = 9  # for each number of the columns of its rules
