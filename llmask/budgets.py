@@ -50,7 +50,7 @@ def fill_within(matcher: Matcher, bitmask: Any, row: int, budget: Any) -> bool:
     if not 0 <= row < len(words) or words.shape[1] < matcher._store.n_words:
         raise no_such_row(row, words, matcher._store.n_words)
     matcher._make_room()
-    with matcher._store.lock:
+    with matcher._store.lock, metered(matcher._store.limits.max_step_work, "max_step_work"):
         ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
         if not len(matcher._history):

@@ -198,7 +198,7 @@ class Generation:
         """How sequences can end, for budgets."""
         from .ends import Ends
 
-        return Ends(self, self._store.tokenizer)
+        return Ends(self, self._store.tokenizer, self._store.limits.max_compile_work)
 
     def bring(self, n_bytes: int) -> None:
         """Count what a sequence added while it moved here."""

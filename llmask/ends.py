@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .errors import LimitExceeded
 from .forced import items_of
 from .kernels import engine, finishing
 from .kernels.configurations import ENDED
 from .kernels.constants import NO_TOKEN
 from .kernels.finish_paths import NO_BOUND
 from .kernels.lexer_states import DEAD
+from .work import metered, spend
 
 if TYPE_CHECKING:
     from .compiled import Generation
@@ -43,6 +45,8 @@ ASKED_AT_ONCE = 64
 MOST_LOST = 8
 SEARCHED_TOKENS = 400_000  # tokens looked at for a shorter way, all in all
 SEARCHED_PLACES = 4000
+PLACE_WORK = 100  # units of Python's work to look at a place, besides what kernels count
+GROUP_WORK = 4  # and to find where a group of tokens leads
 
 
 class Inside(NamedTuple):
@@ -93,14 +97,19 @@ NOTHING_INSIDE = Inside(np.zeros(0, np.int32), np.zeros(1, np.int64))
 class Ends:
     """Bounds of the configurations of a generation's tables; used under the store's lock.
 
+    Parameters
+    ----------
+    most_work : units of work that one search for a shorter way may take.
+
     Attributes
     ----------
     most : by configuration, a budget above it restricts nothing.
     """
 
-    def __init__(self, generation: Generation, tokenizer: Tokenizer) -> None:
+    def __init__(self, generation: Generation, tokenizer: Tokenizer, most_work: int) -> None:
         self._generation: Generation = weakref.proxy(generation)  # which holds this
         self._tokenizer = tokenizer
+        self._most_work = most_work
         self.most: dict[int, int] = {}
         self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
         self._reaches: OrderedDict[int, tuple[int, Reach]] = OrderedDict()
@@ -243,6 +252,7 @@ class Ends:
 
     def _behind_groups(self, configuration: int, inside: Inside) -> Int32s:
         """Configurations behind the bytes of the first token of each group; as a token it may be named."""
+        spend(GROUP_WORK * (len(inside.first) - 1))
         texts = (self._tokenizer.token_bytes(int(token)) for token in inside.tokens[inside.first[:-1]])
         return np.array(
             [self._generation.run(engine.ADVANCE, configuration, data=items_of(text)) for text in texts], np.int32
@@ -260,8 +270,18 @@ class Ends:
     def search(self, configuration: int) -> int:
         """Look for ways with fewer tokens than the bound says, the most promising first; returns the bound.
 
-        It is the minimum when the search came to its end before SEARCHED_TOKENS and SEARCHED_PLACES.
+        It is the minimum when the search came to its end before SEARCHED_TOKENS, SEARCHED_PLACES and the work that
+        compiling may take.
         """
+        with metered(self._most_work, "max_compile_work") as meter:
+            try:
+                self._search(configuration)
+            except LimitExceeded:
+                if meter.left >= 0:
+                    raise
+        return self.bound(configuration)
+
+    def _search(self, configuration: int) -> None:
         bound = self.bound(configuration)
         before: dict[int, tuple[int, int]] = {configuration: (-1, NO_TOKEN)}
         depths = {configuration: 0}
@@ -273,6 +293,7 @@ class Ends:
                 continue
             reach = self.reach(here)
             n_left -= len(reach.tokens) + len(reach.reached)
+            spend(PLACE_WORK + (len(reach.tokens) + len(reach.reached)) // 16)
             first_tokens = reach.inside.tokens[reach.inside.first[:-1]]
             is_named = np.isin(first_tokens, reach.tokens)
             for places, bounds, tokens in (
@@ -291,7 +312,6 @@ class Ends:
                         bound = min(bound, depth + 1 + there)
                         self._lower(place, there, before)
                     heapq.heappush(waiting, (depth + 1 + there, depth + 1, place))
-        return self.bound(configuration)
 
     def _lower(self, place: int, bound: int, before: dict[int, tuple[int, int]]) -> None:
         """Note the way to a place, and the bound there, at all places on it."""

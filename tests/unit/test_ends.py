@@ -107,3 +107,17 @@ def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> Non
     for _ in range(9):
         places.append(run(engine.ADVANCE, places[-1], data=np.array([ord("a")], np.int32)))
     assert generation.ends.bounds(np.array(places, np.int32)).tolist() == [1] * 10
+
+
+def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_tokenizer: Any) -> None:
+    # it went on for seconds, and held the store's lock meanwhile
+    schema = {"type": "array", "items": {"enum": ["zzzzzz", "something longer"]}, "minItems": 6}
+    bounds = []
+    for most_work in (10, 10**9):
+        generation = llmask.Compiler(default_tokenizer).json_schema(schema).generation
+        ends, start = generation.ends, generation.start
+        first = ends.bound(start)
+        ends._most_work = most_work
+        bounds.append(ends.search(start))
+        assert bounds[-1] <= first
+    assert bounds[1] < bounds[0] == first
