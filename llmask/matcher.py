@@ -109,6 +109,8 @@ class Matcher(Accepted, Forking):
             if not 0 <= row < len(bitmask):
                 raise no_such_row(row, bitmask, self._store.n_words) from None
             status = engine.fill_mask(self._cell_address, bitmask, row)
+        if status == FILL_SOME:
+            return True
         if status == FILL_MISS:
             return self._fill_or_finish(self._build_and_fill, bitmask, row)
         return self._restricts(status, bitmask, row)
