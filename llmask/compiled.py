@@ -33,6 +33,7 @@ from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
 from .kernels.variants import LATE
 from .mask.apply import allocate_bitmask
 from .rule_source import RuleSource
+from .statistics import grammar_statistics
 from .store.store import Store
 from .work import active_meter, metered, unmetered
 
@@ -217,9 +218,11 @@ class CompiledGrammar(GrammarValue, Shared):
     dead_ends : warnings of texts that cannot be completed, see dead_ends.py.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
     n_finished : sequences so far that met a limit and took the shortest known way to the end.
+    n_renewals : how often new tables were begun.
     lowered : of grammars that were given as text, what was made of it.
     groups : of patterns with named groups, who finds what they match in a text.
     documents : what was taken from a registry for a JSON schema, with the digest of each then.
+    count_stricter : how many variants of its rules so far allow less than they could.
 
     Raises
     ------
@@ -241,6 +244,7 @@ class CompiledGrammar(GrammarValue, Shared):
         grammar: Callable[[], Grammar] | None = None,
         groups: Callable[[bytes], Groups] | None = None,
         documents: Sequence[tuple[Any, Hashable]] = (),
+        count_stricter: Callable[[], int] = int,
     ) -> None:
         if not 0 <= rules.start < len(rules.names):
             raise GrammarError(
@@ -259,6 +263,7 @@ class CompiledGrammar(GrammarValue, Shared):
         self.store = store
         self.n_cut = 0
         self.n_finished = 0
+        self.n_renewals = 0
         self.behind_prefixes: dict[bytes, CompiledGrammar] = {}  # see canonical/prefix.py
         self.own_warnings = list(warnings)
         self.dead_ends: list[str] = []
@@ -266,6 +271,7 @@ class CompiledGrammar(GrammarValue, Shared):
         self.lowered = lowered
         self.groups = groups
         self.documents = documents
+        self.count_stricter = count_stricter
         self._make_grammar = grammar
         self._make_ledger = ledger
         self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
@@ -281,6 +287,7 @@ class CompiledGrammar(GrammarValue, Shared):
             if self.generation is old:
                 with unmetered():  # compiling was bounded
                     self.generation = Generation(self.store, self._source)
+                self.n_renewals += 1
             return self.generation
 
     @property
@@ -351,6 +358,21 @@ class CompiledGrammar(GrammarValue, Shared):
     def bytes_used(self) -> int:
         """Memory of the grammar's own tables, in bytes."""
         return self.generation.table.bytes_used
+
+    def statistics(self) -> dict[str, int]:
+        """What its sequences have built so far, and where they were treated more strictly than the grammar is.
+
+        Returns
+        -------
+        rows, configurations : in its newest tables.
+        own_masks : different masks there that are kept whole; others are a mask of the store and a few tokens.
+        bytes : memory of these tables.
+        renewals : how often they were begun anew, see `Limits.renew_grammar_bytes`.
+        cut : canonical masks in which a token is allowed whose continuation was not found in time.
+        finished : sequences that met a limit and took the shortest known way to the end (`on_limit="finish"`).
+        stricter : times that values which must not repeat were left out of more than had to be, to stay within a step.
+        """
+        return grammar_statistics(self)
 
     def matcher(self, prefix: bytes = b"", on_limit: str = "error") -> Matcher:
         """A new matcher at the beginning of a document.

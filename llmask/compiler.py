@@ -31,6 +31,8 @@ from .frontends.regex import compile_pattern
 from .grammar_cache import GrammarCache
 from .limits import Limits, checked
 from .ready import ReadyGrammars
+from .statistics import Compiled
+from .store.lock import Waits
 from .store.store import Store
 from .tag_compiler import TagCompiler
 from .tokenizer import Tokenizer
@@ -90,12 +92,14 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
         self._slices = tuple(slices)
         self._lock = forks.new_lock(forks.COMPILER)
+        self._compiled = Compiled()
+        self._waits = Waits(self.limits.max_step_work)
         self._store = self._new_store()
 
     def _new_store(self) -> Store:
         """A store in which strings, numbers, white space and punctuation of JSON are known already."""
         with unmetered():  # it is not the work of the grammar that happens to begin it
-            store = Store(self.tokenizer, self.limits, self._slices)
+            store = Store(self.tokenizer, self.limits, self._slices, self._waits)
             grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
             warm(grammar, _WARM_DOCUMENT)
             if self._is_canonical:
@@ -108,6 +112,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         with self._lock:
             if self._store.bytes_used > min(self.limits.renew_store_bytes, self.limits.max_store_bytes // 2):
                 self._store = self._new_store()
+                self._compiled.n_renewals += 1
                 self._cache.keep_only(self._store)
             return self._store
 
@@ -208,6 +213,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
                 *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
                 grammar=lambda: schema_grammar(made.rules, schema),
                 documents=made.documents,
+                count_stricter=made.count_stricter,
             )
         except UnsatisfiableSchema as error:
             if error.where is not None:
@@ -389,8 +395,34 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         return self._cached(("choice", *texts), compile_now)
 
     def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
-        with metered(self.limits.max_compile_work, "max_compile_work"):
-            return compile_now()
+        grammar = None
+        with metered(self.limits.max_compile_work, "max_compile_work") as meter:
+            try:
+                grammar = compile_now()
+            finally:
+                with self._lock:
+                    self._compiled.count(meter.spent, grammar is not None)
+        return grammar
+
+    def statistics(self) -> dict[str, int]:
+        """What was compiled so far, and how threads waited for each other.
+
+        Returns
+        -------
+        compiled, refused : grammars; those found in the cache are not among them.
+        work : units that both took, see `Limits.max_compile_work`.
+        cache_hits, cache_grammars, cache_bytes : grammars that were found in the cache; that it holds, with all that
+            they hold (`cache_bytes` of the compiler bounds it).
+        store_masks, store_bytes : of the newest store: different masks of lexer states, which all grammars share;
+            memory of all that they share, in bytes.
+        store_renewals : how often a new store was begun, see `Limits.renew_store_bytes`.
+        waits, long_waits, longest_wait_us : how often a thread waited for the lock of a store, also to take a step; how
+            often for longer than `Limits.max_step_work` microseconds; microseconds of the longest wait.
+        """
+        with self._lock:
+            store = self._store
+            compiled = self._compiled.statistics()
+        return {**compiled, **self._cache.statistics(), **store.statistics(), **self._waits.statistics()}
 
     def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         grammar = self._cache.get(key)

@@ -40,14 +40,15 @@ _numbers = itertools.count()
 _held: dict[int, list[Any]] = {}  # by thread that forks: what it has taken, or is about to take
 
 
-def new_lock(kind: int) -> Any:
-    """A `threading.RLock` that no forked child finds closed by a thread that it does not have.
+def new_lock(kind: int, make: Callable[[], Any] = threading.RLock) -> Any:
+    """A lock that no forked child finds closed by a thread that it does not have.
 
     Parameters
     ----------
     kind : its place in the order, one of the numbers above.
+    make : makes it, a `threading.RLock` or one of its kind.
     """
-    lock = threading.RLock()
+    lock = make()
     with _making:
         _locks[lock] = kind, next(_numbers)
     return lock

@@ -62,6 +62,7 @@ class GrammarCache:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._entries: OrderedDict[tuple[Any, ...], _Entry] = OrderedDict()
+        self._n_hits = 0
         self._n_uncounted = 0  # grammars that came in since the bytes were last added up
         self._lock = forks.new_lock(forks.GRAMMAR_CACHE)
 
@@ -74,13 +75,18 @@ class GrammarCache:
         with self._lock:
             return sum(entry.n_bytes for entry in self._entries.values())
 
+    def statistics(self) -> dict[str, int]:
+        """See `Compiler.statistics`."""
+        return {"cache_hits": self._n_hits, "cache_grammars": len(self), "cache_bytes": self.bytes_used}
+
     def get(self, key: tuple[Any, ...]) -> CompiledGrammar | None:
-        """The grammar of a key, or None."""
+        """The grammar of a key, or None; a hit where the documents that it was made from have changed is one, too."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
                 return None
             self._entries.move_to_end(key)
+            self._n_hits += 1
         return entry.grammar
 
     def put(self, key: tuple[Any, ...], grammar: CompiledGrammar) -> None:

@@ -24,6 +24,7 @@ from ..kernels.jit import entry_point
 from ..kernels.table import Table
 from ..limits import Limits
 from ..work import active_meter, work_exceeded
+from .lock import StoreLock, Waits
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
@@ -43,11 +44,12 @@ class Builder:
     until the next garbage collection.
     """
 
-    def __init__(self, table: Table, limits: Limits) -> None:
+    def __init__(self, table: Table, limits: Limits, waits: Waits) -> None:
         self.table = table
         self.address = table.address
         self.limits = limits
-        self.lock = forks.new_lock(forks.STORE)
+        self.lock = forks.new_lock(forks.STORE, StoreLock)
+        self.lock.waits = waits
         self._build = entry_point(engine.build)
         self._step_ticks = limits.max_step_work * memory.TICKS_PER_UNIT
         table.slots[store_slots.WORK_PER_CALL] = self._step_ticks
@@ -141,11 +143,14 @@ class Store:
     table : the table that kernels read, see kernels/store_slots.py.
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
+    waits : how threads waited for it.
     run : runs such an operation, see `Builder.run`.
     split_states, canonical_table : for canonical masks (llmask/canonical); None: masks are grammatical.
     """
 
-    def __init__(self, tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...] = (), waits: Waits | None = None
+    ) -> None:
         self.split_states: SplitStates | None = None
         self.canonical_table: Table | None = None
         self.tokenizer = tokenizer
@@ -162,7 +167,8 @@ class Store:
         slots[store_slots.LEAST_PART] = LEAST_PART
         slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
         self._put_vocabulary()
-        builder = Builder(self.table, limits)
+        self.waits = Waits(limits.max_step_work) if waits is None else waits
+        builder = Builder(self.table, limits, self.waits)
         self.lock = builder.lock
         self.run = builder.run
         self.run(engine.INIT_STORE)
@@ -197,6 +203,10 @@ class Store:
         table.array[store_slots.N_WORDS] = self.n_words
         table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
         table.array[store_slots.N_SPECIALS] = len(tokenizer.special_ids)
+
+    def statistics(self) -> dict[str, int]:
+        """See `Compiler.statistics`."""
+        return {"store_masks": self.table.slots[store_slots.N_MASKS], "store_bytes": self.bytes_used}
 
     @property
     def bytes_used(self) -> int:

@@ -53,6 +53,7 @@ IMPORT_ORDER = (
             "llmask.sentences",
             "llmask.ready",
             "llmask.rule_source",
+            "llmask.statistics",
             "llmask.compiled",
             "llmask.grammar_cache",
             "llmask.dead_ends",

@@ -97,6 +97,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         lambda: ledger_of(schema, draft, formats, warnings, references, options),
         translation.make_variant if rules.needs_variants else None,
         references.taken,
+        lambda: translation.n_stricter,
     )
 
 

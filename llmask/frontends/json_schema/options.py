@@ -197,6 +197,7 @@ class SchemaGrammar:
     warnings : what is not enforced although the schema says it, one sentence each with its JSON pointer.
     make_variant : writes rules without some values when a sequence needs them; None where none does.
     documents : what was taken from the caller's registry, with the digest of each then.
+    count_stricter : how many variants so far allow less than they could.
     """
 
     rules: Rules
@@ -204,6 +205,7 @@ class SchemaGrammar:
     make_ledger: Callable[[], list[LedgerEntry]]
     make_variant: MakeVariant | None = None
     documents: Sequence[tuple[Any, Hashable]] = ()
+    count_stricter: Callable[[], int] = int
 
     @cached_property
     def ledger(self) -> list[LedgerEntry]:

@@ -1,0 +1,76 @@
+"""The lock of a store, which notes how long threads wait for it.
+
+Only a thread that finds the lock closed reads the clock. What it waits for is the operation of another thread, a few
+milliseconds of compiled code, and then its turn at the interpreter.
+
+An interrupt may come between any two calls of Python, so the lock must be open again whatever happens: once `__enter__`
+has returned that is the duty of `with`, whose other end is compiled code; before, its own.
+
+In: threads. Out: how often and how long they waited. Cost: 0.05 us more than a lock of `threading`; compiling a median
+schema takes it four times.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _thread import RLock
+else:
+    RLock = type(threading.RLock())
+
+
+class Waits:
+    """How threads waited for the locks of a compiler's stores, one after the other.
+
+    Parameters
+    ----------
+    long_us : microseconds from which on a wait is long: what a step may take.
+
+    Attributes
+    ----------
+    n, n_long : waits, and how many of them were long.
+    longest_us : microseconds of the longest.
+    """
+
+    def __init__(self, long_us: int) -> None:
+        self.long_us = long_us
+        self.n = 0
+        self.n_long = 0
+        self.longest_us = 0
+
+    def note(self, us: int) -> None:
+        """Count a wait of so many microseconds; by the thread that has the lock now."""
+        self.n += 1
+        self.n_long += us > self.long_us
+        self.longest_us = max(self.longest_us, us)
+
+    def statistics(self) -> dict[str, int]:
+        """See `Compiler.statistics`."""
+        return {"waits": self.n, "long_waits": self.n_long, "longest_wait_us": self.longest_us}
+
+
+class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
+    """A `threading.RLock` with `waits`: the thread that has it may take it again.
+
+    Attributes
+    ----------
+    waits : what is noted; set by who makes the lock.
+    """
+
+    waits: Waits
+
+    def __enter__(self) -> bool:  # type: ignore[override]  # `with` gives no arguments
+        try:
+            if not self.acquire(blocking=False):
+                began = perf_counter_ns()
+                self.acquire()
+                self.waits.note((perf_counter_ns() - began) // 1000)
+        except BaseException:  # an interrupt: nobody else would open it
+            with suppress(RuntimeError):  # it came before the lock was taken
+                self.release()
+            raise
+        return True

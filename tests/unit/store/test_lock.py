@@ -1,0 +1,133 @@
+"""The lock of a store: threads that wait are noted, and no interrupt leaves it closed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import llmask
+from llmask import forks
+from llmask.store.lock import StoreLock, Waits
+from tests.unit.interrupted import interrupted
+
+
+def new_lock(long_us: int = 1000) -> Any:
+    lock = StoreLock()
+    lock.waits = Waits(long_us)
+    return lock
+
+
+def while_another_thread_holds(lock: Any, seconds: float, act: Any) -> None:
+    """Do something that needs the lock, which another thread opens after some seconds."""
+    is_held = threading.Event()
+
+    def hold() -> None:
+        with lock:
+            is_held.set()
+            time.sleep(seconds)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    act()
+    thread.join()
+
+
+def is_free(lock: Any) -> bool:
+    """Whether another thread gets it."""
+    found: list[bool] = []
+
+    def look() -> None:
+        found.append(lock.acquire(blocking=False))
+        if found[0]:
+            lock.release()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_whoever_finds_the_lock_open_does_not_wait() -> None:
+    lock = new_lock()
+    with lock, lock:
+        assert not is_free(lock)
+    assert is_free(lock)
+    assert lock.waits.statistics() == {"waits": 0, "long_waits": 0, "longest_wait_us": 0}
+
+
+def test_waits_are_counted_and_long_ones_apart() -> None:
+    lock = new_lock(long_us=20_000)
+
+    def take() -> None:
+        with lock:
+            assert not is_free(lock)
+
+    while_another_thread_holds(lock, 0.05, take)
+    assert (lock.waits.n, lock.waits.n_long) == (1, 1)
+    assert lock.waits.longest_us > 20_000
+    lock.waits.long_us = 10**9
+    while_another_thread_holds(lock, 0.01, take)
+    assert (lock.waits.n, lock.waits.n_long) == (2, 1)
+    assert is_free(lock)
+
+
+def test_a_step_and_a_compile_that_wait_are_in_the_compilers_statistics(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_step_work=1000))
+    matcher = compiler.regex("a+b").matcher()
+    bitmask = llmask.allocate_bitmask(1, tiny_tokenizer.vocab_size)
+    assert compiler.statistics()["waits"] == 0
+    while_another_thread_holds(compiler.store().lock, 0.05, lambda: matcher.fill_bitmask(bitmask))
+    assert compiler.statistics()["long_waits"] == 1
+    while_another_thread_holds(compiler.store().lock, 0.05, lambda: compiler.regex("c+d"))
+    found = compiler.statistics()
+    assert found["long_waits"] == found["waits"] == 2
+    assert found["longest_wait_us"] > 1000
+
+
+def test_no_interrupt_leaves_the_lock_closed() -> None:
+    lock = new_lock()
+
+    def take(_: object) -> None:
+        with lock:
+            len("")
+
+    for _ in interrupted(lambda: None, take):
+        assert is_free(lock)
+
+
+def test_no_interrupt_of_a_wait_leaves_the_lock_closed() -> None:
+    locks: list[Any] = []
+
+    def make() -> Any:
+        lock = new_lock()
+        is_held = threading.Event()
+
+        def hold() -> None:
+            with lock:
+                is_held.set()
+                time.sleep(0.02)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        is_held.wait()
+        locks.append(thread)
+        return lock
+
+    def take(lock: Any) -> None:
+        with lock:
+            len("")
+
+    n = 0
+    for lock in interrupted(make, take):
+        locks[-1].join()
+        assert is_free(lock)
+        n += 1
+    assert n > 3
+
+
+def test_a_fork_takes_it_as_any_other_lock() -> None:
+    lock = forks.new_lock(forks.STORE, StoreLock)
+    assert isinstance(lock, StoreLock)
+    assert lock in forks._locks
