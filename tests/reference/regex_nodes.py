@@ -53,10 +53,15 @@ class RegexNodes:
     def n_nodes(self) -> int:
         return len(self.parts)
 
+    def remembered(self, key: Any) -> dict[Any, Any]:
+        """A part of the memo."""
+        found: dict[Any, Any] = self.memo.setdefault(key, {})
+        return found
+
     def variant(self, key: Any) -> RegexNodes:
         """The same nodes with another memo."""
         other = copy(self)
-        other.memo = self.memo.setdefault(("variant", key), {})
+        other.memo = self.remembered(("variant", key))
         other.variant_key = key
         return other
 
