@@ -152,7 +152,8 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
-        numbers : "json": in every writing, without exponent where a keyword constrains them; 1.0 is the integer 1.
+        numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
+            below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
         escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
             may follow a backslash, of `"/\bfnrtu`.

@@ -1,7 +1,7 @@
 """`llmask check`: what a schema asks of a document, keyword by keyword, and whether documents fulfil it.
 
     $ llmask check '{"type": "integer", "minimum": 1, "title": "n"}' --instance n.json
-    # type     enforced: integers are written without exponent
+    # type     enforced
     # minimum  enforced: numbers are written without exponent
     # title    annotation
     ...

@@ -20,7 +20,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.keywords import DRAFT_4, Shape
+from llmask.frontends.json_schema.keywords import Shape
 from llmask.frontends.json_schema.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
 
@@ -49,6 +49,7 @@ DESCRIPTIONS = (
 )
 PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
+LISTS = ("const", "enum")
 NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
@@ -137,12 +138,9 @@ class _Ledger:
         except LlmaskError:  # a schema with such a reference is refused where it describes documents
             return []
 
-    def _draft_at(self, here: dict[str, Any], path: Path) -> int:
-        return self._draft if self._references is None else self._references.draft_at(here, path)
-
     def _used(self, here: dict[str, Any], path: Path) -> set[str]:
         """Keywords of a schema that its draft gives a meaning."""
-        draft = self._draft_at(here, path)
+        draft = self._draft if self._references is None else self._references.draft_at(here, path)
         used = {check[0] for check in Shape(tuple(here), draft).checks}
         if type(here.get("items")) is not list:
             used.discard("additionalItems")
@@ -229,21 +227,17 @@ class _Ledger:
             return f"{ANNOTATION}: unknown keyword"
         if keyword == "format" and not (type(value) is str and value in self._formats):
             return f"{ANNOTATION}: the format is not asserted"
-        form = self._form(keyword, value, here, path)
+        form = self._form(keyword, value, here)
         return f"{ENFORCED}: {form}" if form else ENFORCED
 
-    def _form(self, keyword: str, value: Any, here: dict[str, Any], path: Path) -> str:
+    def _form(self, keyword: str, value: Any, here: dict[str, Any]) -> str:
         """The form in which values are written, where it is narrower than the keyword."""
         options = self._options
         if keyword in NUMERIC:
-            return PLAIN if options.numbers == "plain" else SCIENTIFIC
-        if keyword == "type":
-            types = value if type(value) is list else [value]
-            if "integer" in types and "number" not in types and not any(bound in here for bound in NUMERIC):
-                if options.numbers == "plain" or self._draft_at(here, path) == DRAFT_4:
-                    return "integers are written without exponent"
-                return "integers have an exponent only from 1e16 on"
-        if keyword in ("const", "enum"):
+            return PLAIN if options.numbers == "plain" or _has_integers(here) else SCIENTIFIC
+        if keyword == "type" and _has_integers(here) and not any(bound in here for bound in NUMERIC):
+            return "integers are written without exponent"
+        if keyword in LISTS:
             return _form_of_values([value] if keyword == "const" else value, options)
         if keyword == "properties" and options.property_order == "schema" and len(value) > 1:
             return "properties are written in this order"
@@ -257,6 +251,13 @@ class _Ledger:
             is_open = value is not False if keyword == "additionalProperties" else bool(value)
             return "keys without a name of their own may be repeated" if is_open else ""
         return ""
+
+
+def _has_integers(schema: dict[str, Any]) -> bool:
+    """Whether its numbers are integers that it does not list."""
+    named = schema.get("type")
+    types = named if type(named) is list else [named]
+    return "integer" in types and "number" not in types and not any(keyword in schema for keyword in LISTS)
 
 
 def _form_of_values(values: list[Any], options: SchemaOptions) -> str:

@@ -1,7 +1,8 @@
 """Numbers: from bounds, divisors and what is excluded to the automaton of every numeral that fulfils them.
 
 A number without any constraint has JSON's full syntax. With one it is written without exponent, as the language with
-all exponents is not regular, or with the exponents of `scientific_numbers.py`; a fraction may end in zeros, so `1.0` is
+all exponents is not regular, or with the exponents of `scientific_numbers.py`. An integer never has one: it would turn
+`1.5` into the beginning of 1.5e+16, and readers of integers refuse such texts. A fraction may end in zeros, so `1.0` is
 the integer 1, and `-0` is 0. All arithmetic is on decimal digits as written (`Decimal` of the shortest spelling of a
 float), never in binary floating point. Where few multiples of a large divisor lie between two bounds, they are listed.
 
@@ -52,7 +53,7 @@ class NumberRange(NamedTuple):
     excluded             the number is none of them
     fraction             whether a fraction is written: MAY, NEVER, MUST. With NEVER, 1.0 is no integer; MUST is what
                          is left of the numbers then
-    exponent             whether it may have an exponent; with NEVER it has none
+    exponent             whether it may have an exponent; integers, and with NEVER all, have none
     """
 
     low: Decimal | None = None
@@ -180,8 +181,8 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
     if wanted == FREE:
         return _free_number(nodes)
     low, _, high, _, divisor, is_integer, not_divisors, excluded, fraction, exponent = wanted
-    exponent = exponent and fraction != NEVER
     if is_integer or fraction == NEVER:
+        exponent = False
         divisor = Fraction(1) if divisor is None else _common_multiple(divisor, Fraction(1))
     if divisor is not None and any((divisor / other).denominator == 1 for other in not_divisors):
         return nodes.EMPTY

@@ -57,7 +57,8 @@ class SchemaOptions:
     unique_keys : False: a key without a schema of its own may be written twice, as JSON allows, where that cannot make
         the object invalid.
     numbers : "json": every writing, but where a keyword constrains the number an exponent only from 1e16 on and below
-        1e-4, as in 1e+16 and 1.5e-05; 1.0 is the integer 1.
+        1e-4, as in 1e+16 and 1.5e-05; integers without exponent, where `const` and `enum` do not list them; 1.0 is the
+        integer 1.
         "plain": never an exponent, integers never with a fraction, listed numbers in their shortest spelling.
     escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
         character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of

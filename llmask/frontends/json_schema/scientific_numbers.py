@@ -29,14 +29,16 @@ import numpy as np
 from llmask.derivatives.word_lists import literals_node
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node
-from llmask.frontends.json_schema.number_automata import Product, States
+from llmask.frontends.json_schema.number_automata import STATE_WORK, Product, States
 from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, Row, divisibility
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
 SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents
+ABOVE_SMALL, LEAST_LARGE = Decimal("1e-4"), Decimal("1e16")
 NEVER = LARGE.stop
 MAX_FRACTION = 16  # digits of a mantissa beside divisors
 MAX_SCIENTIFIC = 1000  # states
@@ -74,14 +76,6 @@ class Mantissas(NamedTuple):
 
     rows: list[Row]
     exponents: list[Exponents]
-
-
-class Bound(NamedTuple):
-    """A bound as digits of its mantissa and its exponent; no digits where the exponent alone decides."""
-
-    digits: str
-    exponent: int
-    is_open: bool
 
 
 Words = dict[tuple[str, ...], int]  # states by the texts that are accepted from them
@@ -137,22 +131,33 @@ def _of_one_sign(
     least = None if divisor is None else _as_decimal(divisor)
     if least is not None and least > low:  # none but 0 is smaller
         low, low_open = least, False
-    (digits, exponent), (high_digits, high_exponent) = _digits(low), _digits(high)
-    at_least, at_most = Bound(digits, exponent, low_open), Bound(high_digits, high_exponent, high_open)
-    if _raised(exponent) == _raised(exponent + 1) or (digits == "1" and not low_open):
-        at_least = Bound("", _raised(exponent), False)
-    if _lowered(high_exponent) == _lowered(high_exponent - 1):
-        at_most = Bound("", _lowered(high_exponent), False)
-    if low > high or at_least.exponent > at_most.exponent:
+    if ABOVE_SMALL <= low < LEAST_LARGE:
+        low, low_open = LEAST_LARGE, False
+    if ABOVE_SMALL <= high < LEAST_LARGE:
+        high, high_open = ABOVE_SMALL, True
+    if low > high:
         return nodes.EMPTY
     excluded = frozenset(pair for pair in excluded if pair[1] in SMALL or pair[1] in LARGE)
-    key = (__name__, at_least, at_most, divisor, not_divisors, excluded)
+    key = (__name__, low, low_open, high, high_open, divisor, not_divisors, excluded)
     found = nodes.memo.get(key)
     if found is None:
+        (digits, exponent), (high_digits, high_exponent) = _digits(low), _digits(high)
+        at_least = Exponents(exponent + 1), Exponents(exponent + low_open), Exponents(exponent)
+        at_most = [Exponents(high=high_exponent - less) for less in (0, high_open, 1)]
+        machines = [SYNTAX, _comparison(digits, *at_least), _comparison(high_digits, *at_most)]
+        if excluded:
+            machines.append(_unlisted(excluded))
+        product = Product()
         try:
-            found = _node(nodes, _machines(at_least, at_most, divisor, not_divisors, excluded))
+            if divisor is not None:
+                machines.append(_divisibility(divisor, True))
+            machines += [_divisibility(other, False) for other in sorted(not_divisors)]
+            start = _explore(product, machines)
         except LimitExceeded:
+            spend(0)  # where all work is spent nothing else can be tried
             found = nodes.EMPTY
+        else:
+            found = product.node(nodes, start, CLASS_OF_BYTE)
         nodes.memo[key] = found
     return int(found)
 
@@ -182,45 +187,7 @@ def _raised(exponent: int) -> int:
     return min(max(exponent, LARGE.start), NEVER)
 
 
-def _lowered(exponent: int) -> int:
-    """The greatest exponent that is written, up to one; below SMALL where there is none."""
-    if exponent >= LARGE.start:
-        return min(exponent, LARGE.stop - 1)
-    return max(min(exponent, SMALL.stop - 1), SMALL.start - 1)
-
-
 # --- machines
-
-
-def _machines(
-    at_least: Bound,
-    at_most: Bound,
-    divisor: Fraction | None,
-    not_divisors: frozenset[Fraction],
-    excluded: frozenset[tuple[str, int]],
-) -> list[Mantissas]:
-    low, high = at_least.exponent, at_most.exponent
-    machines = [SYNTAX]
-    if at_least.digits:
-        equal = Exponents(low + at_least.is_open)
-        machines.append(_comparison(at_least.digits, Exponents(low + 1), equal, Exponents(low)))
-    else:
-        machines.append(_always(Exponents(low)))
-    if at_most.digits:
-        equal = Exponents(high=high - at_most.is_open)
-        machines.append(_comparison(at_most.digits, Exponents(high=high), equal, Exponents(high=high - 1)))
-    else:
-        machines.append(_always(Exponents(high=high)))
-    if divisor is not None:
-        machines.append(_divisibility(divisor, True))
-    machines += [_divisibility(other, False) for other in sorted(not_divisors)]
-    if excluded:
-        machines.append(_unlisted(excluded))
-    return machines
-
-
-def _always(exponents: Exponents) -> Mantissas:
-    return Mantissas([[0] * (DOT + 1)], [exponents])
 
 
 def _comparison(digits: str, below: Exponents, equal: Exponents, above: Exponents) -> Mantissas:
@@ -244,7 +211,13 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
     """
     n_decimals = _n_decimals(divisor)
     divisor *= 10**n_decimals
+    core = divisor.numerator
+    while core % 2 == 0 or core % 5 == 0:
+        core //= 2 if core % 2 == 0 else 5
+    if core > MAX_SCIENTIFIC:  # as many remainders as that are told apart
+        raise _too_many()
     remainders = divisibility(divisor, True)
+    spend(STATE_WORK * len(remainders.rows))
     zeros_of: dict[int, int] = {}
 
     def n_zeros(state: int) -> int:
@@ -262,6 +235,7 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
     rows: list[Row] = []
     exponents: list[Exponents] = []
     for state, n_fraction, least in (waiting := [(0, -1, NEVER)]):
+        spend(STATE_WORK)
         row = []
         for digit, after in enumerate(remainders.rows[state][:DOT]):
             least_after = least
@@ -275,11 +249,15 @@ def _divisibility(divisor: Fraction, is_wanted: bool) -> Mantissas:
                 number_of[key] = len(number_of)
                 waiting.append(key)
                 if len(waiting) > MAX_SCIENTIFIC:
-                    raise LimitExceeded("a divisor has too many remainders", None, "Use a smaller multipleOf.")
+                    raise _too_many()
             row.append(number_of[key])
         rows.append([*row, number_of[state, n_fraction, least]])
         exponents.append(Exponents(least) if is_wanted else Exponents(high=least - 1))
     return Mantissas(rows, exponents)
+
+
+def _too_many() -> LimitExceeded:
+    return LimitExceeded("a divisor has too many remainders", None, "Use a smaller multipleOf.")
 
 
 def _unlisted(pairs: frozenset[tuple[str, int]]) -> Mantissas:
@@ -302,6 +280,7 @@ def _unlisted(pairs: frozenset[tuple[str, int]]) -> Mantissas:
     number_of = {"": 0}
     rows: list[Row] = []
     for read in (waiting := [""]):
+        spend(STATE_WORK)
         row = []
         for digit in SYMBOLS[:DOT]:
             following = after(read, digit)
@@ -316,8 +295,8 @@ def _unlisted(pairs: frozenset[tuple[str, int]]) -> Mantissas:
 # --- automata
 
 
-def _node(nodes: RegexNodes, machines: list[Mantissas]) -> int:
-    product = Product()
+def _explore(product: Product, machines: list[Mantissas]) -> tuple[int, ...]:
+    """Row of the start."""
     known: dict[Exponents, int] = {}
     words: Words = {}
 
@@ -329,8 +308,7 @@ def _node(nodes: RegexNodes, machines: list[Mantissas]) -> int:
             known[wanted] = _add_exponents(product, wanted, words)
         return False, (HOPELESS, HOPELESS, known[wanted])
 
-    start = product.explore([machine.rows for machine in machines], end, MAX_SCIENTIFIC)
-    return product.node(nodes, start, CLASS_OF_BYTE)
+    return product.explore([machine.rows for machine in machines], end, MAX_SCIENTIFIC)
 
 
 def _add_exponents(product: Product, wanted: Exponents, words: Words) -> int:
@@ -340,6 +318,7 @@ def _add_exponents(product: Product, wanted: Exponents, words: Words) -> int:
     for part in (SMALL, LARGE):
         found = [at for at in range(max(low, part.start), min(high + 1, part.stop)) if at not in holes]
         digits = tuple(str(abs(at)) for at in found) + tuple(f"0{-at}" for at in found if -10 < at < 0)
+        spend(len(digits))
         state = _add_words(product, digits, words)
         if part is SMALL:
             row[SYMBOLS.index("-")] = state
@@ -375,6 +354,7 @@ def listed_with_exponent(nodes: RegexNodes, numerals: Sequence[bytes]) -> int:
     for numeral in numerals:
         if len(numeral) < WHOLE_LARGE and not numeral.startswith(SMALL_NUMERALS):
             continue
+        spend(5)
         value = Decimal(numeral.decode())
         exponent = value.adjusted()
         if (exponent in SMALL or exponent in LARGE) and Decimal(repr(float(value))) == value:

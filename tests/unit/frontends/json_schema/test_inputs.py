@@ -8,11 +8,9 @@ import decimal
 import enum
 import functools
 import json
-import re
 import sys
 import uuid
 from decimal import Decimal
-from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import pytest
@@ -154,13 +152,10 @@ def test_types_and_functions(judge: Any, name: str) -> None:
 
 
 def test_what_a_grammar_of_a_model_writes_can_be_read_by_the_model(judge: Any, rng: Any, scaled: Any) -> None:
-    has_exponent = re.compile(rb"[0-9][eE]")  # pydantic reads 1e+16 as an int, and no float from 2^63 on
-    for model, numbers in product((Owner, Node), ("json", "plain")):
-        grammar = judge.grammar(schema_of(model, MANY), numbers=numbers)
+    for model in (Owner, Node):
+        grammar = judge.grammar(schema_of(model, MANY))
         for _ in range(scaled(10)):
-            text = judge.walk(grammar, rng)
-            if numbers == "plain" or not has_exponent.search(text):
-                model.model_validate_json(text)
+            model.model_validate_json(judge.walk(grammar, rng))
 
 
 def test_formats_of_types_are_enforced(judge: Any) -> None:

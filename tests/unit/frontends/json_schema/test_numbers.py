@@ -134,7 +134,7 @@ def test_a_range_without_numbers_is_the_empty_node(judge: Any, wanted: NumberRan
 
 EQUAL: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"low": Decimal("0.5"), "is_integer": True}, {"low": Decimal(0), "low_open": True, "is_integer": True}),
-    ({"divisor": Fraction(1)}, {"is_integer": True}),
+    ({"divisor": Fraction(1), "exponent": False}, {"is_integer": True}),
     (
         {"low": Decimal("1.1"), "high": Decimal("4.9"), "is_integer": True},
         {"low": Decimal(1), "low_open": True, "high": Decimal(5), "high_open": True, "divisor": Fraction(1)},
