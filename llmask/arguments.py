@@ -48,6 +48,14 @@ def as_path(path: Any) -> str | os.PathLike[str]:
     return path
 
 
+def as_list(values: Any) -> list[Any]:
+    """What a collection holds; what is none alone. An array without dimensions says that it is one and is not."""
+    try:
+        return list(values)
+    except TypeError:
+        return [values]
+
+
 def each_of(tokens: Iterable[Any]) -> Iterator[Any]:
     """The ids of a collection; a lone one is refused."""
     try:

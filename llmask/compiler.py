@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import forks
 from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
-from .arguments import as_flag
+from .arguments import as_flag, as_list
 from .canonical.states import split_states_of
 from .compiled import CompiledGrammar, warm
 from .copying import Shared
@@ -377,7 +377,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
         ------
         GrammarError : no text at all, something that is not a str, or one that UTF-8 cannot spell.
         """
-        texts = list(choices) if isinstance(choices, Iterable) else [choices]
+        texts = as_list(choices)
         if isinstance(choices, str) or not all(isinstance(text, str) for text in texts):
             raise GrammarError("choices are a sequence of str", help='for example ["yes", "no"]')
         if not texts:

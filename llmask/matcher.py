@@ -102,6 +102,8 @@ class Matcher(Accepted, Forking):
             return self._fill_or_finish(self._fill_within, bitmask, row, budget)
         if type(row) is not int:
             row = as_integer(row, "a row")
+        if type(bitmask) is not np.ndarray:  # the type of a list is found in its parts, however deep
+            bitmask = as_bitmask(bitmask)
         try:
             status = engine.fill_mask(self._cell_address, bitmask, row)
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits

@@ -91,6 +91,8 @@ MISUSE: dict[str, tuple[Callable[[Any], Any], type[LlmaskError], str]] = {
     "ties": (lambda c: c.lark('start: "a"', ties=SEVERAL), GrammarError, 'ties is "first" or "all"'),
     "directory": (lambda c: c.lark('start: "a"', directory={}), GrammarError, "directory is a path, not dict"),
     "literals": (lambda c: c.json_schema({}, literals=SEVERAL), GrammarError, "the option literals must be"),
+    "choices": (lambda c: c.choice(np.array(3)), GrammarError, "choices are a sequence of str"),
+    "escape": (lambda c: c.json_schema({}, escapes=np.array(3)), GrammarError, "the option escapes must be"),
     "escapes": (lambda c: c.json_schema({}, escapes=[[]]), GrammarError, "the option escapes must be"),
     "model": (lambda c: c.tools([{"name": "f"}], model=SEVERAL), GrammarError, "no tool calls of"),
     "reasoning": (lambda c: c.tools([{"name": "f"}], reasoning=SEVERAL), GrammarError, "reasoning is one of"),
@@ -114,6 +116,14 @@ def test_misuse_is_named_by_an_error_of_the_package(name: str, default_tokenizer
         call(compiler)
     assert type(caught.value) is kind
     assert message in caught.value.message
+
+
+def test_a_bitmask_that_is_a_list_is_refused_however_deep(tiny_tokenizer: llmask.Tokenizer) -> None:
+    """Its type was looked for in its parts: without an end in a list that holds itself, a crash of the process."""
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(LlmaskError, match="a bitmask is a writable"):
+        llmask.Compiler(tiny_tokenizer).choice(["a"]).matcher().fill_bitmask(endless)
 
 
 def test_batches_are_read_from_any_collection_of_texts(default_tokenizer: llmask.Tokenizer) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from llmask.arguments import as_list
 from llmask.errors import GrammarError, LlmaskError
 from llmask.forks import cached_property
 from llmask.frontends.regex import compile_pattern
@@ -149,7 +150,7 @@ def _checked_letters(escapes: Any) -> str:
     GrammarError
         When it is something else.
     """
-    letters = list(escapes) if isinstance(escapes, Iterable) else [escapes]
+    letters = as_list(escapes)
     if not all(type(letter) is str and len(letter) == 1 and letter in ESCAPES for letter in letters):
         raise GrammarError(
             f'the option escapes must be "all", "minimal" or letters of {ESCAPES}, not {escapes!r}',
