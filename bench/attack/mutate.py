@@ -141,8 +141,17 @@ def mutated_schema(rng: random.Random, schema: Any, pool: list[Any]) -> Any:
         if not places:
             return holder[0]
         here = rng.choice(places)
-        _changed(rng, here, rng.choice(list(subschemas(copy.deepcopy(rng.choice(pool))))))
+        _changed(rng, here, _without_identity(rng.choice(subschemas(copy.deepcopy(rng.choice(pool))))))
     return holder[0]
+
+
+def _without_identity(schema: Any) -> Any:
+    """The schema in place, without what only the root of a document may say: its dialect and its name."""
+    for here in subschemas(schema):
+        if isinstance(here, dict):
+            for key in ("$schema", "$id", "id"):
+                here.pop(key, None)
+    return schema
 
 
 def _changed(rng: random.Random, here: dict[str, Any], other: Any) -> None:
