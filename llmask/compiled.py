@@ -35,7 +35,7 @@ from .mask.apply import allocate_bitmask
 from .rule_source import RuleSource
 from .statistics import grammar_statistics
 from .store.store import Store
-from .work import active_meter, metered, unmetered
+from .work import active, metered, unmetered
 
 if TYPE_CHECKING:
     from .ends import Ends
@@ -108,7 +108,7 @@ class Generation:
         result = self._store.run(operation, a, b, c, data, self.table)
         if result != engine.VARIANT_NEEDED:
             return result
-        if active_meter() is not None:
+        if active.meter is not None:
             return self._run_with_variants(operation, a, b, c, data)
         with metered(self._store.limits.max_step_work, "max_step_work"):
             return self._run_with_variants(operation, a, b, c, data)
@@ -396,7 +396,7 @@ class CompiledGrammar(GrammarValue, Shared):
 
         if not isinstance(prefix, bytes):
             raise LlmaskError(f"a prefix is bytes, not {type(prefix).__name__}", help="give what tokenizer.heal gave")
-        if on_limit not in ON_LIMIT:
+        if type(on_limit) is not str or on_limit not in ON_LIMIT:
             raise LlmaskError(f'on_limit is "error" or "finish", not {on_limit!r}', help="leave it out")
         matcher: Matcher
         if self.limited_rules:

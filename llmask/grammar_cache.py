@@ -21,26 +21,31 @@ OBJECT_BYTES = 6500
 COLUMN_BYTES = 9  # for each number of the columns of its rules
 TEXT_BYTES = 4  # for each byte of the key: the schema, or the text of a grammar
 LOWERED_TEXT_BYTES = 10  # where expressions were made of the text
+COUNTED_AT_ONCE = 32
 WRITER_BYTES = 12_000  # of a translation that is kept, as rules are written while sequences are read
 
 
 class _Entry:
-    """A grammar, its key and how long that is."""
+    """A grammar and its key."""
 
-    __slots__ = ("_key_bytes", "grammar", "key")
+    __slots__ = ("_objects", "grammar", "key")
 
     def __init__(self, key: tuple[Any, ...], grammar: CompiledGrammar) -> None:
         self.key = key
         self.grammar = grammar
-        self._key_bytes = sum(len(part) for part in _flat(key) if isinstance(part, (str, bytes)))
+        key_bytes = sum(len(part) for part in _flat(key) if isinstance(part, (str, bytes)))
+        self._objects = OBJECT_BYTES + key_bytes * (TEXT_BYTES if grammar.lowered is None else LOWERED_TEXT_BYTES)
+        if grammar.rules.needs_variants:
+            self._objects += WRITER_BYTES
+        else:
+            self._objects += COLUMN_BYTES * sum(grammar.rules.sizes())
 
     @property
     def n_bytes(self) -> int:
         """Memory of the entry, as large as it is now."""
-        grammar = self.grammar
-        of_text = TEXT_BYTES if grammar.lowered is None else LOWERED_TEXT_BYTES
-        objects = OBJECT_BYTES + COLUMN_BYTES * sum(grammar.rules.sizes()) + of_text * self._key_bytes
-        return grammar.bytes_used + objects + (WRITER_BYTES if grammar.rules.needs_variants else 0)
+        rules = self.grammar.rules
+        written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
+        return self.grammar.bytes_used + self._objects + written
 
 
 def _flat(key: tuple[Any, ...]) -> Iterator[Any]:
@@ -64,6 +69,7 @@ class GrammarCache:
         self._entries: OrderedDict[tuple[Any, ...], _Entry] = OrderedDict()
         self._n_hits = 0
         self._n_uncounted = 0  # grammars that came in since the bytes were last added up
+        self._total = 0  # bytes then, and those of what came in since
         self._lock = forks.new_lock(forks.GRAMMAR_CACHE)
 
     def __len__(self) -> int:
@@ -98,12 +104,14 @@ class GrammarCache:
         with self._lock:
             self._entries[key] = entry
             self._n_uncounted += 1
-            if self._n_uncounted > len(self._entries) // 16:  # at every grammar it took 2 ms at 2,400 of them
+            self._total += entry.n_bytes
+            # grammars grow; adding all up at every one that comes in took 2 ms at 2,400 of them
+            if self._total > self.max_bytes or self._n_uncounted > COUNTED_AT_ONCE + len(self._entries) // 16:
                 self._n_uncounted = 0
-                total = sum(kept.n_bytes for kept in self._entries.values())
-                while total > self.max_bytes and self._entries:
+                self._total = sum(kept.n_bytes for kept in self._entries.values())
+                while self._total > self.max_bytes and self._entries:
                     dropped.append(self._entries.popitem(last=False)[1])
-                    total -= dropped[-1].n_bytes
+                    self._total -= dropped[-1].n_bytes
 
     def keep_only(self, store: Store) -> None:
         """Forget the grammars of other stores, which they would keep alive."""

@@ -45,28 +45,14 @@ class Meter:
         """Units spent so far."""
         return self.most - self.left
 
-    def spend(self, n: int) -> None:
-        """Take `n` units.
-
-        Raises
-        ------
-        LimitExceeded : there are fewer left.
-        """
-        self.left -= n
-        if self.left < 0:
-            raise work_exceeded(self.limit, self.most)
-
 
 class _Active(threading.local):
+    """The meter of each thread, if it is in `metered`."""
+
     meter: Meter | None = None
 
 
-_active = _Active()
-
-
-def active_meter() -> Meter | None:
-    """The meter of this thread, if it is in `metered`."""
-    return _active.meter
+active = _Active()
 
 
 def spend(n: int) -> None:
@@ -76,26 +62,28 @@ def spend(n: int) -> None:
     ------
     LimitExceeded : fewer than `n` units are left.
     """
-    meter = _active.meter
+    meter = active.meter
     if meter is not None:
-        meter.spend(n)
+        meter.left -= n
+        if meter.left < 0:
+            raise work_exceeded(meter.limit, meter.most)
 
 
 @contextmanager
 def metered(most: int, limit: str) -> Iterator[Meter]:
     """Count the work of this thread until the end of the block; an outer meter rests meanwhile."""
-    outer, meter = _active.meter, Meter(most, limit)
-    _active.meter = meter
+    outer, meter = active.meter, Meter(most, limit)
+    active.meter = meter
     try:
         yield meter
     finally:
-        _active.meter = outer
+        active.meter = outer
 
 
 @contextmanager
 def share(part: int) -> Iterator[None]:
     """Let the block spend one of so many parts of this thread's meter at most, and no more than is left of it."""
-    outer = _active.meter
+    outer = active.meter
     if outer is None:
         yield
         return

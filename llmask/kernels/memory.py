@@ -49,7 +49,7 @@ FIRST_FREE_SLOT = 6
 LIMIT_BYTES = 1  # codes in EXCEEDED: MAX_BYTES
 LIMIT_WORK = 2  # MAX_WORK
 
-TICKS_PER_UNIT = 64  # of work; a unit is about a microsecond
+TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
 
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256

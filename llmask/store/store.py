@@ -23,7 +23,7 @@ from ..kernels.constants import MAX_TOKEN_BYTES
 from ..kernels.jit import entry_point
 from ..kernels.table import Table
 from ..limits import Limits
-from ..work import active_meter, work_exceeded
+from ..work import active, work_exceeded
 from .lock import StoreLock, Waits
 from .slices import SliceArrays, add_slices
 
@@ -51,8 +51,8 @@ class Builder:
         self.lock = forks.new_lock(forks.STORE, StoreLock)
         self.lock.waits = waits
         self._build = entry_point(engine.build)
-        self._step_ticks = limits.max_step_work * memory.TICKS_PER_UNIT
-        table.slots[store_slots.WORK_PER_CALL] = self._step_ticks
+        self._slots = table.slots
+        self._step_ticks = limits.max_step_work << memory.TICK_BITS
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -63,36 +63,25 @@ class Builder:
         ------
         LimitExceeded : a budget was spent; what had been built before stays valid.
         """
-        meter = active_meter()
+        meter = active.meter
+        slots, address = self._slots, self.address
         with self.lock:
-            if meter is None:
-                result = self._run(operation, a, b, c, data, grammar)
-            else:
-                slots = self.table.slots
-                slots[store_slots.WORK_PER_CALL] = max(meter.left, 0) * memory.TICKS_PER_UNIT
-                try:
-                    result = self._run(operation, a, b, c, data, grammar)
-                finally:
-                    slots[store_slots.WORK_PER_CALL] = self._step_ticks
-                    meter.left -= CALL_WORK + self.work_of_last(grammar)
-                meter.spend(0)
-        return result
-
-    def work_of_last(self, grammar: Table | None) -> int:
-        """Units of work that the last operation took; under the lock."""
-        ticks = self.table.slots[memory.WORK] + (0 if grammar is None else grammar.slots[memory.WORK])
-        return int(ticks // memory.TICKS_PER_UNIT)
-
-    def _run(self, operation: int, a: int, b: int, c: int, data: Any, grammar: Table | None) -> int:
-        address = self.address
-        result: int = self._build(operation, address, address if grammar is None else grammar.address, a, b, c, data)
-        if result == engine.LIMIT_REACHED:
-            table = self.table if grammar is None else grammar
-            code = self.table.take_exceeded() or table.take_exceeded()
-            table.take_exceeded()
-            if code == store_slots.NEEDS_VARIANT:
-                return engine.VARIANT_NEEDED
-            raise self._limit_error(code, grammar)
+            slots[store_slots.WORK_PER_CALL] = self._step_ticks if meter is None else meter.left << memory.TICK_BITS
+            result: int = self._build(
+                operation, address, address if grammar is None else grammar.address, a, b, c, data
+            )
+            if meter is not None:
+                ticks = slots[memory.WORK] if grammar is None else slots[memory.WORK] + grammar.slots[memory.WORK]
+                meter.left -= CALL_WORK + (ticks >> memory.TICK_BITS)
+            if result == engine.LIMIT_REACHED:
+                table = self.table if grammar is None else grammar
+                code = self.table.take_exceeded() or table.take_exceeded()
+                table.take_exceeded()
+                if code == store_slots.NEEDS_VARIANT:
+                    return engine.VARIANT_NEEDED
+                raise self._limit_error(code, grammar)
+        if meter is not None and meter.left < 0:
+            raise work_exceeded(meter.limit, meter.most)
         return result
 
     def n_nodes(self) -> int:
@@ -101,7 +90,7 @@ class Builder:
 
     def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
-            meter = active_meter()
+            meter = active.meter
             if meter is not None:
                 return work_exceeded(meter.limit, meter.most)
             return work_exceeded("max_step_work", self.limits.max_step_work)

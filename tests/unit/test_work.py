@@ -9,7 +9,7 @@ import pytest
 
 import llmask
 from llmask import work
-from llmask.work import active_meter, metered, share, spend, unmetered
+from llmask.work import active, metered, share, spend, unmetered
 
 # Every nested repetition multiplies the derivatives, and with them the members of their unions.
 PERIODS = r"(?=(.{7})+$)(?=(.{11})+$)(?=(.{13})+$)(?=(.{17})+$)"
@@ -46,16 +46,16 @@ def test_an_outer_meter_rests_and_is_charged_for_a_share() -> None:
         assert outer.spent == 0
         with pytest.raises(llmask.LimitExceeded), share(4):
             spend(26)
-        assert (outer.spent, active_meter()) == (26, outer)
+        assert (outer.spent, active.meter) == (26, outer)
         with pytest.raises(llmask.LimitExceeded), share(1):
             spend(75)  # it is never more than what is left
-    assert active_meter() is None
+    assert active.meter is None
 
 
 def test_a_meter_belongs_to_its_thread() -> None:
     seen: list[object] = []
     with metered(10, "max_step_work"):
-        thread = threading.Thread(target=lambda: seen.append(active_meter()))
+        thread = threading.Thread(target=lambda: seen.append(active.meter))
         thread.start()
         thread.join()
     assert seen == [None]
