@@ -29,6 +29,8 @@ ATTACKS = {
     "interrupts": ("interrupts", 5_000),
     "misuse": ("calls", 100_000),
     "tenants": ("tenants", 500),
+    "hostile": ("hostile inputs", 500),
+    "finish": ("sequences that meet a limit", 1_000),
     "soak": ("minutes", 40),
 }
 

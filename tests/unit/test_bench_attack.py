@@ -30,6 +30,8 @@ SMALL = {
     "interrupts": 60,
     "misuse": 800,
     "tenants": 2,
+    "hostile": 12,
+    "finish": 12,
     "soak": 1,
 }
 
@@ -50,7 +52,7 @@ def test_the_list_names_every_attack_with_its_purpose() -> None:
     assert [line.split()[0] for line in lines] == list(ATTACKS)
     assert all(line.endswith(".") for line in lines)
     modules = {path.stem for path in Path(harness.__file__).parent.glob("*.py")}
-    assert modules - {"__init__", "__main__", "harness", "corpora"} == set(ATTACKS)
+    assert modules - {"__init__", "__main__", "harness", "corpora", "hostile_inputs"} == set(ATTACKS)
 
 
 def test_a_command_prints_one_line_of_json_and_is_repeated_by_its_seed(
@@ -108,6 +110,20 @@ def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(llmask.Matcher, "rollback", lambda self, n: [][n])
     tally = run_attack("misuse", 1, 200)
     assert any("Matcher.rollback" in wrong for wrong in tally.wrong)
+
+
+def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llmask.matcher.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids))
+    assert run_attack("finish", 1, 5).wrong
+
+
+def test_what_raises_after_the_compile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llmask.matcher.FINISH_WORK", 0)
+    monkeypatch.setattr("llmask.budgets.FINISH_WORK", 0)
+    monkeypatch.setattr(llmask.Limits, "for_untrusted", lambda: llmask.Limits(max_step_work=5))
+    tally = run_attack("hostile", 1, 5)
+    assert any("after the compile" in wrong for wrong in tally.wrong)
+    assert tally.sums["healthy steps"] > 0
 
 
 def test_what_is_missing_is_a_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
