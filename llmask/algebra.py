@@ -301,6 +301,7 @@ def lexeme_grammar(
     """A grammar whose documents are the strings of one regex node, how that is written, and who finds its groups."""
     from .compiled import CompiledGrammar
 
+    store.nodes.is_empty(node)  # is asked when the rules are loaded, and would hold others up there
     return CompiledGrammar(
         store,
         one_lexeme(node, store.nodes.is_nullable(node)),

@@ -30,7 +30,7 @@ from .kernels import finishing
 from .kernels.configurations import ENDED
 from .kernels.finish_paths import NO_BOUND
 from .kernels.shared_batch import CELL_CONFIGURATION
-from .work import metered
+from .work import in_parts, metered
 
 if TYPE_CHECKING:
     from .matcher import Matcher
@@ -110,10 +110,10 @@ def next_of_end(matcher: Matcher) -> list[int]:
     if not matcher.grammar.takes_budget:
         return matcher.finishing_tokens()[:1]  # says why there are none
     matcher._make_room()
-    with matcher._store.lock, metered(FINISH_WORK, "max_step_work"):
+    with metered(FINISH_WORK, "max_step_work"):
         ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
-        if ends.bound(configuration) >= NO_BOUND:
+        if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
             raise no_end(matcher._place())
         return [matcher._run(finishing.FINISHING_TOKEN, configuration)]
 

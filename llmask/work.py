@@ -15,12 +15,16 @@ In: units. Out: `LimitExceeded` when they are spent. Cost: 0.1 us a call.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
 from .errors import LimitExceeded
 
 ENDLESS = 2**50
+PART_WORK = 3000  # units after which an operation lets others in between
+PART_GROWTH = 4  # each part is longer than the last by one of so many parts of it
+Result = TypeVar("Result")
 
 
 class Meter:
@@ -92,6 +96,32 @@ def share(part: int) -> Iterator[None]:
             yield
         finally:
             outer.left -= meter.spent
+
+
+def in_parts(act: Callable[[], Result]) -> Result:
+    """Do something again and again, each time with a little more work, until it comes to its end.
+
+    An operation of the store has the lock until it ends. One that remembers what it finds on the way can stop after
+    PART_WORK, so that others take their steps, and find most of its way known when it begins again. What it repeats is
+    charged, too: with parts that grow, about as much again at most.
+
+    Raises
+    ------
+    LimitExceeded : a limit that is not that of a part.
+    """
+    outer, part = active.meter, PART_WORK
+    while outer is not None and part < outer.left:
+        active.meter = meter = Meter(part, outer.limit)
+        try:
+            return act()
+        except LimitExceeded:
+            if meter.left >= 0:
+                raise
+        finally:
+            active.meter = outer
+            outer.left -= meter.spent
+        part += part // PART_GROWTH
+    return act()
 
 
 def unmetered() -> AbstractContextManager[Meter]:

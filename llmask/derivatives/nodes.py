@@ -19,6 +19,7 @@ from ..errors import GrammarError
 from ..kernels import engine, grammar_slots
 from ..kernels.node_table import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
+from ..work import in_parts
 
 if TYPE_CHECKING:
     from ..token_table import TokenTable
@@ -223,7 +224,7 @@ class RegexNodes:
 
     def is_empty(self, node: int) -> bool:
         """Whether `node` matches no string at all; exact."""
-        return self._run(engine.IS_EMPTY, node) != 0
+        return in_parts(lambda: self._run(engine.IS_EMPTY, node)) != 0
 
     def is_open(self, node: int) -> bool:
         """Whether what is not yet a string of `node`, if it can become one, can in infinitely many ways.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import llmask
+from llmask import work
 from tests.reference.definition import read_mask
 
 SCHEMAS: list[dict[str, Any]] = [
@@ -112,6 +113,25 @@ def test_finish_writes_one_token_of_the_way_or_the_ends(tiny_tokenizer: Any) -> 
     )
     with pytest.raises(llmask.LlmaskError, match="row 3"):
         matcher.finish(mask, 3)
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=[str(number) for number in range(len(SCHEMAS))])
+def test_a_way_that_is_found_in_parts_is_as_short(
+    default_tokenizer: Any, monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]
+) -> None:
+    # the search was one operation of up to half a second, in which no other sequence could take a step
+    def way() -> list[int]:
+        matcher, tokens = llmask.Compiler(default_tokenizer).json_schema(schema).matcher(), []
+        while not matcher.is_accepting():
+            matcher.finish(mask)
+            tokens.append(int(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))[0]))
+            matcher.accept_token(tokens[-1])
+        return tokens
+
+    mask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
+    found = way()
+    monkeypatch.setattr(work, "PART_WORK", 4)
+    assert way() == found
 
 
 def _only(token: int, n_words: int) -> bytes:

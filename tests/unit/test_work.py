@@ -9,7 +9,9 @@ import pytest
 
 import llmask
 from llmask import work
-from llmask.work import active, metered, share, spend, unmetered
+from llmask.kernels import memory
+from llmask.store.store import Builder
+from llmask.work import active, in_parts, metered, share, spend, unmetered
 
 # Every nested repetition multiplies the derivatives, and with them the members of their unions.
 PERIODS = r"(?=(.{7})+$)(?=(.{11})+$)(?=(.{13})+$)(?=(.{17})+$)"
@@ -50,6 +52,76 @@ def test_an_outer_meter_rests_and_is_charged_for_a_share() -> None:
         with pytest.raises(llmask.LimitExceeded), share(1):
             spend(75)  # it is never more than what is left
     assert active.meter is None
+
+
+def walking(n_steps: int, cost: int) -> tuple[list[int], Any]:
+    """Something that remembers its steps: those before cost nothing any more; and how many were taken at each call."""
+    taken: list[int] = []
+
+    def walk() -> int:
+        taken.append(0)
+        while sum(taken) < n_steps:
+            spend(cost)
+            taken[-1] += 1
+        return n_steps
+
+    return taken, walk
+
+
+def test_what_remembers_its_way_is_done_in_parts() -> None:
+    taken, walk = walking(100, 500)
+    with metered(10**6, "max_step_work") as meter:
+        assert in_parts(walk) == 100
+    assert len(taken) > 3
+    assert max(taken) * 500 < 20_000
+    assert 50_000 <= meter.spent <= 50_000 + 500 * len(taken)
+    assert active.meter is None
+    taken, walk = walking(100, 500)
+    assert in_parts(walk) == 100  # nobody counts: nothing says where a part would end
+    assert taken == [100]
+
+
+def test_parts_end_where_the_meter_does_and_name_its_limit() -> None:
+    taken, walk = walking(100, 500)
+    with (
+        metered(20_000, "max_step_work") as meter,
+        pytest.raises(llmask.LimitExceeded, match="more than 20000 units of work"),
+    ):
+        in_parts(walk)
+    assert meter.left < 0
+    assert sum(taken) <= 40
+
+
+def test_another_limit_ends_all_parts() -> None:
+    calls: list[int] = []
+
+    def refuse() -> None:
+        calls.append(1)
+        raise llmask.LimitExceeded("too many nodes", help="take fewer")
+
+    with metered(10**6, "max_compile_work"), pytest.raises(llmask.LimitExceeded, match="too many nodes"):
+        in_parts(refuse)
+    assert calls == [1]
+
+
+def test_no_operation_of_a_hostile_pattern_holds_the_store_for_long(
+    tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the test whether it is empty was one operation, in which no other sequence could take a step
+    units: list[int] = []
+    run = Builder.run
+
+    def noted(self: Any, *arguments: Any, **others: Any) -> int:
+        try:
+            return run(self, *arguments, **others)
+        finally:
+            units.append(int(self.table.array[memory.WORK]) >> memory.TICK_BITS)
+
+    monkeypatch.setattr(Builder, "run", noted)
+    compiler = llmask.Compiler(tiny_tokenizer)
+    compiler.regex(r"(?=(.{7})+$)(?=(.{11})+$)(?=(.{13})+$)(?=(.{5})+$).*")
+    assert compiler.statistics()["work"] > 50_000
+    assert max(units) < 25_000
 
 
 def test_a_meter_belongs_to_its_thread() -> None:
