@@ -84,7 +84,7 @@ class Generation:
         self._source = source
         self._known_texts: dict[int, bytes] = {}
         self._last_texts: tuple[int, list[bytes]] = NO_TEXTS, []
-        self._loaded = source.sizes()
+        self._loaded = self._loading = source.sizes()
         self.start = self.run(engine.LOAD_RULES, data=source.whole())
         if self.start == NOTHING_DERIVED:
             raise UnsatisfiableSchema(
@@ -145,15 +145,23 @@ class Generation:
             if texts != self._last_texts[0]:  # several rules are wanted without the same texts
                 self._last_texts = texts, [self._text(number) for number in self._texts_in(texts)]
             made = make_variant(RuleId(rule), self._last_texts[1])
-        sizes = self._source.sizes()
-        if sizes != self._loaded:
-            self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
-            self._loaded = sizes
+        self._load_more()
         if texts == LATE:
             assert made is not None
             self._store.run(engine.PUT_LATE, rule, made, grammar=self.table)
         else:
             self._store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
+
+    def _load_more(self) -> None:
+        """Load the rules that were added. An interrupt may come after a load and before that is noted."""
+        _, n_states, *_ = self._loading
+        if n_states > self._loaded[1] and self.table.slots[grammar_slots.N_RTN_STATES] == n_states:
+            self._loaded = self._loading
+        sizes = self._source.sizes()
+        if sizes != self._loaded:
+            self._loading = sizes
+            self._store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
+            self._loaded = sizes
 
     def _texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/text_sets.py."""

@@ -11,8 +11,8 @@ In: a `Grammar` with parameters. Out: `Rules` that grow. Cost: some 100 us a val
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from llmask.grammar.expressions import Expression, Grammar, Lexeme, leaves
@@ -138,19 +138,47 @@ class LateLowering(Lowering):
         """
         found = self.late_states.get(number)
         if found is None:
-            rule, name = self.late_of[number]
-            template, value = instance_of(name)
-            expression = written_out(self.grammar.rules[template], value)
-            assert expression is not None, "it was proven to derive something"
-            expression = self._without(expression, self.productive)
-            found = self.late_states[number] = self.rules.state(rule)
-            end = self.rules.state(rule)
-            self.rules.final(end)
-            self.tails.add(end)
-            self._between(rule, expression, found, end)
-            self._write_waiting()
-            self._chain()
+            forget = self._undo()
+            try:
+                found = self._write_late(number)
+            except BaseException:  # a limit, an interrupt: others go on with these rules
+                forget()
+                raise
+            self.late_states[number] = found
         return found
+
+    def _write_late(self, number: int) -> StateId:
+        rule, name = self.late_of[number]
+        template, value = instance_of(name)
+        expression = written_out(self.grammar.rules[template], value)
+        assert expression is not None, "it was proven to derive something"
+        expression = self._without(expression, self.productive)
+        found = self.rules.state(rule)
+        end = self.rules.state(rule)
+        self.rules.final(end)
+        self.tails.add(end)
+        self._between(rule, expression, found, end)
+        self._write_waiting()
+        self._chain()
+        return found
+
+    def _undo(self) -> Callable[[], None]:
+        """A function that forgets what will have been written; no rule waits now."""
+        sizes, n_late, inclusions = self.rules.sizes(), len(self.late_of), self.inclusions
+        grown: list[dict[Any, Any]] = [self.ids, self.counting, inclusions, self.regions, self.late]
+        lengths = [len(known) for known in grown]
+
+        def forget() -> None:
+            self.inclusions = inclusions
+            for known, length in zip(grown, lengths, strict=True):
+                while len(known) > length:
+                    known.popitem()  # the newest
+            self.rules.cut(sizes)
+            self.waiting.clear()
+            del self.late_of[n_late:]
+            self.tails = {state for state in self.tails if state < len(self.rules.state_rules)}
+
+        return forget
 
     def _lowest_priority(self) -> int:
         """The lowest priority of a lexeme, 0 at most."""

@@ -27,6 +27,7 @@ SMALL = {
     "xgrammar": 100,
     "files": 8,
     "threads": 1500,
+    "forks": 3,
     "interrupts": 60,
     "misuse": 800,
     "tenants": 2,

@@ -120,8 +120,8 @@ class Context:
                 self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
         if shape.suspects:
             self.hints.update(hints_of(schema, path, shape))
+        self._seen.append(schema)  # before its identity is used, whatever interrupts
         self._shape_of[id(schema)] = shape
-        self._seen.append(schema)
         return shape
 
     def count_work(self, n: int = 1) -> None:

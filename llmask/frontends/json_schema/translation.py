@@ -154,11 +154,12 @@ class Translation(Context):
                 made = write(texts)
                 self.write_waiting()
                 found = self._void_places()
-            except (LimitExceeded, UnsupportedSchema) as error:
+            except BaseException as error:  # an interrupt, too: others go on with these rules
                 forget()
-                if isinstance(error, LimitExceeded):
-                    raise
-                raise LimitExceeded(f"leaving out what was read: {error.message}", error.where, error.help) from None
+                if isinstance(error, UnsupportedSchema):
+                    message = f"leaving out what was read: {error.message}"
+                    raise LimitExceeded(message, error.where, error.help) from None
+                raise
             if not found:
                 return made
             self.void |= found
