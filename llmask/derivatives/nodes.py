@@ -231,7 +231,7 @@ class RegexNodes:
 
         False also where deciding it takes too long. See `llmask.grammar.rules.Rules.call_new`.
         """
-        return self._run(engine.IS_OPEN, node) != 0
+        return in_parts(lambda: self._run(engine.IS_OPEN, node)) != 0
 
     def extensions(self, one: int, other: int) -> tuple[int, bool]:
         """Where `one` may end while `other` goes on, over all strings but the empty one.
