@@ -2,9 +2,9 @@
 
 Schemas of MaskBench are compiled with a small `max_step_work`, a new compiler every SCHEMAS_EACH of them, and written
 at random with `on_limit="finish"`: where a mask needs more work than that, the tokens of the shortest known way follow.
-Judged: `jsonschema` says that the document is valid, and nothing raises once a token is written. Counted apart are
-schemas that are refused, those of which no end is known before the first token, sequences that do not meet the limit
-within RANDOM_TOKENS, and ways that are longer than MOST_TOKENS.
+Judged: `jsonschema` says that the document is valid, and nothing raises. Counted apart are schemas that are refused,
+those of which no end is found from the start, sequences that do not meet the limit within RANDOM_TOKENS, and ways that
+are longer than MOST_TOKENS.
 
 In: sequences that met a limit. Out: counts. Cost: 30 ms a sequence.
 """
@@ -64,8 +64,8 @@ def _write(tally: Tally, compiler: llmask.Compiler, masks: Masks, entry: Entry, 
                 break
             matcher.accept_token(masks.chosen(masks.read(matcher), rng))
     except Exception as error:
-        if isinstance(error, llmask.LimitExceeded) and not matcher.tokens:
-            tally.sums["no end is known at the start"] += 1
+        if isinstance(error, llmask.LimitExceeded) and not _has_known_end(grammar, masks):
+            tally.sums["no end is found from the start"] += 1
             return
         tally.done += 1
         tally.fault(f"raises {type(error).__name__}", where, error, matcher.text()[-200:])
@@ -79,6 +79,15 @@ def _write(tally: Tally, compiler: llmask.Compiler, masks: Masks, entry: Entry, 
         _judge(tally, entry, matcher.text(), where)
     else:
         tally.sums[f"ways of more than {MOST_TOKENS} tokens"] += 1
+
+
+def _has_known_end(grammar: Any, masks: Masks) -> bool:
+    """Whether a way to the end is found before the first token."""
+    try:
+        grammar.matcher().finish(masks.bitmask)
+    except llmask.LimitExceeded:
+        return False
+    return True
 
 
 def _judge(tally: Tally, entry: Entry, document: bytes, where: str) -> None:
