@@ -26,7 +26,7 @@ import numpy as np
 from .arguments import as_bitmask, as_integer, no_such_row
 from .ends import Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
-from .kernels import finishing, grammar_slots
+from .kernels import finishing
 from .kernels.configurations import ENDED
 from .kernels.finish_paths import NO_BOUND
 from .kernels.shared_batch import CELL_CONFIGURATION
@@ -113,10 +113,7 @@ def next_of_end(matcher: Matcher) -> list[int]:
     with metered(FINISH_WORK, "max_step_work"):
         ends = matcher._generation.ends
         configuration = matcher._cell[CELL_CONFIGURATION]
-        # what a named token means may not be asked when work is spent: the search for it has one part
-        names = matcher._generation.table.slots[grammar_slots.NAMES_TOKENS]
-        bound = ends.bound(configuration) if names else in_parts(lambda: ends.bound(configuration))
-        if bound >= NO_BOUND:
+        if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
             raise no_end(matcher._place())
         return [matcher._run(finishing.FINISHING_TOKEN, configuration)]
 

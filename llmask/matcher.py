@@ -11,7 +11,7 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,7 +99,7 @@ class Matcher(Accepted, Forking):
         LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
         """
         if budget is not None:
-            return self._fill_or_finish(self._fill_within, bitmask, row, budget)
+            return self._fill_or_finish(bitmask, row, budget)
         if type(row) is not int:
             row = as_integer(row, "a row")
         if type(bitmask) is not np.ndarray:  # the type of a list is found in its parts, however deep
@@ -114,13 +114,17 @@ class Matcher(Accepted, Forking):
         if status == FILL_SOME:
             return True
         if status == FILL_MISS:
-            return self._fill_or_finish(self._build_and_fill, bitmask, row)
+            if self._finishes_from is not None:
+                return self.finish(bitmask, row)
+            try:
+                self._make_room()
+                self._build_mask()
+            except LimitExceeded as error:
+                return self._finish_after(error, bitmask, row)
+            status = engine.fill_mask(self._cell_address, bitmask, row)
+            if status == FILL_SOME:
+                return True
         return self._restricts(status, bitmask, row)
-
-    def _build_and_fill(self, bitmask: Any, row: int) -> bool:
-        self._make_room()
-        self._build_mask()
-        return self._restricts(engine.fill_mask(self._cell_address, bitmask, row), bitmask, row)
 
     def _restricts(self, status: int, bitmask: Any, row: int) -> bool:
         """What `fill_bitmask` returns for what `engine.fill_mask` did."""
@@ -142,23 +146,27 @@ class Matcher(Accepted, Forking):
 
     _fill_within = fill_within  # writes a mask under a budget
 
-    def _fill_or_finish(self, fill: Callable[..., bool], bitmask: Any, row: int, *arguments: Any) -> bool:
-        """What `fill` does; where it meets a limit, `finish` from here on, if that is wanted and an end is known."""
+    def _fill_or_finish(self, bitmask: Any, row: int, budget: int) -> bool:
+        """Write a mask under a budget."""
         if self._finishes_from is not None:
             return self.finish(bitmask, row)
         try:
-            return fill(bitmask, row, *arguments)
+            return self._fill_within(bitmask, row, budget)
         except LimitExceeded as error:
-            if self.on_limit != "finish" or not self.grammar.takes_budget:
-                raise
-            try:
-                is_restricted = self.finish(bitmask, row)
-            except LimitExceeded:  # no end is known: what was asked for is the mask
-                raise error from None
-            self._finishes_from = len(self._history)
-            self._cell[CELL_FILTER] = ASK  # so that every mask comes by here
-            self.grammar.n_finished += 1
-            return is_restricted
+            return self._finish_after(error, bitmask, row)
+
+    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
+        """Where a mask has met a limit, `finish` from here on, if that is wanted and an end is known."""
+        if self.on_limit != "finish" or not self.grammar.takes_budget:
+            raise error
+        try:
+            is_restricted = self.finish(bitmask, row)
+        except LimitExceeded:  # no end is known: what was asked for is the mask
+            raise error from None
+        self._finishes_from = len(self._history)
+        self._cell[CELL_FILTER] = ASK  # so that every mask comes by here
+        self.grammar.n_finished += 1
+        return is_restricted
 
     def finish(self, bitmask: Any, row: int = 0) -> bool:
         """Allow only what leads on the shortest known way to the end: one token, or the ends of sequence.

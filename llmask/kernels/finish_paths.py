@@ -255,6 +255,9 @@ def bound_of(store, grammar, configuration):
         if _end_field(grammar, at, E_BOUND) == 0:
             _put_end(grammar, at, following, get_i32(path, 2 * n + 1), NO_BOUND, NO_TOKEN)
             _spell(store, grammar, at)
+            if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+                _put_end(grammar, at, ENDED, NO_STEP, 0, NO_TOKEN)  # what a named token leads to may be missing
+                return NO_BOUND
     return _end_field(grammar, configuration, E_BOUND)
 
 

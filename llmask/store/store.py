@@ -53,6 +53,7 @@ class Builder:
         self._build = entry_point(engine.build)
         self._slots = table.slots
         self._step_ticks = limits.max_step_work << memory.TICK_BITS
+        self._is_metered = True  # the last call had a bound of its own
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -66,7 +67,12 @@ class Builder:
         meter = active.meter
         slots, address = self._slots, self.address
         with self.lock:
-            slots[store_slots.WORK_PER_CALL] = self._step_ticks if meter is None else meter.left << memory.TICK_BITS
+            if meter is not None:
+                self._is_metered = True  # before it is, whatever interrupts
+                slots[store_slots.WORK_PER_CALL] = meter.left << memory.TICK_BITS
+            elif self._is_metered:
+                slots[store_slots.WORK_PER_CALL] = self._step_ticks
+                self._is_metered = False
             result: int = self._build(
                 operation, address, address if grammar is None else grammar.address, a, b, c, data
             )
