@@ -127,6 +127,9 @@ def _with_properties(tally: Tally, compiler: llmask.Compiler, regex: Any, rng: r
     if "(?a" in drawn.pattern:  # regex takes letters of ASCII alone there, also for properties
         tally.sums["set aside: properties under (?a)"] += 1
         return
+    if "}+" in drawn.pattern:  # regex gives up a choice in (?:|x){1}+, which re and llmask hold
+        tally.sums["set aside: properties beside counted possessive quantifiers"] += 1
+        return
     judge = _of_regex(regex, drawn.pattern, False)
     if judge is None:
         tally.sums["patterns: refused by regex"] += 1
