@@ -29,7 +29,7 @@ from llmask.frontends.json_schema.instances import equality_key, type_of
 from llmask.frontends.json_schema.matching import Matching
 from llmask.frontends.json_schema.new_values import kind_of_place
 from llmask.frontends.json_schema.pointers import Path, pointer
-from llmask.frontends.json_schema.stricter_items import stricter_rule
+from llmask.frontends.json_schema.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import (
     CALL_MANY,
@@ -253,10 +253,8 @@ class _UniqueArray:
             whole = translation.rule_of(wanted) if wanted else translation.any_rule()
             rules.call(rules.start_state(rule), whole, last)
             translation.variants[rule] = lambda texts: self._made(index, _values_of(texts), schemas)
-            if self.finite(index) is None and "object" in types_of(conjunction_of(translation, wanted).parts):
-                translation.stricter[rule] = lambda texts: stricter_rule(
-                    translation, wanted, _values_of(texts), self.path
-                )
+            if self.finite(index) is None and may_be_stricter(translation, wanted):
+                translation.stricter[rule] = lambda texts: stricter_rule(translation, wanted, texts, self.path)
             return rule
 
         found: RuleId = translation.own_rule(key, make)

@@ -22,6 +22,7 @@ from llmask.frontends.json_schema.contained import WAY_WORK, CountingWriter, Cou
 from llmask.frontends.json_schema.finite import finite_values
 from llmask.frontends.json_schema.instances import equality_key, fulfils
 from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.synthetic import negated
 from llmask.frontends.json_schema.unique_arrays import check_number, without_values
 from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
@@ -173,9 +174,14 @@ class _UniqueCountedArray(CountingWriter):
 
     def _another(self, schemas: list[SchemaAt]) -> GuardId:
         """Guard of the comma before an item that is to be compared."""
-        if finite_values(self.translation, schemas, self.translation.options.limits.max_unique_values) is None:
+        if not self._may_run_out(schemas):
             return NO_GUARD
         return self.translation.rules.check_guard(another_of=self._rule_of(schemas))
+
+    def _may_run_out(self, schemas: list[SchemaAt]) -> bool:
+        """Whether there are few values."""
+        most = self.translation.options.limits.max_unique_values
+        return finite_values(self.translation, schemas, most) is not None
 
     def _rule_of(self, schemas: list[SchemaAt]) -> RuleId:
         translation, path = self.translation, self.path
@@ -188,6 +194,8 @@ class _UniqueCountedArray(CountingWriter):
             items = translation.rule_of(schemas) if schemas else translation.any_rule()
             rules.call(rules.start_state(rule), items, last)
             translation.variants[rule] = lambda texts: without_values(translation, schemas, texts, path)
+            if not self._may_run_out(schemas) and may_be_stricter(translation, schemas):
+                translation.stricter[rule] = lambda texts: stricter_rule(translation, schemas, texts, path)
             return rule
 
         found: RuleId = translation.own_rule(("different", translation.place_key(schemas)), make)

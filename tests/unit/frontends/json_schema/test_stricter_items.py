@@ -96,14 +96,30 @@ def test_it_refuses_what_differs_in_no_certain_property_and_takes_the_rest(tiny_
         matcher.fork().accept_bytes(b'{"c": 2, "a": "x"}')
 
 
+OTHERS: dict[str, dict[str, Any]] = {
+    "anything": {},
+    "free keys": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "few values in each": {"anyOf": [{"properties": {"c": {"enum": [1, 2]}}, "type": "object"}, {"type": "string"}]},
+    "arrays": {"type": "array", "items": {"type": "boolean"}},
+    "nested": {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}},
+}
+
+
 @pytest.mark.usefixtures("always_stricter")
-def test_items_without_a_property_of_many_values_are_told_apart_exactly(tiny_tokenizer: Any) -> None:
-    names = {"enum": [1, 2]}, {"type": "boolean"}
-    items = {"type": "object", "properties": dict(zip("cd", names, strict=True)), "additionalProperties": False}
-    schema = {"type": "array", "uniqueItems": True, "items": {"anyOf": [items, {"type": "string"}]}}
-    matcher = llmask.Compiler(tiny_tokenizer).json_schema(schema, property_order="any").matcher()
-    matcher.accept_bytes(b'[{"c": 1}, {"c": 2}, "x", {"d": true, "c": 1}')
-    with pytest.raises(llmask.TokenRejected):
-        matcher.accept_bytes(b', {"c": 1, "d": true}')
-    matcher.accept_bytes(b', {"c": 1, "d": false}]')
-    assert matcher.is_accepting()
+@pytest.mark.parametrize("is_counted", [False, True])
+@pytest.mark.parametrize("items", OTHERS)
+def test_items_of_every_type_differ_and_can_be_ended(tiny_tokenizer: Any, items: str, is_counted: bool) -> None:
+    # with "contains" and free keys LimitExceeded came in the middle of a document
+    schema = {"type": "array", "uniqueItems": True, "items": OTHERS[items], "minItems": 3}
+    if is_counted:
+        schema |= {"contains": {"type": ["object", "array"], "minProperties": 1, "minItems": 1}, "maxContains": 4}
+    grammar = llmask.Compiler(tiny_tokenizer).json_schema(schema, property_order="any", whitespace="compact")
+    choose, judge = random.Random(3), jsonschema.Draft202012Validator(schema)
+    for _ in range(4):
+        matcher = grammar.matcher()
+        while not matcher.is_terminated() and len(matcher.tokens) < 40:
+            matcher.accept_token(choose.choice(sorted(read_mask(matcher, tiny_tokenizer.vocab_size))))
+        if not matcher.is_terminated():
+            matcher.accept_tokens(matcher.finishing_tokens())
+            assert matcher.is_accepting()
+        judge.validate(json.loads(matcher.text()))
