@@ -138,6 +138,7 @@ class Translation(Context):
                 with share(VARIANT_SHARE):
                     return self._written_variant(self.variants[rule], texts)
             except LimitExceeded:
+                spend(0)  # what is left of this step may have been less than that: another one has more
                 self._too_many[rule] = len(texts)  # more of them take more
         made = self._written_variant(write_stricter, texts)
         if made is None:  # nothing plain to write: the exact rule may take all that is left of the step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import llmask
 from llmask.frontends.json_schema import translation
+from llmask.work import metered
 from tests.reference.definition import read_mask
 
 NAMES = [f"n{i}" for i in range(29)]
@@ -123,3 +125,19 @@ def test_items_of_every_type_differ_and_can_be_ended(tiny_tokenizer: Any, items:
             matcher.accept_tokens(matcher.finishing_tokens())
             assert matcher.is_accepting()
         judge.validate(json.loads(matcher.text()))
+
+
+def test_a_step_with_little_work_left_does_not_make_later_ones_stricter(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer, cache_bytes=0)
+    n_limits = 0
+    for left in range(5, 400, 8):
+        matcher = compiler.json_schema(SMALL, property_order="any").matcher()
+        matcher.accept_bytes(b'[{"a": "x", "c": 1}')
+        another = b', {"c": 2, "a": "x"}'  # differs in a property of two values: the exact rule alone takes it
+        with metered(10**6, "max_step_work") as meter, contextlib.suppress(llmask.LimitExceeded):
+            meter.left = left
+            matcher.fork().accept_bytes(another)
+        n_limits += meter.left < 0
+        matcher.accept_bytes(another)
+        assert matcher.grammar.statistics()["stricter"] == 0
+    assert n_limits > 5
