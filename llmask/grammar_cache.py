@@ -13,6 +13,7 @@ from typing import Any
 
 from . import forks
 from .compiled import CompiledGrammar
+from .kernels.memory import BYTES_USED
 from .store.store import Store
 
 # What Python's objects of a grammar take: rules, ledger, lowered form, translation. It is an estimate, as walking them
@@ -22,6 +23,7 @@ COLUMN_BYTES = 9  # for each number of the columns of its rules
 TEXT_BYTES = 4  # for each byte of the key: the schema, or the text of a grammar
 LOWERED_TEXT_BYTES = 10  # where expressions were made of the text
 COUNTED_AT_ONCE = 32
+SPARE = 16  # where room is made, it is one of so many parts of all
 WRITER_BYTES = 12_000  # of a translation that is kept, as rules are written while sequences are read
 
 
@@ -45,7 +47,7 @@ class _Entry:
         """Memory of the entry, as large as it is now."""
         rules = self.grammar.rules
         written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
-        return self.grammar.bytes_used + self._objects + written
+        return self.grammar.generation.table.slots[BYTES_USED] + self._objects + written
 
 
 def _flat(key: tuple[Any, ...]) -> Iterator[Any]:
@@ -105,11 +107,12 @@ class GrammarCache:
             self._entries[key] = entry
             self._n_uncounted += 1
             self._total += entry.n_bytes
-            # grammars grow; adding all up at every one that comes in took 2 ms at 2,400 of them
-            if self._total > self.max_bytes or self._n_uncounted > COUNTED_AT_ONCE + len(self._entries) // 16:
+            if self._total > self.max_bytes or self._n_uncounted > COUNTED_AT_ONCE + len(self._entries):
+                # grammars grow; what they hold now is added up once for many that come in, as that takes 1 ms for 3,000
                 self._n_uncounted = 0
                 self._total = sum(kept.n_bytes for kept in self._entries.values())
-                while self._total > self.max_bytes and self._entries:
+                most = self.max_bytes if self._total <= self.max_bytes else self.max_bytes - self.max_bytes // SPARE
+                while self._total > most and self._entries:
                     dropped.append(self._entries.popitem(last=False)[1])
                     self._total -= dropped[-1].n_bytes
 
