@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+import llmask
 from bench.data import LLAMA3_EOS, Row, llama3_vocabulary, maskbench_rows
 from bench.drafts import as_declared
 from bench.engines.base import CompileError
@@ -168,6 +169,30 @@ def is_zero_behind_the_last_decimal(difference: Difference) -> bool:
     return data.endswith(b".") and after.forced_bytes()[:1] == b"0"
 
 
+def is_exponent(difference: Difference) -> bool:
+    """Beside bounds and divisors llmask takes exponents where `json.dumps` writes one, 1e-05; llguidance takes none."""
+    if difference.side != LLMASK or difference.after.is_in_string:
+        return False
+    start, text = len(difference.position.text), difference.position.text + difference.data
+    if any(found.end() > start for found in re.finditer(rb"-?[1-9](?:\.\d+)?[eE][+-]?\d*", text)):
+        return True
+    if re.search(rb"(?:^|[\s:,\[])-?[1-9](?:\.\d*)?$", text) is None:
+        return False
+    after = difference.position.ours.fork()
+    after.accept_token(difference.token)
+    digit = b"0" if text.endswith(b".") else b""
+    return any(_takes(after, digit + exponent) for exponent in (b"e-05", b"e+16", b"e-300", b"e+300"))
+
+
+def _takes(matcher: Any, data: bytes) -> bool:
+    """Whether these bytes may come next."""
+    try:
+        matcher.fork().accept_bytes(data)
+    except llmask.TokenRejected:
+        return False
+    return True
+
+
 def is_blank_of_ecma_only(difference: Difference) -> bool:
     r"""In patterns ``\s`` is ECMA 262's: with U+FEFF and without U+0085, the other way round than in llguidance."""
     if not difference.is_in_constrained_string:
@@ -244,6 +269,7 @@ CAUSES: dict[str, Callable[[Difference], bool]] = {
     "forced bytes, not the canonical token": is_forced_but_not_canonical,
     "another end-of-sequence id": is_another_end,
     "negative zero": is_negative_zero,
+    "exponent as Python writes it": is_exponent,
     SOLIDUS: is_escaped_solidus,
     "escape in a string with a pattern or format": is_escape_in_constrained_string,
     "leap second": is_leap_second,

@@ -8,6 +8,7 @@ In: something to do, from a fresh state each time. Out: each state that an inter
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -30,6 +31,7 @@ def interrupted(make: Callable[[], State], work: Callable[[State], Any]) -> Iter
                     sys.setprofile(None)
                     raise KeyboardInterrupt
 
+        gc.disable()  # its callbacks, hypothesis has one, would be interrupted instead
         sys.setprofile(interrupt)
         try:
             work(state)
@@ -40,3 +42,4 @@ def interrupted(make: Callable[[], State], work: Callable[[State], Any]) -> Iter
             return
         finally:
             sys.setprofile(None)
+            gc.enable()

@@ -76,8 +76,11 @@ def test_a_door_that_takes_every_text_is_found(
 ) -> None:
     monkeypatch.setattr(f"bench.attack.{name}.accepts", lambda matcher, text: True)
     monkeypatch.setattr(llmask, "warm_up", lambda: None)
-    assert main([name, "--seed", "1", "--size", "40"]) == 1
+    code = main([name, "--seed", "1", "--size", "40"])
     found = json.loads(capsys.readouterr().out)
+    if found["skipped"]:
+        pytest.skip(found["skipped"])
+    assert code == 1
     assert found["wrong"] > 0
     assert found["cases"][0].startswith("case 1 ")
 

@@ -217,7 +217,7 @@ class Watched:
     wrong: set[tuple[int, int]]
     kinds: set[int]
 
-    def __init__(self, kind: int) -> None:
+    def __init__(self, kind: int, make: object = None) -> None:
         self._kind = kind
         self._lock = threading.RLock()
 
