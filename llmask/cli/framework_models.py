@@ -9,6 +9,7 @@ In: a model's path and a prompt. Out: logits. Cost: one forward pass a token.
 from __future__ import annotations
 
 import importlib
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,9 @@ class TransformersSource:
         self._torch = import_framework("torch", "transformers")
         transformers = import_framework("transformers", "transformers")
         self._model = transformers.AutoModelForCausalLM.from_pretrained(str(folder)).eval()
+        # what transformers 5.24 calls a cache was called otherwise before
+        takes = inspect.signature(self._model.forward).parameters
+        self._cache = "cache" if "cache" in takes else "past_key_values"
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder))
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         self._prompt: list[int] = tokenizer(prompt).input_ids or [start]
@@ -64,10 +68,9 @@ class TransformersSource:
         """Logits of the allowed tokens."""
         tokens = [*self._prompt, *ids]
         with self._torch.inference_mode():
-            output = self._model(
-                input_ids=self._torch.tensor([tokens[self._n_seen :]]), past_key_values=self._seen, use_cache=True
-            )
-        self._seen, self._n_seen = output.past_key_values, len(tokens)
+            new = self._torch.tensor([tokens[self._n_seen :]])
+            output = self._model(input_ids=new, use_cache=True, **{self._cache: self._seen})
+        self._seen, self._n_seen = output[self._cache], len(tokens)
         return pick(output.logits[0, -1].float().numpy(), allowed)
 
 
