@@ -50,7 +50,7 @@ class Forking(Unpicklable):
 
     def fork(self) -> Any:
         """An independent object in the same state."""
-        raise NotImplementedError
+        raise NotImplementedError  # every kind of matcher has its own
 
     def __copy__(self) -> Any:
         return self.fork()

@@ -226,7 +226,7 @@ def _call(
 def _shown(value: Any) -> str:
     try:
         return _SHORT.repr(value).encode("ascii", "backslashreplace").decode()
-    except Exception:
+    except Exception:  # the odd values have odd methods, too; this is only how a case is shown
         return type(value).__name__
 
 
