@@ -100,7 +100,7 @@ def warm_up() -> None:
     """
     from interegular import parse_pattern
 
-    from .kernels.jit import make_everything_ready
+    from .kernels.machine.jit import make_everything_ready
 
     make_everything_ready()
     import_module(f"{__name__}.compiler")

@@ -20,7 +20,7 @@ import numpy as np
 from .arguments import as_bitmask, as_integer
 from .budgets import checked_budget
 from .errors import LlmaskError
-from .kernels.masks import FILL_SOME
+from .kernels.mask.assemble import FILL_SOME
 from .matcher import Matcher
 from .workers import fill_together
 

@@ -26,10 +26,10 @@ import numpy as np
 from .arguments import as_bitmask, as_integer, no_such_row
 from .ends import Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
-from .kernels import finishing
-from .kernels.configurations import ENDED
-from .kernels.finish_paths import NO_BOUND
-from .kernels.shared_batch import CELL_CONFIGURATION
+from .kernels.finish import operations as finish_operations
+from .kernels.finish.paths import NO_BOUND
+from .kernels.mask.batch import CELL_CONFIGURATION
+from .kernels.mask.configurations import ENDED
 from .work import in_parts, metered
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def next_of_end(matcher: Matcher) -> list[int]:
         configuration = matcher._cell[CELL_CONFIGURATION]
         if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
             raise no_end(matcher._place())
-        return [matcher._run(finishing.FINISHING_TOKEN, configuration)]
+        return [matcher._run(finish_operations.FINISHING_TOKEN, configuration)]
 
 
 def known_end(matcher: Matcher) -> list[int] | None:

@@ -20,9 +20,9 @@ import numpy as np
 from .errors import LlmaskError
 from .history import BYTES_TOKEN, History
 from .kernels import engine
-from .kernels.configurations import ENDED, REFUSED
-from .kernels.regions import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
-from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.configurations import ENDED, REFUSED
+from .kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from .matcher import Matcher
 from .named import rules_at
 

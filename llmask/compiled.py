@@ -24,13 +24,15 @@ from .frontends.regex.groups import Groups
 from .grammar.expressions import Grammar, Inclusion
 from .grammar.lowering import Lowered
 from .grammar.rules import MakeVariant, RuleId, Rules
-from .kernels import engine, grammar_slots, json_values
-from .kernels.configurations import REFUSED
-from .kernels.records import MOST_ROWS
-from .kernels.rule_tables import NOTHING_DERIVED
+from .kernels import engine
+from .kernels.mask.configurations import REFUSED
+from .kernels.parser.load_rules import NOTHING_DERIVED
 from .kernels.table import Table
-from .kernels.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
-from .kernels.variants import LATE
+from .kernels.tables import grammar_layout
+from .kernels.values import json_values
+from .kernels.values.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
+from .kernels.values.transcripts import MOST_ROWS
+from .kernels.values.variants import LATE
 from .mask.apply import allocate_bitmask
 from .rule_source import RuleSource
 from .statistics import grammar_statistics
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 
 MOST_MADE = 5000  # rules that one step may have written
-FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/links.py
+FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/parser/leo_items.py
 MOST_LINKS = 2  # in one row
 ON_LIMIT = ("error", "finish")
 _NO_DATA = np.zeros(0, np.int32)
@@ -58,7 +60,7 @@ class Generation:
 
     Attributes
     ----------
-    table : what kernels read, see kernels/grammar_slots.py.
+    table : what kernels read, see kernels/tables/grammar_layout.py.
     start : the configuration before the first token.
     room : bytes at which sequences move on; at least twice what live sequences brought with them (four times where
         rules are added while they are read, which copies the tables of rules once), so that moving never costs more
@@ -68,18 +70,18 @@ class Generation:
     def __init__(self, store: Store, source: RuleSource) -> None:
         limits = store.limits
         self.table = Table(
-            grammar_slots.N_GRAMMAR_SLOTS,
+            grammar_layout.N_GRAMMAR_SLOTS,
             limits.max_grammar_bytes,
-            grammar_slots.GRAMMAR_BLOCKS,
-            grammar_slots.GRAMMAR_POOLS,
+            grammar_layout.GRAMMAR_BLOCKS,
+            grammar_layout.GRAMMAR_POOLS,
         )
-        self.table.array[grammar_slots.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
-        self.table.array[grammar_slots.MAX_ITEMS] = limits.max_items
-        self.table.array[grammar_slots.MAX_UNIQUE] = limits.max_unique_values
-        self.table.array[grammar_slots.FEW_ITEMS] = FEW_ITEMS
-        self.table.array[grammar_slots.MOST_LINKS] = MOST_LINKS
+        self.table.array[grammar_layout.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
+        self.table.array[grammar_layout.MAX_ITEMS] = limits.max_items
+        self.table.array[grammar_layout.MAX_UNIQUE] = limits.max_unique_values
+        self.table.array[grammar_layout.FEW_ITEMS] = FEW_ITEMS
+        self.table.array[grammar_layout.MOST_LINKS] = MOST_LINKS
         if store.canonical_table is not None:
-            self.table.array[grammar_slots.CANON] = store.canonical_table.address
+            self.table.array[grammar_layout.CANON] = store.canonical_table.address
         self._store = store
         self._source = source
         self._known_texts: dict[int, bytes] = {}
@@ -133,8 +135,8 @@ class Generation:
 
     def _make_variant(self) -> None:
         """Have the variant made that the last operation of these tables asked for, and load it."""
-        rule = int(self.table.array[grammar_slots.REQUESTED_RULE])
-        texts = int(self.table.array[grammar_slots.REQUESTED_TEXTS])
+        rule = int(self.table.array[grammar_layout.REQUESTED_RULE])
+        texts = int(self.table.array[grammar_layout.REQUESTED_TEXTS])
         make_variant, make_late = self._source.make_variant, self._source.make_late
         made: int | None
         if texts == LATE:
@@ -155,7 +157,7 @@ class Generation:
     def _load_more(self) -> None:
         """Load the rules that were added. An interrupt may come after a load and before that is noted."""
         _, n_states, *_ = self._loading
-        if n_states > self._loaded[1] and self.table.slots[grammar_slots.N_RTN_STATES] == n_states:
+        if n_states > self._loaded[1] and self.table.slots[grammar_layout.N_RTN_STATES] == n_states:
             self._loaded = self._loading
         sizes = self._source.sizes()
         if sizes != self._loaded:
@@ -164,21 +166,21 @@ class Generation:
             self._loaded = sizes
 
     def _texts_in(self, texts: int) -> list[int]:
-        """Numbers of the texts in a set, see kernels/text_sets.py."""
-        items = self._read_list(grammar_slots.TEXT_SETS, texts).tolist()
+        """Numbers of the texts in a set, see kernels/values/text_sets.py."""
+        items = self._read_list(grammar_layout.TEXT_SETS, texts).tolist()
         numbers = []
         for place in range(FIRST_CHUNK, len(items), 2):
-            words = self._read_list(grammar_slots.TEXT_CHUNKS, items[place + 1])
+            words = self._read_list(grammar_layout.TEXT_CHUNKS, items[place + 1])
             bits = np.unpackbits(words.view(np.uint8), bitorder="little")
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
 
     def _text(self, number: int) -> bytes:
-        """A recorded value, arrays and objects with their parts (kernels/json_values.py)."""
+        """A recorded value, arrays and objects with their parts (kernels/values/json_values.py)."""
         known = self._known_texts
         waiting = [] if number in known else [number]
         while waiting:
-            items = self._read_list(grammar_slots.TEXTS, waiting[-1]).tolist()
+            items = self._read_list(grammar_layout.TEXTS, waiting[-1]).tolist()
             parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
             missing = [part for part in parts if part not in known]
             waiting += missing

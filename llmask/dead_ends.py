@@ -34,7 +34,7 @@ from .grammar.overlaps import Overlaps
 from .grammar.rules import EDGE_FIELDS
 from .grammar.tails import Network
 from .kernels import engine
-from .kernels.configurations import REFUSED
+from .kernels.mask.configurations import REFUSED
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar, Generation

@@ -1,13 +1,13 @@
 """How the sequences of a grammar can end: bounds of configurations, and where the tokens of their masks lead.
 
-Bounds and ways are found in kernels (kernels/finish_paths.py); here is what is kept of them, and the search for shorter
+Bounds and ways are found in kernels (kernels/finish/paths.py); here is what is kept of them, and the search for shorter
 ways over whole tokens. The tokens of a mask are grouped by the configurations that they lead to, tens for thousands.
 
-In the middle of values that must not repeat (records.py) every token leads to a configuration of its own, and looking
-at each takes milliseconds: what may follow has to be derived without its text. There the first token stands for all
-that lead to the same lexer state: these are taken to need at most SLACK tokens more than it does. That is no proof. An
-end of the value may be refused where that of the first token is not, and another text be asked for: a letter more,
-where texts are free. A budget would break only where the values written so far force more than SLACK tokens.
+In the middle of values that must not repeat (values/transcripts.py) every token leads to a configuration of its own,
+and looking at each takes milliseconds: what may follow has to be derived without its text. There the first token stands
+for all that lead to the same lexer state: these are taken to need at most SLACK tokens more than it does. That is no
+proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a letter
+more, where texts are free. A budget would break only where the values written so far force more than SLACK tokens.
 
 In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
 configuration lead 0.3 to 5 ms the first time.
@@ -25,11 +25,12 @@ import numpy.typing as npt
 
 from .errors import LimitExceeded
 from .forced import items_of
-from .kernels import engine, finishing
-from .kernels.configurations import ENDED
-from .kernels.constants import NO_TOKEN
-from .kernels.finish_paths import NO_BOUND
-from .kernels.lexer_states import DEAD
+from .kernels import engine
+from .kernels.finish import operations as finish_operations
+from .kernels.finish.paths import NO_BOUND
+from .kernels.lexer.states import DEAD
+from .kernels.machine.constants import NO_TOKEN
+from .kernels.mask.configurations import ENDED
 from .work import metered, spend
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Ends:
         """Bounds of some configurations."""
         n = len(configurations)
         data = np.concatenate([configurations, np.zeros(n, np.int32)])
-        self._generation.run(finishing.BOUNDS, data=data)
+        self._generation.run(finish_operations.BOUNDS, data=data)
         return data[n:]
 
     def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
@@ -148,7 +149,7 @@ class Ends:
         assert self.bound(configuration) < NO_BOUND
         tokens: list[int] = []
         while configuration != ENDED:
-            token = self._generation.run(finishing.FINISHING_TOKEN, configuration)
+            token = self._generation.run(finish_operations.FINISHING_TOKEN, configuration)
             if token == NO_TOKEN:
                 break
             tokens.append(token)
@@ -165,7 +166,7 @@ class Ends:
         self._n_lowered += 1
         for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
             behind += 1
-            self._generation.run(finishing.LOWER_BOUND, here, behind, np.array([token], np.int32))
+            self._generation.run(finish_operations.LOWER_BOUND, here, behind, np.array([token], np.int32))
 
     # --- where tokens lead
 
@@ -186,7 +187,7 @@ class Ends:
         """The same with bounds."""
         different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
         flags = np.concatenate([different, np.zeros(len(different), np.int32)])
-        self._generation.run(finishing.ARE_RECORDED, data=flags)
+        self._generation.run(finish_operations.ARE_RECORDED, data=flags)
         recorded = np.flatnonzero(flags[len(different) :])[MOST_RECORDED:]  # beyond those that are looked at
         bounds = np.zeros(len(different), np.int32)
         is_known = np.ones(len(different), bool)
@@ -202,17 +203,17 @@ class Ends:
 
     def _find_reach(self, configuration: int) -> Reach:
         run = self._generation.run
-        pairs = self._pairs(finishing.LIST_CROSSING, configuration)
+        pairs = self._pairs(finish_operations.LIST_CROSSING, configuration)
         inside, reached = NOTHING_INSIDE, np.zeros(0, np.int32)
-        state = run(finishing.TWIN_OF, configuration)
+        state = run(finish_operations.TWIN_OF, configuration)
         if state != DEAD:
             inside = self._inside(state)
             reached = self._behind_groups(configuration, inside)
         flags = np.array([configuration, 0], np.int32)
-        run(finishing.ARE_RECORDED, data=flags)
+        run(finish_operations.ARE_RECORDED, data=flags)
         token, shortest = NO_TOKEN, ENDED
         if self.bound(configuration) < NO_BOUND:
-            token = run(finishing.FINISHING_TOKEN, configuration)
+            token = run(finish_operations.FINISHING_TOKEN, configuration)
         if token != NO_TOKEN:
             shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
         if flags[1]:  # the first token of each group is certain, and so is that of the bound
@@ -238,7 +239,7 @@ class Ends:
         """The tokens that stay inside the lexeme of a state."""
         known = self._insides.get(state)
         if known is None:
-            pairs = self._pairs(finishing.LIST_INSIDE, state)
+            pairs = self._pairs(finish_operations.LIST_INSIDE, state)
             order = np.argsort(pairs[:, 1], kind="stable")
             ends = np.flatnonzero(np.diff(pairs[order, 1])) + 1
             first = np.concatenate([[0], ends, [len(pairs)]]) if len(pairs) else np.zeros(1, np.int64)
@@ -262,7 +263,7 @@ class Ends:
         """Configurations behind some tokens."""
         n = len(tokens)
         data = np.concatenate([tokens, np.zeros(n, np.int32)])
-        self._generation.run(finishing.AFTER_TOKENS, configuration, data=data)
+        self._generation.run(finish_operations.AFTER_TOKENS, configuration, data=data)
         return data[n:]
 
     # --- shorter ways
@@ -319,4 +320,4 @@ class Ends:
         while before[place][0] >= 0:
             place, token = before[place]
             bound += 1
-            self._generation.run(finishing.LOWER_BOUND, place, bound, np.array([token], np.int32))
+            self._generation.run(finish_operations.LOWER_BOUND, place, bound, np.array([token], np.int32))

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from .history import BYTES_TOKEN
 from .kernels import engine
-from .kernels.configurations import REFUSED
-from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.configurations import REFUSED
 from .named import may_be_named, named_ranges
 
 if TYPE_CHECKING:

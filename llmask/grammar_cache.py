@@ -13,7 +13,7 @@ from typing import Any
 
 from . import forks
 from .compiled import CompiledGrammar
-from .kernels.memory import BYTES_USED
+from .kernels.tables.memory import BYTES_USED
 from .store.store import Store
 
 # What Python's objects of a grammar take: rules, ledger, lowered form, translation. It is an estimate, as walking them

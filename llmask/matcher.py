@@ -24,12 +24,13 @@ from .copying import Forking
 from .errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
 from .history import History
-from .kernels import engine, store_slots
-from .kernels.canonical_fill import ASK, CELL_FIELDS, CELL_FILTER, NO_FILTER
-from .kernels.configurations import ENDED, REFUSED
-from .kernels.lexer_states import MISS
-from .kernels.masks import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
-from .kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels import engine
+from .kernels.canonical.fill import ASK, CELL_FIELDS, CELL_FILTER, NO_FILTER
+from .kernels.lexer.states import MISS
+from .kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
+from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.configurations import ENDED, REFUSED
+from .kernels.tables import store_layout
 from .named import named_bytes, named_tokens, refused_token, shown, temperature_of
 from .work import metered, unmetered
 
@@ -329,7 +330,7 @@ class Matcher(Accepted, Forking):
         self._make_room()
         with self._store.lock:
             reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(data))
-            position = int(self._store.table.array[store_slots.REPORT])
+            position = int(self._store.table.array[store_layout.REPORT])
         if reached == REFUSED:
             raise TokenRejected(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",

@@ -21,11 +21,11 @@ from .budgets import check_least, checked_budget, no_end
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
 from .kernels import engine
-from .kernels.canonical_fill import ASK, CELL_FILTER, NO_FILTER
-from .kernels.configurations import REFUSED
-from .kernels.constants import NO_TOKEN
-from .kernels.finish_paths import NO_BOUND
-from .kernels.shared_batch import CELL_CONFIGURATION
+from .kernels.canonical.fill import ASK, CELL_FILTER, NO_FILTER
+from .kernels.finish.paths import NO_BOUND
+from .kernels.machine.constants import NO_TOKEN
+from .kernels.mask.batch import CELL_CONFIGURATION
+from .kernels.mask.configurations import REFUSED
 from .matcher import Matcher
 from .named import shown
 

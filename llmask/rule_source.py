@@ -1,4 +1,4 @@
-"""Rules as numbers, in the form in which the kernels load them (kernels/rule_tables.py): all, or those added since.
+"""Rules as numbers, in the form in which the kernels load them (load_rules.py): all, or those added since.
 
 In: `Rules`. Out: int32 arrays. Cost: microseconds for the rules of a median schema.
 """
@@ -15,7 +15,7 @@ from .grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVaria
 
 
 class RuleSource:
-    """Rules in the form in which they are loaded (kernels/rule_tables.py): at first, and what was written since.
+    """Rules in the form in which they are loaded (kernels/parser/load_rules.py): at first, and what was written since.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ from .derivatives.strings import Strings
 from .errors import LimitExceeded, LlmaskError
 from .grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
 from .kernels import engine
-from .kernels.configurations import REFUSED
+from .kernels.mask.configurations import REFUSED
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .kernels import grammar_slots
-from .kernels.interning import COUNT
+from .kernels.tables import grammar_layout
+from .kernels.tables.interning import COUNT
 
 if TYPE_CHECKING:
     from .compiled import CompiledGrammar
@@ -51,9 +51,9 @@ def grammar_statistics(grammar: CompiledGrammar) -> dict[str, int]:
     table = grammar.generation.table
     slots = table.slots
     return {
-        "rows": slots[grammar_slots.KERNELS + COUNT],
-        "configurations": slots[grammar_slots.N_CONFIGURATIONS],
-        "own_masks": slots[grammar_slots.N_OWN_MASKS],
+        "rows": slots[grammar_layout.KERNELS + COUNT],
+        "configurations": slots[grammar_layout.N_CONFIGURATIONS],
+        "own_masks": slots[grammar_layout.N_OWN_MASKS],
         "bytes": table.bytes_used,
         "renewals": grammar.n_renewals,
         "cut": grammar.n_cut,

@@ -1,8 +1,8 @@
 """Work: what compiling a grammar, and one step of a sequence, may take, counted in one unit of about a microsecond.
 
 Seconds depend on the machine and on who else is on it; work depends on the input alone. Kernels count it in
-`kernels/memory.spend`, frontends with `spend` below: in every loop that input can make long. What a store has already
-costs nothing, so a limit that is met on an empty store may not be met on a warm one, never the reverse.
+`kernels/tables/memory.spend`, frontends with `spend` below: in every loop that input can make long. What a store has
+already costs nothing, so a limit that is met on an empty store may not be met on a warm one, never the reverse.
 
     with metered(limits.max_compile_work, "max_compile_work"):
         ...                      # frontends spend, and every operation of the store (`Builder.run`) is charged

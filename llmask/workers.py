@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import engine, shared_batch
+from .kernels import engine
+from .kernels.mask import batch
 
 LOOKS = 300_000  # about 0.2 ms awake after a batch, as runtimes for parallel loops do
 
@@ -78,7 +79,7 @@ def fill_together(cells: Any, rows: Any, mask: Any, statuses: Any, n_threads: in
             finally:
                 helpers.in_use.release()
             return
-    control = np.zeros(shared_batch.CONTROL_FIELDS, np.int64)
+    control = np.zeros(batch.CONTROL_FIELDS, np.int64)
     engine.fill_masks(control.ctypes.data, cells, rows, mask, statuses, 0)
 
 

@@ -9,7 +9,7 @@ from ctypes import c_int32, c_uint8
 
 from llmask.kernels.table import Table
 
-ENTRY_OF_MAP = 6  # int32 an entry (kernels/interning.py)
+ENTRY_OF_MAP = 6  # int32 an entry (kernels/tables/interning.py)
 
 
 class Blocks:

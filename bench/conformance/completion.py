@@ -33,8 +33,8 @@ import llmask
 from bench.conformance.lengths import NEVER, Lengths
 from bench.conformance.remaining import Remaining
 from llmask.kernels import engine
-from llmask.kernels.configurations import REFUSED
-from llmask.kernels.shared_batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from llmask.kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from llmask.kernels.mask.configurations import REFUSED
 from llmask.matcher import Matcher
 
 # weight of what is needed; whether steps correct it; configurations that are looked at besides

@@ -8,8 +8,8 @@ In: a store, its nodes. Out: bytes (`NEVER` for no string). Cost: 2 us a node; a
 
 from __future__ import annotations
 
-from llmask.kernels import engine, store_slots
-from llmask.kernels.node_table import (
+from llmask.kernels import engine
+from llmask.kernels.regex.nodes import (
     FLAGS,
     K_AND,
     K_BYTES,
@@ -29,6 +29,7 @@ from llmask.kernels.node_table import (
     A,
     B,
 )
+from llmask.kernels.tables import store_layout
 from llmask.store.store import Store
 
 from .blocks import Blocks
@@ -54,7 +55,7 @@ class Lengths:
         waiting = [node]
         while waiting:
             here = waiting[-1]
-            fields = self._blocks.ints(store_slots.NODES, here * NODE_FIELDS, NODE_FIELDS)
+            fields = self._blocks.ints(store_layout.NODES, here * NODE_FIELDS, NODE_FIELDS)
             missing = [part for part in self._parts(fields) if part not in known]
             if missing:
                 waiting += missing
@@ -71,7 +72,7 @@ class Lengths:
         if fields[KIND] == K_CONCAT:
             return fields[A : B + 1]
         if fields[KIND] in (K_UNION, K_AND):
-            return self._blocks.items(store_slots.NODE_LISTS, fields[A])
+            return self._blocks.items(store_layout.NODE_LISTS, fields[A])
         return [fields[A]] if fields[KIND] == K_REPEAT else []
 
     def _length(self, node: int, fields: list[int]) -> float:
@@ -100,9 +101,9 @@ class Lengths:
     def _automaton(self, number: int) -> list[float]:
         """The distances of an automaton's states from accepting ones."""
         if number not in self._automata:
-            _, width, first, said = self._blocks.ints(store_slots.DFAS, 4 * number, 4)
+            _, width, first, said = self._blocks.ints(store_layout.DFAS, 4 * number, 4)
             n = (said - first) // width
-            self._automata[number] = self._blocks.ints(store_slots.DFA_POOL, said, 2 * n)[1::2]
+            self._automata[number] = self._blocks.ints(store_layout.DFA_POOL, said, 2 * n)[1::2]
         return self._automata[number]
 
     def _searched(self, node: int, least: float) -> float:
@@ -118,7 +119,7 @@ class Lengths:
                     if there in seen:
                         continue
                     seen.add(there)
-                    fields = self._blocks.ints(store_slots.NODES, there * NODE_FIELDS, NODE_FIELDS)
+                    fields = self._blocks.ints(store_layout.NODES, there * NODE_FIELDS, NODE_FIELDS)
                     if fields[FLAGS] & NULLABLE:
                         return max(least, min(best, length))
                     if fields[KIND] not in (K_AND, K_NOT):
@@ -134,6 +135,6 @@ class Lengths:
 
     def _representatives(self, node: int) -> list[int]:
         """A byte of each class of the node's class map."""
-        class_map = self._blocks.at(store_slots.NODES, node * NODE_FIELDS + MAP)
-        classes = self._blocks.raw(store_slots.CLASS_MAPS + 1, class_map * 256, 256)
+        class_map = self._blocks.at(store_layout.NODES, node * NODE_FIELDS + MAP)
+        classes = self._blocks.raw(store_layout.CLASS_MAPS + 1, class_map * 256, 256)
         return [classes.index(number) for number in range(max(classes) + 1)]

@@ -19,14 +19,14 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from llmask.compiled import Generation
-from llmask.kernels import grammar_slots, store_slots
-from llmask.kernels.configurations import C_ACCEPTS, C_STATE, CONFIGURATION_FIELDS
-from llmask.kernels.earley_items import CALL_NEW, SCAN, SKIP
-from llmask.kernels.earley_rows import ACCEPTS, FIRST_ROW, R_FLAGS, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, ROW_FIELDS
-from llmask.kernels.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS
-from llmask.kernels.lexer_states import S_MAP, START_MARK, STATE_FIELDS
-from llmask.kernels.records import FIRST_PLACE
-from llmask.kernels.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
+from llmask.kernels.lexer.states import S_MAP, START_MARK, STATE_FIELDS
+from llmask.kernels.mask.configurations import C_ACCEPTS, C_STATE, CONFIGURATION_FIELDS
+from llmask.kernels.parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS
+from llmask.kernels.parser.items import CALL_NEW, SCAN, SKIP
+from llmask.kernels.parser.rows import ACCEPTS, FIRST_ROW, R_FLAGS, R_N_SCANS, R_N_WAITS, R_SCANS, R_WAITS, ROW_FIELDS
+from llmask.kernels.tables import grammar_layout, store_layout
+from llmask.kernels.values.transcripts import FIRST_PLACE
+from llmask.kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
 from llmask.matcher import Matcher
 
 from .blocks import Blocks
@@ -99,11 +99,11 @@ class _Rules:
 
     def is_current(self) -> bool:
         """Whether no rules were added since."""
-        return len(self.of_state) == self._blocks.number(grammar_slots.N_RTN_STATES)
+        return len(self.of_state) == self._blocks.number(grammar_layout.N_RTN_STATES)
 
     def load(self) -> None:
         """Read the rules that are new."""
-        blocks, slots = self._blocks, grammar_slots
+        blocks, slots = self._blocks, grammar_layout
         first_state, first_rule = len(self.of_state), len(self.whole)
         n_states, n_rules = blocks.number(slots.N_RTN_STATES), blocks.number(slots.N_RULES)
         new = range(first_state, n_states)
@@ -134,7 +134,7 @@ class _Rules:
 
     def lexeme(self, number: int) -> float:
         """Bytes of the shortest text of a lexeme, which is never empty."""
-        return max(1, self._lengths.of(self._roots.at(store_slots.LEXEMES, number)))
+        return max(1, self._lengths.of(self._roots.at(store_layout.LEXEMES, number)))
 
     def rest(self, state: int, run: _Run) -> float:
         """Bytes to the end of the rule."""
@@ -184,7 +184,7 @@ class _Rules:
             return _Run()
         if self._is_count(self.of_state[state]):
             return _Run(parameter)
-        items = self._blocks.items(grammar_slots.SETS, parameter)
+        items = self._blocks.items(grammar_layout.SETS, parameter)
         members = sum((word & 0xFFFFFFFF) << 32 * at for at, word in enumerate(items[FIRST_WORD:]))
         return _Run(items[SIZE], members, self._has_empty(items[TEXTS_OF_SET]))
 
@@ -218,7 +218,7 @@ class _Rules:
         out = self._out[self._starts[rule]]
         if [edge.kind for edge in out] != [SCAN]:
             return False
-        root = self._roots.at(store_slots.LEXEMES, out[0].symbol)
+        root = self._roots.at(store_layout.LEXEMES, out[0].symbol)
         return all(self._lengths.after(root, byte) == NEVER for byte in b"[{-0123456789tfn")
 
     def _measure(self, rule: int) -> None:
@@ -298,8 +298,8 @@ class _Rules:
             return one, 0
         assert kind == CHECK, kind
         del two
-        n = self._blocks.at(grammar_slots.REQUIRED, three + 1)
-        words = self._blocks.ints(grammar_slots.REQUIRED, three + 2, n)
+        n = self._blocks.at(grammar_layout.REQUIRED, three + 1)
+        words = self._blocks.ints(grammar_layout.REQUIRED, three + 2, n)
         return one, sum((word & 0xFFFFFFFF) << 32 * at for at, word in enumerate(words))
 
 
@@ -337,8 +337,8 @@ class Remaining:
         self._store = Blocks(matcher._store.table)
         self._lengths = lengths
         self._rules = _Rules(matcher._generation, self._grammar, lengths, self._store)
-        self._start = self._grammar.number(grammar_slots.START_RULE)
-        ignored = self._store.items(store_slots.LEXEME_SETS, self._grammar.number(grammar_slots.IGNORED))
+        self._start = self._grammar.number(grammar_layout.START_RULE)
+        ignored = self._store.items(store_layout.LEXEME_SETS, self._grammar.number(grammar_layout.IGNORED))
         self._ignored = ignored[0] if ignored else None
         self._known: dict[tuple[int, int], float] = {}  # by row and lexer state
         self._scans: dict[int, dict[int, float]] = {}  # by row, lexeme
@@ -349,7 +349,7 @@ class Remaining:
     def of(self, configuration: int) -> float:
         """Bytes that are needed at least."""
         at = configuration * CONFIGURATION_FIELDS
-        place, state, *_, accepts = self._grammar.ints(grammar_slots.CONFIGURATIONS, at, C_ACCEPTS + 1)
+        place, state, *_, accepts = self._grammar.ints(grammar_layout.CONFIGURATIONS, at, C_ACCEPTS + 1)
         if accepts:
             return 0
         row = self._row_of(place)
@@ -362,7 +362,7 @@ class Remaining:
 
     def kind(self, configuration: int) -> tuple[tuple[int, ...], int]:
         """What a configuration shares with those that differ only in callers, and in what was counted or recorded."""
-        place, state = self._grammar.ints(grammar_slots.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS, 2)
+        place, state = self._grammar.ints(grammar_layout.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS, 2)
         row = self._row_of(place)
         if row not in self._kinds:
             scans, waits = self._entries(row, R_SCANS, R_N_SCANS), self._entries(row, R_WAITS, R_N_WAITS)
@@ -371,16 +371,16 @@ class Remaining:
 
     def classes(self, configuration: int) -> bytes:
         """For each byte the number of its class: bytes of one class are the same to the lexeme that is being read."""
-        state = self._grammar.at(grammar_slots.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS + C_STATE)
-        class_map = self._store.at(store_slots.STATES, state * STATE_FIELDS + S_MAP)
-        return self._store.raw(store_slots.CLASS_MAPS + 1, 256 * class_map, 256)
+        state = self._grammar.at(grammar_layout.CONFIGURATIONS, configuration * CONFIGURATION_FIELDS + C_STATE)
+        class_map = self._store.at(store_layout.STATES, state * STATE_FIELDS + S_MAP)
+        return self._store.raw(store_layout.CLASS_MAPS + 1, 256 * class_map, 256)
 
     def _row_of(self, place: int) -> int:
-        return place if place < FIRST_PLACE else self._grammar.high_word(grammar_slots.PLACES, place - FIRST_PLACE)
+        return place if place < FIRST_PLACE else self._grammar.high_word(grammar_layout.PLACES, place - FIRST_PLACE)
 
     def _from(self, row: int, state: int) -> float:
         """From a row on, its lexeme read up to a lexer state."""
-        key = self._store.items(store_slots.STATE_KEYS, state)
+        key = self._store.items(store_layout.STATE_KEYS, state)
         is_start = key[-1] == START_MARK
         scans = self._after_scans(row)
         least = NEVER
@@ -397,15 +397,15 @@ class Remaining:
 
     def _bare(self, row: int) -> float:
         """From a row on, nothing of it read."""
-        if self._grammar.at(grammar_slots.ROWS, row * ROW_FIELDS + R_FLAGS) & ACCEPTS:
+        if self._grammar.at(grammar_layout.ROWS, row * ROW_FIELDS + R_FLAGS) & ACCEPTS:
             return 0
         return min(
             (self._rules.lexeme(lexeme) + after for lexeme, after in self._after_scans(row).items()), default=NEVER
         )
 
     def _entries(self, row: int, first: int, n: int) -> list[tuple[int, _Edge, int, int]]:
-        fields = self._grammar.ints(grammar_slots.ROWS, row * ROW_FIELDS, ROW_FIELDS)
-        flat = self._grammar.ints(grammar_slots.ROW_POOL, fields[first], 4 * fields[n])
+        fields = self._grammar.ints(grammar_layout.ROWS, row * ROW_FIELDS, ROW_FIELDS)
+        flat = self._grammar.ints(grammar_layout.ROW_POOL, fields[first], 4 * fields[n])
         edges = self._rules.edges
         return [(flat[at], edges[flat[at + 1]], flat[at + 2], flat[at + 3]) for at in range(0, len(flat), 4)]
 

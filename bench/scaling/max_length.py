@@ -19,7 +19,7 @@ from bench.scaling.corpus import llama3_encoder
 from bench.scaling.drawn import WORDS
 from bench.scaling.results import Plot, Result, Table, Target
 from bench.scaling.sides import LlguidanceSide, LlmaskSide, Refused, Side, first_run
-from llmask.kernels import store_slots
+from llmask.kernels.tables import store_layout
 
 MOST_P99_US = 1000.0
 LENGTHS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
@@ -68,10 +68,10 @@ def nodes_walked(side: LlmaskSide, schema: Any, tokens: list[int]) -> list[int]:
     grammar = fresh.compile(schema)
     slots, sequence, walked = grammar.store.table.array, fresh.start(grammar), []
     for token in tokens:
-        slots[store_slots.WALKED] = -1  # stays when the mask is known: nothing is built then
+        slots[store_layout.WALKED] = -1  # stays when the mask is known: nothing is built then
         fresh.fill(sequence)
-        if slots[store_slots.WALKED] >= 0:
-            walked.append(int(slots[store_slots.WALKED]))
+        if slots[store_layout.WALKED] >= 0:
+            walked.append(int(slots[store_layout.WALKED]))
         fresh.accept(sequence, token)
     return walked
 

@@ -2,7 +2,7 @@ r"""Words that are tokens whatever the merges say (`ignore_merges`), and what me
 
 Llama 3 encodes a word that is a token as that token. The sequence of tokens that merging makes of its bytes, a *chain*,
 is no encoding where it is a whole word; where the word is longer it is one. So of the text so far is kept how far the
-word is such a chain (kernels/canonical_chains.py): a node in the tree of chains.
+word is such a chain (kernels/canonical/chains.py): a node in the tree of chains.
 
 Where the splitter has not decided whether the word ends before a token, there is a *fork*: as far as it ends there the
 token begins a chain, as far as it goes on the token goes on in one.
@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels import canonical_slots
-from ..kernels.canonical_chains import NO_CHAIN
-from ..kernels.canonical_fill import REFUSED_SPLIT
-from ..kernels.canonical_positions import BEFORE_BITS, SPLIT_BITS
-from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical.chains import NO_CHAIN
+from ..kernels.canonical.fill import REFUSED_SPLIT
+from ..kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
+from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
 from .neighbours import LONE, Slots
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from ..tokenizer import Tokenizer
     from .splitting import SplitAutomaton
 
-MOST_NODES = 4_000_000  # of chains; contexts have bits for 16 million (kernels/canonical_positions.py)
+MOST_NODES = 4_000_000  # of chains; contexts have bits for 16 million (kernels/canonical/positions.py)
 MOST_PLACES = 200_000  # split states with parts; Llama 3 has 3,000
-Part = tuple[int, int]  # a packed split state (kernels/canonical_split.py), a node
+Part = tuple[int, int]  # a packed split state (kernels/canonical/split.py), a node
 Step = Callable[[int, npt.NDArray[np.int32]], npt.NDArray[np.int64]]  # states after tokens, a line for each mark
 
 

@@ -1,10 +1,10 @@
 """A matcher whose masks are canonical: they allow only what the tokenizer itself would write.
 
-Beside the configuration after every token it keeps the context (kernels/canonical_positions.py). What is known of a
+Beside the configuration after every token it keeps the context (kernels/canonical/positions.py). What is known of a
 position lies in the matcher's cell, so that known masks are written, and known tokens taken, by compiled code alone.
 
 In: token ids. Out: masks. Cost: 0.5 us a mask and token beside those of the grammar when the position is known; a new
-one some microseconds (kernels/canonical_review.py).
+one some microseconds (kernels/canonical/review.py).
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LlmaskError
-from ..kernels import canonical_slots, engine
-from ..kernels.canonical_fill import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
-from ..kernels.canonical_steps import show_place, take_known
-from ..kernels.configurations import REFUSED
-from ..kernels.lexer_states import MISS
+from ..kernels import engine
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical.fill import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
+from ..kernels.canonical.steps import show_place, take_known
+from ..kernels.lexer.states import MISS
+from ..kernels.mask.configurations import REFUSED
 from ..matcher import Matcher
 from .review import run
 
@@ -132,7 +133,7 @@ class CanonicalMatcher(Matcher):
 
 
 def _beginning(grammar: CompiledGrammar) -> int:
-    """The context behind a special token (kernels/canonical_positions.py)."""
+    """The context behind a special token (kernels/canonical/positions.py)."""
     table = grammar.store.canonical_table
     assert table is not None
     return int(table.array[canonical_slots.START])

@@ -1,7 +1,7 @@
 """What canonical masks know of a tokenizer before any text: kinds of tokens, and what merges.
 
     kinds     tokens that no split state tells apart are one kind: 128,256 tokens of Llama 3 are some thousand kinds
-    forest    tokens below their left halves, from which incompatible tokens are listed (kernels/canonical_pairs.py)
+    forest    tokens below their left halves, from which incompatible tokens are listed (kernels/canonical/pairs.py)
 
 Some hundreds of tokens of Llama 3 are made by no merges and are only found as whole words; such a token is *lone*: it
 has no neighbours in its word.
@@ -18,7 +18,10 @@ import numpy.typing as npt
 
 from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
-from ..kernels import bpe_pairs, canonical_pairs, canonical_slots, canonical_split, encoder_slots
+from ..kernels.canonical import pairs as canonical_pairs
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical import split as canonical_split
+from ..kernels.encoders import bpe_pairs, encoder_slots
 from .phases import characters_of_tokens
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ def uses_of(tokenizer: Tokenizer, encoder: BpeEncoder) -> npt.NDArray[np.uint8]:
 
 
 class Kinds:
-    """Tokens grouped by what the splitter makes of them; `splitter` is its table (kernels/canonical_split.py).
+    """Tokens grouped by what the splitter makes of them; `splitter` is its table (kernels/canonical/split.py).
 
     Attributes
     ----------
@@ -224,9 +227,9 @@ def _intervals(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """For every token a the merges with it: int32[n + 1] first, int32[m, 3] (token that is refused, low, high).
 
-    With a at the right end, merged to p there, `are_compatible` (kernels/bpe_pairs.py) comes to the merge of a and a
-    left end b, merged to q in the other token, if q is undone before a and p before b; and the limit is that of the
-    earlier one of p and q. So the merge happens if low < time(p) <= high.
+    With a at the right end, merged to p there, `are_compatible` (kernels/encoders/bpe_pairs.py) comes to the merge of a
+    and a left end b, merged to q in the other token, if q is undone before a and p before b; and the limit is that of
+    the earlier one of p and q. So the merge happens if low < time(p) <= high.
     """
     forever = bpe_pairs.NO_LIMIT
     left, right, rank, time, limit = (

@@ -6,7 +6,7 @@ r"""Where tokens end: between characters, inside of one, or inside of an escape 
     ESCAPED       behind a backslash
     OTHER         all else: in \uXXXX, behind bytes that are no text
 
-Lexer states are followed by phases, too (kernels/canonical_sure.py): what a string of JSON takes between characters is
+Lexer states are followed by phases, too (kernels/canonical/sure.py): what a string of JSON takes between characters is
 the same nearly everywhere, and within characters and escapes it is not.
 
 In: a tokenizer. Out: arrays. Cost: 30 ms for 128,256 tokens.
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..kernels import canonical_slots
-from ..kernels.canonical_sure import ESCAPED, N_PHASES, OTHER, WHOLE
-from ..kernels.canonical_wide import ENTIRE, OTHER_SORT, PLAIN
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical.sure import ESCAPED, N_PHASES, OTHER, WHOLE
+from ..kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
     from ..tokenizer import Tokenizer

@@ -1,6 +1,6 @@
 """Runs the operations that find masks of positions, and makes what they ask for.
 
-    kernels/canonical_review.py   which tokens of a mask are canonical and can go on
+    kernels/canonical/review.py   which tokens of a mask are canonical and can go on
     states.py                     tables and masks of split states, made in Python: some dozens a store
 
 In: a generation's tables, a matcher's cell. Out: what the operation returned. Cost: that of the operation.
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..kernels import canonical_slots, engine
-from ..kernels.canonical_review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
+from ..kernels import engine
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical.review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
 
 if TYPE_CHECKING:
     from ..compiled import Generation

@@ -1,7 +1,7 @@
 """Where words may end in a text that is being read: an automaton over characters for a tokenizer's splitter.
 
 Its rows are sets of guesses (encoders/guesses.py) with a state of the table of names (names.py). How tokens are read
-with it says kernels/canonical_split.py. A row is never without a text that goes on from it.
+with it says kernels/canonical/split.py. A row is never without a text that goes on from it.
 
 In: an encoder, names. Out: arrays. Cost: 50 ms, 19 to 45 rows for known patterns; names add some hundreds.
 """
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..encoders.categories import two_level
 from ..encoders.guesses import guess_graph
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
+from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, N_MARKS, START
 from .names import COMPLETE, name_table
 
 if TYPE_CHECKING:

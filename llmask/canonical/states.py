@@ -4,7 +4,7 @@ A sequence of tokens is canonical if encoding what it spells gives it back. In b
 words: no token crosses the end of a word, and inside of a word every two neighbours are compatible. So of the text so
 far a canonical sequence keeps
 
-    the split state    where the splitter is, and what it has not decided yet (splitting.py, kernels/canonical_split.py)
+    the split state    where the splitter is, and what it has not decided yet (splitting.py, kernels/canonical/split.py)
     the last token     what it is incompatible with
     a chain            where a whole word that is a token is that token whatever the merges say (`ignore_merges`): how
                        far the word so far is one that merging would spell otherwise; it must not end so (chains.py)
@@ -15,7 +15,7 @@ behind it begins anew.
 Three tables a state say to which state every kind of token leads: if it is compatible with the token before, if not,
 and if it must not end the word. Those of states outside of characters, some dozens, are made at once; the others, some
 ten thousand in all, when a kernel needs them. All stores of a tokenizer share them; what kernels find with them lies in
-a table of each store (kernels/canonical_slots.py) and is written under its lock.
+a table of each store (kernels/canonical/slots.py) and is written under its lock.
 
 In: a tokenizer. Out: states, tables. Cost: 1 s for 128,256 tokens, and 40 KB a state; inside of a character 0.4 ms and
 1 KB a state.
@@ -31,14 +31,16 @@ import numpy.typing as npt
 
 from .. import forks
 from ..errors import LimitExceeded, VocabularyError
-from ..kernels import canonical_slots, canonical_split, jit
-from ..kernels.canonical_descent import FRAME
-from ..kernels.canonical_fill import REFUSED_SPLIT
-from ..kernels.canonical_last_byte import rank_tokens
-from ..kernels.canonical_pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
-from ..kernels.canonical_queue import ENTRY, MOST_ENTRIES
-from ..kernels.canonical_split import DEAD, N_MARKS, START
-from ..kernels.constants import MAX_TOKEN_BYTES
+from ..kernels.canonical import slots as canonical_slots
+from ..kernels.canonical import split as canonical_split
+from ..kernels.canonical.descent import FRAME
+from ..kernels.canonical.fill import REFUSED_SPLIT
+from ..kernels.canonical.last_byte import rank_tokens
+from ..kernels.canonical.pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
+from ..kernels.canonical.queue import ENTRY, MOST_ENTRIES
+from ..kernels.canonical.split import DEAD, N_MARKS, START
+from ..kernels.machine import jit
+from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .chains import Chains, ChainTree
 from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
@@ -176,7 +178,7 @@ class SplitStates:
             waiting += [number for number in fresh if number < n_rows]
 
     def new_table(self) -> Table:
-        """What kernels read and write for one store, see kernels/canonical_slots.py."""
+        """What kernels read and write for one store, see kernels/canonical/slots.py."""
         table = Table(canonical_slots.N_CANON_SLOTS, 1 << 62, canonical_slots.CANON_BLOCKS, canonical_slots.CANON_POOLS)
         table.put(canonical_slots.PAIR_LISTS, np.zeros(len(self._rows), np.int64))
         table.put(canonical_slots.QUEUE, np.zeros(MOST_ENTRIES * ENTRY, np.int64))

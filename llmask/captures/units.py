@@ -14,8 +14,8 @@ import numpy as np
 
 from ..history import BYTES_TOKEN
 from ..kernels import engine
-from ..kernels.configurations import ENDED
-from ..kernels.regions import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
+from ..kernels.mask.configurations import ENDED
+from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..named import named_ranges
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """The words of a text that grows at its end, as far as no further text can change them.
 
-`llmask/kernels/bpe_incremental.py` says what a row holds, `llmask/kernels/bpe_append.py` how bytes are taken in and
-what is remembered of the last, open words. A rollback forgets the words that need more of the text than is left; what
-comes after them is read again.
+`llmask/kernels/encoders/bpe_incremental.py` says what a row holds, `llmask/kernels/encoders/bpe_append.py` how bytes
+are taken in and what is remembered of the last, open words. A rollback forgets the words that need more of the text
+than is left; what comes after them is read again.
 
 In: an encoder, the address of a text. Out: the number of its tokens. Cost: 0.5 us a call and 10 to 100 ns a new byte.
 """
@@ -14,8 +14,8 @@ import numpy as np
 from ..encoders.bpe import BpeEncoder
 
 ROW_WIDTH = 4
-END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/bpe_incremental.py
-N_ROWS = 7  # in the state of llmask/kernels/bpe_append.py
+END, NEEDED, TOTAL, RESTART = range(ROW_WIDTH)  # of a row, as in llmask/kernels/encoders/bpe_incremental.py
+N_ROWS = 7  # in the state of llmask/kernels/encoders/bpe_append.py
 N_KEPT = 9  # of the state; what follows numbers the tails that are remembered
 FIRST_ROWS = 64
 
@@ -24,7 +24,7 @@ class FinalWords:
     """The final words of a text that grows at its end, and how far what follows them was read."""
 
     def __init__(self, encoder: BpeEncoder) -> None:
-        from ..kernels import bpe_append
+        from ..kernels.encoders import bpe_append
 
         self._tables = encoder.tables
         self._rows = np.empty((FIRST_ROWS, ROW_WIDTH), np.int32)

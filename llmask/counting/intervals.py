@@ -1,6 +1,6 @@
 """Numbers of tokens of parts of one text.
 
-What is noted beside each byte of the text says `llmask/kernels/bpe_intervals.py`.
+What is noted beside each byte of the text says `llmask/kernels/encoders/bpe_intervals.py`.
 
 In: a tokenizer, a text. Out: counts of `text[start:end]`. Cost: 0.3 us a byte once, 24 bytes of memory for a byte of
 the text; then 0.6 us a count, more at a border inside of a word of more than 64 bytes.
@@ -63,8 +63,8 @@ class IntervalCounter:
         return IntervalCounter, (self._tokenizer, self._text)
 
     def _note(self, encoder: BpeEncoder) -> None:
-        from ..kernels import bpe_intervals as slots
-        from ..kernels import jit
+        from ..kernels.encoders import bpe_intervals as slots
+        from ..kernels.machine import jit
 
         tables, n_bytes = encoder.tables, len(self._data)
         rows = np.empty((n_bytes + 2, ROW_WIDTH), np.int32)  # memory is taken as they are written

@@ -1,7 +1,7 @@
 """Regular expressions over bytes, hash-consed in a store's table: what frontends build lexemes from.
 
 Every method returns a node id; equal ids mean equal expressions. The laws that make two spellings equal are those of
-`kernels/regex_nodes.py`. `tests/reference/regex_nodes.py` holds the plain twin with the same methods.
+`kernels/regex/constructors.py`. `tests/reference/regex_nodes.py` holds the plain twin with the same methods.
 
 In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Python's.
 """
@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import GrammarError
-from ..kernels import engine, grammar_slots
-from ..kernels.node_table import ALL_UNITS, LAZY_END, UNIT
+from ..kernels import engine
+from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
+from ..kernels.tables import grammar_layout
 from ..work import in_parts
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 UNBOUNDED = 2**31 - 1
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
 PREPARED_ROWS = 64
-# what rule_tables.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start of
-# its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required; no priorities
-# and nothing chained
+# what parser/load_rules.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start
+# of its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required; no
+# priorities and nothing chained
 ONE_LEXEME = (
     *(0, -1, 0, 0, 0, 0),
     *(1, 2, 1, 1, 1, 2, 0, 0),
@@ -112,7 +113,7 @@ class RegexNodes:
         return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
 
     def words(self, words: Sequence[bytes]) -> int:
-        """Any of `words`, which are ascending and all different, as a prefix tree: see word_lists.py."""
+        """Any of `words`, which are ascending and all different, as a prefix tree: see regex/word_trees.py."""
         text = b"".join(words)
         n_items = 1 + len(words)
         data = np.zeros(n_items + (len(text) + 3) // 4, np.int32)
@@ -285,9 +286,9 @@ class RegexNodes:
         Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
         """
         table = Table(
-            grammar_slots.N_GRAMMAR_SLOTS, PREPARED_BYTES, grammar_slots.GRAMMAR_BLOCKS, grammar_slots.GRAMMAR_POOLS
+            grammar_layout.N_GRAMMAR_SLOTS, PREPARED_BYTES, grammar_layout.GRAMMAR_BLOCKS, grammar_layout.GRAMMAR_POOLS
         )
-        table.array[grammar_slots.MAX_ROWS] = table.array[grammar_slots.MAX_ITEMS] = PREPARED_ROWS
+        table.array[grammar_layout.MAX_ROWS] = table.array[grammar_layout.MAX_ITEMS] = PREPARED_ROWS
         data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
         here = self._run(engine.LOAD_RULES, data=data, grammar=table)
         assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"

@@ -1,7 +1,7 @@
 """Strings of a regular expression: the shortest one, and random ones.
 
 Where nothing is intersected or complemented, a node says how long its shortest string is (`DISTANCE`,
-kernels/regex_nodes.py), so the way to it is found byte by byte. Other nodes are searched through, breadth first.
+kernels/regex/constructors.py), so the way to it is found byte by byte. Other nodes are searched through, breadth first.
 
 In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where it is known; MOST_SEARCHED bounds it.
 """
@@ -13,8 +13,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.kernels.node_table import BYTE_DISTANCE, DISTANCE, FLAGS, HIDES, MAP, MOST_DISTANCE, NODE_FIELDS
-from llmask.kernels.store_slots import CLASS_MAPS, NODES
+from llmask.kernels.regex.nodes import BYTE_DISTANCE, DISTANCE, FLAGS, HIDES, MAP, MOST_DISTANCE, NODE_FIELDS
+from llmask.kernels.tables.store_layout import CLASS_MAPS, NODES
 
 if TYPE_CHECKING:
     from llmask.derivatives.nodes import RegexNodes
@@ -155,7 +155,7 @@ class Strings:
         return found
 
     def _fields(self, node: int) -> memoryview:
-        """The record of a node (kernels/node_table.py)."""
+        """The record of a node (kernels/regex/nodes.py)."""
         with self._lock:
             address = int(self._table.array[NODES]) + 4 * NODE_FIELDS * node
             return memoryview(ctypes.string_at(address, 4 * NODE_FIELDS)).cast("i")

@@ -4,10 +4,10 @@ Gage, "A New Algorithm for Data Compression" (1994); Sennrich, Haddow, Birch, "N
 with Subword Units" (2016); over bytes: Radford et al. (GPT-2, 2019). The text is split into words (`pretokenize.py`),
 a word that is a token is one look-up, the others are merged by one of four methods, all compiled:
 
-    exact    backtracking over the trie with the test of neighbours     kernels/bpe_backtrack.py
-    table    last token of every prefix, the same test                  kernels/bpe_prefixes.py
-    heap     the merges as they are defined, without the test           kernels/bpe_heap.py
-    dropout  as heap, a merge is passed over with a given probability   kernels/bpe_heap.py
+    exact    backtracking over the trie with the test of neighbours     kernels/encoders/bpe_backtrack.py
+    table    last token of every prefix, the same test                  kernels/encoders/bpe_prefixes.py
+    heap     the merges as they are defined, without the test           kernels/encoders/bpe_heap.py
+    dropout  as heap, a merge is passed over with a given probability   kernels/encoders/bpe_heap.py
 
 The first three give the same ids; the heap shares nothing with the others and is their judge in the tests, beside the
 definition in plain Python (tests/reference/bpe.py).
@@ -30,7 +30,7 @@ from .bpe_tables import BpeTables
 from .pretokenize import Splitter, make_splitter
 from .tables import SHORT_LIST, address_of
 
-METHODS = ("table", "heap", "dropout")  # as numbered in kernels/bpe_encode.py
+METHODS = ("table", "heap", "dropout")  # as numbered in kernels/encoders/bpe_encode.py
 RANDOM_BITS = 53
 NO_LIMIT = 2**62
 _EMPTY = np.empty(0, np.int32)

@@ -63,7 +63,7 @@ class BpeTables(EncoderTable):
         self._finish(vocabulary.encoder.ignore_merges)
 
     def _enter_tokens(self, tokens: StringTable, include: np.ndarray) -> None:
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import encoder_slots as slots
 
         self.put(slots.OFFSETS, tokens.offsets)
         self.put(slots.DATA, tokens.data)
@@ -72,7 +72,7 @@ class BpeTables(EncoderTable):
         self.put_number(slots.LONGEST_WORD, self.doors.enter_words(self.address, include, self.byte_tokens))
 
     def _enter_words(self, include: np.ndarray) -> None:
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import encoder_slots as slots
 
         bits = max(4, int(2 * np.count_nonzero(include)).bit_length())
         self.put_number(slots.WORD_BITS, bits)
@@ -94,8 +94,8 @@ class BpeTables(EncoderTable):
         return splits, n_unknown
 
     def _trace(self, include: np.ndarray) -> None:
-        from ..kernels import bpe_pairs
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import bpe_pairs
+        from ..kernels.encoders import encoder_slots as slots
 
         made_of = np.full((len(include), bpe_pairs.MADE_BYTES // 4), -1, np.int32)
         lengths = np.diff(self.get(slots.OFFSETS))
@@ -112,7 +112,7 @@ class BpeTables(EncoderTable):
 
     def add_merges(self) -> None:
         """Enter all merges, dead ones too, which the heap needs; does nothing the second time."""
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import encoder_slots as slots
 
         with self._adding_merges:  # two threads may want them at the same time
             if slots.MERGES in self._arrays:
@@ -126,13 +126,13 @@ class BpeTables(EncoderTable):
     @property
     def is_reachable(self) -> np.ndarray:
         """bool[n]: tokens that merging makes."""
-        from ..kernels import bpe_pairs
+        from ..kernels.encoders import bpe_pairs
 
         reached: np.ndarray = self._made_of[:, bpe_pairs.TIME // 4] != bpe_pairs.UNREACHED
         return reached
 
     def _finish(self, ignore_merges: bool) -> None:
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import encoder_slots as slots
 
         tokens = StringTable(self.get(slots.OFFSETS), self.get(slots.DATA))
         reachable = self.is_reachable

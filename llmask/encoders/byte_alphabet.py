@@ -1,6 +1,7 @@
 """The byte alphabet of GPT-2: every byte is one printable character, so that texts of tokens have no blanks.
 
-In: characters. Out: bytes. Cost: none worth naming; `llmask/kernels/vocabulary_scan.py` does the same in bulk.
+In: characters. Out: bytes. Cost: none worth naming; `llmask/kernels/vocabulary/vocabulary_scan.py` does the same in
+bulk.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ and a token is certain when it is there, at its place, with each of them. In byt
 merges: neighbours decide, so a later text can change a token only where some token over the end fits behind what stands
 before it, and then the rest of that token alone is a text that does it.
 
-Words that are final already (kernels/bpe_incremental.py) are not looked at again.
+Words that are final already (kernels/encoders/bpe_incremental.py) are not looked at again.
 
 In: an encoder, bytes. Out: token ids. Cost: encoding the continuations that are possible, 1 us each; none to some
 thousands.
@@ -26,7 +26,7 @@ from functools import cache
 
 import numpy as np
 
-from ..kernels.constants import (
+from ..kernels.machine.constants import (
     MAX_TOKEN_BYTES,
     TRIE_BYTE_MASK,
     TRIE_DEPTH_MASK,
@@ -48,7 +48,7 @@ MOST_BYTES = 2**21  # of all continuations, the word before each included; beyon
 FOLLOWERS = (b"a", b"e", b"l", b"1", b" ", b"\n", b'"', b",", b"'", "\u4e00".encode())
 FEW = 16  # ASCII characters of which all are followers
 LATE = b" \t\r\n'"  # a character that may go to the next word, or make a contraction: followers decide
-_ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/bpe_incremental.py
+_ROW_WIDTH, _END, _RESTART = 4, 0, 3  # of a row, see llmask/kernels/encoders/bpe_incremental.py
 
 
 def certain_tokens(

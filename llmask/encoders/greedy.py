@@ -39,7 +39,7 @@ class GreedyEncoder:
 
     @cached_property
     def _table(self) -> EncoderTable:
-        from ..kernels import encoder_slots as slots
+        from ..kernels.encoders import encoder_slots as slots
 
         table = EncoderTable(None)
         tokens, is_found = self._vocabulary.tokens, ~misspelled(self._vocabulary)

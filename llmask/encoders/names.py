@@ -45,7 +45,8 @@ class NameFinder:
 
     @cached_property
     def _first(self) -> Callable[[int, int, int], int]:
-        from ..kernels import jit, names
+        from ..kernels.encoders import names
+        from ..kernels.machine import jit
 
         jit.make_ready("names")
         return jit.entry_point(names.first_name)

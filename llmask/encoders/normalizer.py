@@ -30,7 +30,7 @@ def capacities(n_bytes: int) -> Iterator[int]:
     ------
     VocabularyError : the text is too long, or none of them sufficed.
     """
-    from ..kernels.charsmap_rules import MAX_REPLACEMENT_BYTES
+    from ..kernels.encoders.charsmap_rules import MAX_REPLACEMENT_BYTES
 
     if n_bytes > MAX_TEXT_BYTES:
         raise VocabularyError(f"the text has {n_bytes} bytes, the limit is {MAX_TEXT_BYTES}", help="encode it in parts")
@@ -54,7 +54,8 @@ class Normalizer:
 
     @cached_property
     def _table(self) -> PieceTable:
-        from ..kernels import jit, piece_slots
+        from ..kernels.encoders import piece_slots
+        from ..kernels.machine import jit
 
         jit.make_ready("charsmap")
         table = PieceTable(piece_slots.N_SLOTS)
@@ -68,7 +69,7 @@ class Normalizer:
         ------
         VocabularyError : the text is too long, or would be.
         """
-        from ..kernels.charsmap_rules import normalize_text
+        from ..kernels.encoders.charsmap_rules import normalize_text
 
         table = self._table
         for capacity in capacities(len(data)):

@@ -35,7 +35,7 @@ START = 1
 
 
 class Automaton(NamedTuple):
-    """Tables that `llmask/kernels/pretokenize_scan.py` runs. All arrays are read-only.
+    """Tables that `llmask/kernels/encoders/pretokenize_scan.py` runs. All arrays are read-only.
 
     class_index   uint16[4352]               block of each 256 code points
     class_blocks  uint8[n_blocks * 256]      class of a character

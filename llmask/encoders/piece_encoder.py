@@ -31,7 +31,7 @@ Door = Callable[[int, int, int, int], int]
 
 
 class Room:
-    """Memory of one call at a time; the slots are in `llmask/kernels/piece_slots.py`.
+    """Memory of one call at a time; the slots are in `llmask/kernels/encoders/piece_slots.py`.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Room:
     """
 
     def __init__(self) -> None:
-        from ..kernels import piece_slots as slots
-        from ..kernels.unigram_words import STATES_BYTES, WORDS_BYTES
+        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders.unigram_words import STATES_BYTES, WORDS_BYTES
 
         self._slots = np.zeros(slots.N_ROOM_SLOTS, np.int64)
         self.address: int = self._slots.ctypes.data
@@ -52,7 +52,7 @@ class Room:
 
     def resize(self, capacity: int) -> None:
         """Make room for normalized texts of so many bytes; words that are remembered stay."""
-        from ..kernels import piece_slots as slots
+        from ..kernels.encoders import piece_slots as slots
 
         self.capacity = capacity
         ids = np.empty(3 * capacity + 1, np.int32)

@@ -67,8 +67,9 @@ def without(strings: StringTable, is_hidden: np.ndarray) -> StringTable:
 
 def put_normalization(table: PieceTable, vocabulary: Vocabulary) -> None:
     """Fill the slots that the compiled `normalize` reads."""
-    from ..kernels import charsmap_rules, jit
-    from ..kernels import piece_slots as slots
+    from ..kernels.encoders import charsmap_rules
+    from ..kernels.encoders import piece_slots as slots
+    from ..kernels.machine import jit
 
     data = vocabulary.encoder
     is_plain = np.ones(128, np.uint8)

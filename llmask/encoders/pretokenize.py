@@ -24,7 +24,7 @@ from ..forks import cached_property
 from .pattern_automaton import Automaton, compile_patterns
 from .pattern_syntax import UnknownPattern
 
-MAX_PATTERNS = 12  # as in llmask/kernels/encoder_slots.py
+MAX_PATTERNS = 12  # as in llmask/kernels/encoders/encoder_slots.py
 
 
 class Splitter:

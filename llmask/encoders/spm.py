@@ -3,8 +3,9 @@
 Kudo, Richardson, "SentencePiece" (2018), and `llm_tokenizer_spm` of llama.cpp: start from characters; among all
 neighbours that together are a token, merge the pair whose token has the highest score (or the lowest rank, where the
 source lists merges), leftmost among equals; a character that is no token becomes the tokens of its bytes, or the
-unknown token where the vocabulary lacks those. The merging is in `llmask/kernels/spm_merge.py`, the rules of blanks and
-characters in `llmask/kernels/charsmap_rules.py`. U+2581 in a text is a blank, as it was in training.
+unknown token where the vocabulary lacks those. The merging is in `llmask/kernels/encoders/spm_merge.py`, the rules of
+blanks and characters in `llmask/kernels/encoders/charsmap_rules.py`. U+2581 in a text is a blank, as it was in
+training.
 
 Gemma 4 (CHARACTER_MERGES) splits a text into runs of line breaks and what is between them: merges across their ends are
 left out, and a run that is a token is that token, whatever merges make of it.
@@ -54,7 +55,7 @@ class SpmEncoder(PieceEncoder):
     name = "spm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels import piece_slots as slots
+        from ..kernels.encoders import piece_slots as slots
 
         vocabulary = self._vocabulary
         table = PieceTable(slots.N_SLOTS)
@@ -103,7 +104,8 @@ class SpmEncoder(PieceEncoder):
         return self._vocabulary.encoder.pretokenizer in CHARACTER_MERGES
 
     def _find_door(self) -> Door:
-        from ..kernels import jit, spm_merge
+        from ..kernels.encoders import spm_merge
+        from ..kernels.machine import jit
 
         jit.make_ready("spm")
         return jit.entry_point(spm_merge.spm_encode)
@@ -151,7 +153,8 @@ def append_strings(tokens: StringTable, characters: StringTable, symbols: np.nda
 
 def scored_pairs(strings: StringTable, scores: np.ndarray | None) -> Pairs:
     """All pairs of symbols whose text is a symbol; the highest score has the lowest rank."""
-    from ..kernels import jit, spm_pairs
+    from ..kernels.encoders import spm_pairs
+    from ..kernels.machine import jit
 
     jit.make_ready("spm_pairs")
     trie = build_trie(*strings)
@@ -222,8 +225,9 @@ def _undo_mark(text: str) -> bytes:
 
 
 def fill_slots(pairs: Pairs) -> np.ndarray:
-    """int64: the hash table of pairs; its layout is in `llmask/kernels/spm_pairs.py`."""
-    from ..kernels import jit, spm_pairs
+    """int64: the hash table of pairs; its layout is in `llmask/kernels/encoders/spm_pairs.py`."""
+    from ..kernels.encoders import spm_pairs
+    from ..kernels.machine import jit
 
     jit.make_ready("spm_pairs")
     slots = np.zeros(2 << max(1, (2 * len(pairs.lefts)).bit_length()), np.int64)

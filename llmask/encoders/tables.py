@@ -1,6 +1,6 @@
 """The table of addresses that compiled encoders take, and the arrays that lie there.
 
-A door takes the address of one int64 array; its slots (`llmask/kernels/encoder_slots.py`) hold numbers and the
+A door takes the address of one int64 array; its slots (`llmask/kernels/encoders/encoder_slots.py`) hold numbers and the
 addresses of arrays, which `EncoderTable` keeps alive. Texts are handed over as the address of a `bytes` object's
 contents: wrapping it into an array costs more than encoding a short word.
 
@@ -64,7 +64,7 @@ class Doors:
     """Entry points of the compiled encoders as attributes; a group of them is made ready at the first use of one."""
 
     def __getattr__(self, name: str) -> Any:
-        from ..kernels import jit
+        from ..kernels.machine import jit
 
         for group, modules in _DOORS.items():
             if name in modules:
@@ -107,7 +107,7 @@ class EncoderTable:
     """
 
     def __init__(self, automaton: Automaton | None) -> None:
-        from ..kernels import encoder_slots
+        from ..kernels.encoders import encoder_slots
 
         self.doors = DOORS
         self._slots = np.zeros(encoder_slots.N_SLOTS, np.int64)
@@ -138,7 +138,7 @@ class EncoderTable:
 
     @cached_property
     def _integers(self) -> IntegerList:
-        from ..kernels import encoder_slots
+        from ..kernels.encoders import encoder_slots
 
         return IntegerList(len(self.get(encoder_slots.OFFSETS)) - 1)
 
@@ -165,8 +165,8 @@ def build_double_array(strings: StringTable) -> np.ndarray:
 
 
 def double_array(trie: TokenTrie) -> np.ndarray:
-    """int64[n] entries of a trie, as `llmask/kernels/double_array.py` describes them."""
-    from ..kernels.double_array import NOTHING
+    """int64[n] entries of a trie, as `llmask/kernels/encoders/double_array.py` describes them."""
+    from ..kernels.encoders.double_array import NOTHING
 
     n_entries = 2 * trie.n_nodes + 4096
     arrays = [np.array(array) for array in (trie.node, trie.child_first, trie.child_byte, trie.child_node)]

@@ -1,8 +1,8 @@
 """Unigram (UGM): of all ways to cut a text into tokens the one whose scores have the highest sum.
 
 Kudo, "Subword Regularization" (2018); sentencepiece's `unigram::Model` and `llm_tokenizer_ugm` of llama.cpp. The text
-is normalized by the rules of the model (`llmask/kernels/charsmap_rules.py`) and cut by a Viterbi search
-(`llmask/kernels/unigram_viterbi.py`).
+is normalized by the rules of the model (`llmask/kernels/encoders/charsmap_rules.py`) and cut by a Viterbi search
+(`llmask/kernels/encoders/unigram_viterbi.py`).
 
     a character that is no token    the lowest score of a normal token, minus UNKNOWN_PENALTY; neighbours are one
                                     unknown token, or tokens of their bytes where the vocabulary has all 256
@@ -37,7 +37,7 @@ class UnigramEncoder(PieceEncoder):
     name = "ugm"
 
     def _make_table(self) -> PieceTable:
-        from ..kernels import piece_slots as slots
+        from ..kernels.encoders import piece_slots as slots
 
         vocabulary = self._vocabulary
         table = PieceTable(slots.N_SLOTS)
@@ -72,7 +72,8 @@ class UnigramEncoder(PieceEncoder):
         return scores
 
     def _find_door(self) -> Door:
-        from ..kernels import jit, unigram_viterbi
+        from ..kernels.encoders import unigram_viterbi
+        from ..kernels.machine import jit
 
         jit.make_ready("unigram")
         return jit.entry_point(unigram_viterbi.unigram_encode)

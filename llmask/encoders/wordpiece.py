@@ -3,7 +3,7 @@
 Devlin et al., "BERT" (2018). The text is normalized and split into words, character by character
 (`bert_characters.py`), by the rules of llama.cpp for GGUF files and by those of BERT for tokenizer.json. Tokens that
 begin a word carry a blank in front (see `llmask/vocabulary/gguf.py`), so a word is looked up with one. A word with a
-part that is no token becomes the unknown token as a whole. The loop is in `llmask/kernels/wordpiece_match.py`.
+part that is no token becomes the unknown token as a whole. The loop is in `llmask/kernels/encoders/wordpiece_match.py`.
 
 In: text. Out: token ids. Cost: 20 ns a character; 0.5 ms for each 256 characters when one of them is first seen.
 Encoding loses case, accents and white space: it cannot be undone.
@@ -73,7 +73,7 @@ class CharacterTable:
         self._block += b"".join(parts)
 
     def _make_table(self) -> PieceTable:
-        from ..kernels import wordpiece_match as kernels
+        from ..kernels.encoders import wordpiece_match as kernels
 
         table = PieceTable(kernels.N_CHARACTER_SLOTS)
         table.put_array(kernels.STARTS, self._starts)
@@ -96,8 +96,9 @@ class WordPieceEncoder:
 
     @cached_property
     def _tokens(self) -> PieceTable:
-        from ..kernels import jit, wordpiece_match  # noqa: F401 # declares the door that is made ready
-        from ..kernels import piece_slots as slots
+        from ..kernels.encoders import piece_slots as slots
+        from ..kernels.encoders import wordpiece_match  # noqa: F401 # declares the door that is made ready
+        from ..kernels.machine import jit
 
         jit.make_ready("wordpiece")
         table = PieceTable(slots.N_SLOTS)
@@ -132,7 +133,7 @@ class WordPieceEncoder:
 
     def _run(self, text: str) -> list[int]:
         """Text to ids, -1 for a word that no tokens spell."""
-        from ..kernels.wordpiece_match import wordpiece_encode
+        from ..kernels.encoders.wordpiece_match import wordpiece_encode
 
         tokens = self._tokens
         code_points = np.frombuffer(bytearray(text, "utf-32-le"), np.int32)

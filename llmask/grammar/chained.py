@@ -3,8 +3,8 @@
     list: item list tail?       after n items, the n runs of list may end, or each of them may read its tail
 
 These are the rules in a circle of calls behind which the caller may end. Where nothing but the end may follow, tails.py
-makes a loop of the circle; for what is left, rows hold such chains as one item each (kernels/links.py). It is no matter
-of meaning: rules that are named here, or not, change only how items are kept.
+makes a loop of the circle; for what is left, rows hold such chains as one item each (kernels/parser/leo_items.py). It
+is no matter of meaning: rules that are named here, or not, change only how items are kept.
 
 In: `Rules`. Out: their column `chained`. Cost: about 1 us an edge.
 """

@@ -92,7 +92,7 @@ class Rules:
         and it must not be taken together with other lexemes.
     ignored_priority : priority of `ignored`, see `scan`.
     values_are_json : whether the texts of values are JSON, so that escapes in strings are resolved before texts are
-        compared or handed to a frontend (kernels/texts.py). White space (`ignored`) is no part of texts.
+        compared or handed to a frontend (kernels/values/texts.py). White space (`ignored`) is no part of texts.
     chained : rules whose runs may wait in chains for each other's end, see chained.py; none where values are new.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
@@ -275,7 +275,7 @@ class Rules:
         return place
 
     def columns(self) -> tuple[array[int], ...]:
-        """All that is written, in the order in which kernels load it (kernels/rule_tables.py)."""
+        """All that is written, in the order in which kernels load it (kernels/parser/load_rules.py)."""
         return (
             *(self.rule_starts, self.state_rules, self.edges, self.finals),
             *(self.guards, self.required, self.priorities, self.chained),

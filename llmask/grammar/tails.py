@@ -7,7 +7,7 @@ step completes them one by one: n rows of n items. As a loop it has as many rows
 elimination of tail calls (G. Steele, "Debunking the 'expensive procedure call' myth", 1977) on networks; J. Leo's
 transitive items ("A general context-free parsing algorithm running in linear time on every LR(k) grammar without using
 lookahead", Theoretical Computer Science 82, 1991) do the same while parsing, and also where what follows the call may
-be empty or not; such calls stay calls here, see kernels/links.py.
+be empty or not; such calls stay calls here, see kernels/parser/leo_items.py.
 
 Rules that call each other in a circle of tail calls become one network each, with a copy of the others. Rules that
 count or carry a set are left alone: their runs have to stay apart.

@@ -8,7 +8,7 @@
     free_table   give a dead table's memory back
 
 Readers take a matcher's *cell*: its store's table, its grammar's table, its configuration, and what is to be taken out
-of its masks (canonical_fill.py).
+of its masks (canonical/fill.py).
 
 In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 
@@ -18,51 +18,16 @@ Status codes are negative; Python turns them into errors.
 
 from __future__ import annotations
 
-from .automata import add_automaton
-from .canonical_review import review_cell
-from .canonical_steps import step_and_review
-from .configurations import (
-    C_ACCEPTS,
-    C_NAMING,
-    ENDED,
-    REFUSED,
-    configuration_field,
-    first_configuration,
-    init_configurations,
-)
-from .derivatives import derivative, matches
-from .emptiness import is_empty
-from .extensions import extensions
-from .finishing import FIRST_FINISHING, finish
-from .grammar_slots import CANON, VARIANTS
-from .hot_rows import forget_hot_rows
-from .interning import MISSING, intern_list, list_item, list_length, map_get, map_put
-from .jit import door, kernel, never_inline
-from .lexer_states import init_states
-from .masks import build_mask
-from .memory import (
-    EXCEEDED,
-    MAX_WORK,
-    WORK,
-    allocate,
-    as_table,
-    block,
-    copy_bytes,
-    ensure,
-    free_block,
-    free_retired,
-    get_i64,
-    load_i64,
-    store_i64,
-)
-from .node_table import NULLABLE, add_flag, has_flag, push
-from .openness import is_open
-from .reading import known_after, live_bytes, take_bytes, take_token, walk_all
-from .regex_nodes import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
-from .regions import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
-from .rule_tables import load_rules
-from .set_operations import make_and, make_union
-from .shared_batch import (
+from .canonical.review import review_cell
+from .canonical.steps import step_and_review
+from .finish.operations import FIRST_FINISHING, finish
+from .lexeme_masks.slices import flag_slice, match_nodes
+from .lexer.dense_transitions import forget_hot_rows
+from .lexer.states import init_states
+from .machine.jit import door, kernel, never_inline
+from .mask.advance import known_after, live_bytes, take_bytes, take_token, walk_all
+from .mask.assemble import build_mask
+from .mask.batch import (
     CELL_CONFIGURATION,
     CELL_GRAMMAR,
     CELL_STORE,
@@ -78,8 +43,45 @@ from .shared_batch import (
     help_with_batches,
     share_batch,
 )
-from .slices import flag_slice, match_nodes
-from .store_slots import (
+from .mask.configurations import (
+    C_ACCEPTS,
+    C_NAMING,
+    ENDED,
+    REFUSED,
+    configuration_field,
+    first_configuration,
+    init_configurations,
+)
+from .mask.open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
+from .parser.load_rules import load_rules
+from .parser.token_terminals import named_ranges
+from .regex.automata import add_automaton
+from .regex.constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
+from .regex.derivatives import derivative, matches
+from .regex.emptiness import is_empty
+from .regex.extensions import extensions
+from .regex.nodes import NULLABLE, add_flag, has_flag, push
+from .regex.openness import is_open
+from .regex.set_operations import make_and, make_union
+from .regex.word_trees import make_words
+from .tables.grammar_layout import CANON, VARIANTS
+from .tables.interning import MISSING, intern_list, list_item, list_length, map_get, map_put
+from .tables.memory import (
+    EXCEEDED,
+    MAX_WORK,
+    WORK,
+    allocate,
+    as_table,
+    block,
+    copy_bytes,
+    ensure,
+    free_block,
+    free_retired,
+    get_i64,
+    load_i64,
+    store_i64,
+)
+from .tables.store_layout import (
     MAX_NODES,
     MAX_STATES,
     N_NODES,
@@ -94,10 +96,8 @@ from .store_slots import (
     WALKED,
     WORK_PER_CALL,
 )
-from .texts import init_texts
-from .token_sets import named_ranges
-from .variants import DERIVES_NOTHING, init_sets, is_productive, late_key
-from .word_lists import make_words
+from .values.texts import init_texts
+from .values.variants import DERIVES_NOTHING, init_sets, is_productive, late_key
 
 # operations of `build`
 INIT_STORE = 0
@@ -113,20 +113,20 @@ IS_NULLABLE = 9  # a: node                          -> 0 or 1
 IS_EMPTY = 10  # a: node                            -> 0 or 1
 DERIVATIVE = 11  # a: node, b: byte                 -> node
 MATCHES = 12  # a: node; data: bytes                -> 0 or 1
-LOAD_RULES = 13  # data: see rule_tables.py               -> first configuration or NOTHING_DERIVED
+LOAD_RULES = 13  # data: see parser/load_rules.py               -> first configuration or NOTHING_DERIVED
 LOAD_MORE = 22  # data: rules behind those loaded         -> 0
 PUT_VARIANT = 23  # a: rule, b: set of texts, c: rule without those texts or -1, see variants.py
 IS_OPEN = 25  # a: node                             -> 0 or 1, see openness.py
-TOKENS = 35  # data: see token_sets.py              -> node that stands for these tokens
-TRACE = 30  # a: configuration; data: see regions.py    -> configuration or REFUSED
+TOKENS = 35  # data: see parser/token_terminals.py              -> node that stands for these tokens
+TRACE = 30  # a: configuration; data: see mask/open_rules.py    -> configuration or REFUSED
 LEXEMES_OF = 31  # a: set of lexemes; data: their nodes to write -> how many
 ENDING = 32  # a: configuration                     -> set of the lexemes that may end
-OPEN_RULES = 33  # a: configuration, b: 1 with those expected; data: rules to write -> how many, see regions.py
+OPEN_RULES = 33  # a: configuration, b: 1 with those expected; data: rules to write -> how many, see mask/open_rules.py
 CLOSE = 34  # a: configuration                      -> configuration where the lexeme has ended, or REFUSED
 NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
 PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
-WORDS = 38  # data: see word_lists.py               -> node
+WORDS = 38  # data: see regex/word_trees.py               -> node
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -135,10 +135,10 @@ LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes
 FLAG_SLICE = 18  # a: node, b: most; data: flags to write -> number of tokens, see slices.py
 MATCH_NODES = 20  # a: address of a trie; data: node numbers to write, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
-REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical_review.py
-STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical_steps.py
+REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
+STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
-# from FIRST_FINISHING on: see finishing.py
+# from FIRST_FINISHING on: see finish/operations.py
 
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
 LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
@@ -277,7 +277,7 @@ def fill_mask(cell, mask, row):
 def fill_masks(control, cells, rows, mask, statuses, helpers):
     """Write the masks of many matchers with up to so many helpers; `statuses` gets what `fill_mask` returns.
 
-    `control` is the address of int64[CONTROL_FIELDS], see shared_batch.py.
+    `control` is the address of int64[CONTROL_FIELDS], see mask/batch.py.
     """
     store_i64(control + 8 * N_MATCHERS, cells.shape[0])
     store_i64(control + 8 * CELLS, cells.ctypes.data)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import engine, memory
-from .jit import make_ready
+from . import engine
+from .machine.jit import make_ready
+from .tables import memory
 
 
 class Table:

@@ -33,7 +33,9 @@ from ..derivatives.nodes import UNBOUNDED
 from ..derivatives.utf8 import utf8_char
 from ..errors import GrammarError
 from ..frontends.regex import compile_pattern
-from ..kernels import engine, slice_choice, store_slots
+from ..kernels import engine
+from ..kernels.lexeme_masks import slice_choice
+from ..kernels.tables import store_layout
 from ..trie.build import build_trie
 
 if TYPE_CHECKING:
@@ -106,8 +108,8 @@ def add_slices(store: Store, others: tuple[str, ...] = ()) -> None:
         np.int64,
     )
     assert table.shape[1] == slice_choice.SLICE_FIELDS
-    store.table.put(store_slots.SLICES, table)
-    store.table.array[store_slots.N_SLICES] = len(wanted)
+    store.table.put(store_layout.SLICES, table)
+    store.table.array[store_layout.N_SLICES] = len(wanted)
 
 
 def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
@@ -123,7 +125,7 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     char = compile_pattern(nodes, found["char"])
     if nodes.is_empty(char) or not nodes.is_empty(
         nodes.intersect([char, nodes.complement(utf8_char(nodes, TEXT))])
-    ):  # words of a prefix code: kernels/slice_choice.py follows one after the other
+    ):  # words of a prefix code: kernels/lexeme_masks/slice_choice.py follows one after the other
         raise GrammarError(f"{found['char']!r} is not one character", help="write a class of characters: [^*]")
     most = int(found["most"] or UNBOUNDED)
     if not 0 < most <= UNBOUNDED:

@@ -18,10 +18,12 @@ import numpy as np
 from .. import forks
 from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
-from ..kernels import engine, memory, store_slots, trie_walk
-from ..kernels.constants import MAX_TOKEN_BYTES
-from ..kernels.jit import entry_point
+from ..kernels import engine
+from ..kernels.lexeme_masks import trie_walk
+from ..kernels.machine.constants import MAX_TOKEN_BYTES
+from ..kernels.machine.jit import entry_point
 from ..kernels.table import Table
+from ..kernels.tables import memory, store_layout
 from ..limits import Limits
 from ..work import active, work_exceeded
 from .lock import StoreLock, Waits
@@ -69,9 +71,9 @@ class Builder:
         with self.lock:
             if meter is not None:
                 self._is_metered = True  # before it is, whatever interrupts
-                slots[store_slots.WORK_PER_CALL] = meter.left << memory.TICK_BITS
+                slots[store_layout.WORK_PER_CALL] = meter.left << memory.TICK_BITS
             elif self._is_metered:
-                slots[store_slots.WORK_PER_CALL] = self._step_ticks
+                slots[store_layout.WORK_PER_CALL] = self._step_ticks
                 self._is_metered = False
             result: int = self._build(
                 operation, address, address if grammar is None else grammar.address, a, b, c, data
@@ -83,7 +85,7 @@ class Builder:
                 table = self.table if grammar is None else grammar
                 code = self.table.take_exceeded() or table.take_exceeded()
                 table.take_exceeded()
-                if code == store_slots.NEEDS_VARIANT:
+                if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
                 raise self._limit_error(code, grammar)
         if meter is not None and meter.left < 0:
@@ -92,7 +94,7 @@ class Builder:
 
     def n_nodes(self) -> int:
         """Regex nodes in the store."""
-        return int(self.table.array[store_slots.N_NODES])
+        return int(self.table.array[store_layout.N_NODES])
 
     def _limit_error(self, code: int, grammar: Table | None) -> LimitExceeded:
         if code == memory.LIMIT_WORK:
@@ -105,13 +107,13 @@ class Builder:
             memory.LIMIT_BYTES: ("max_store_bytes", "the tables shared by all grammars need")
             if in_store
             else ("max_grammar_bytes", "the tables of this grammar need"),
-            store_slots.LIMIT_NODES: ("max_regex_nodes", "one call needs"),
-            store_slots.LIMIT_STATES: ("max_lexer_states", "one call needs"),
-            store_slots.LIMIT_WALKED: ("max_nodes_walked", "one mask needs"),
-            store_slots.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
-            store_slots.LIMIT_ROWS: ("max_rows", "this grammar needs"),
-            store_slots.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
-            store_slots.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs"),
+            store_layout.LIMIT_NODES: ("max_regex_nodes", "one call needs"),
+            store_layout.LIMIT_STATES: ("max_lexer_states", "one call needs"),
+            store_layout.LIMIT_WALKED: ("max_nodes_walked", "one mask needs"),
+            store_layout.LIMIT_EMPTINESS: ("max_emptiness_steps", "deciding whether a pattern is empty needs"),
+            store_layout.LIMIT_ROWS: ("max_rows", "this grammar needs"),
+            store_layout.LIMIT_ITEMS: ("max_items", "one row of the parser needs"),
+            store_layout.LIMIT_UNIQUE: ("max_unique_values", "an array or object needs"),
         }[code]
         unit = {
             "max_store_bytes": "bytes",
@@ -135,7 +137,7 @@ class Store:
 
     Attributes
     ----------
-    table : the table that kernels read, see kernels/store_slots.py.
+    table : the table that kernels read, see kernels/tables/store_layout.py.
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
@@ -153,14 +155,14 @@ class Store:
         self.n_words = (tokenizer.vocab_size + 31) // 32
         self.slice_arrays: list[SliceArrays] = []  # the table holds their addresses
         self.table = Table(
-            store_slots.N_STORE_SLOTS, limits.max_store_bytes, store_slots.STORE_BLOCKS, store_slots.STORE_POOLS
+            store_layout.N_STORE_SLOTS, limits.max_store_bytes, store_layout.STORE_BLOCKS, store_layout.STORE_POOLS
         )
         slots = self.table.array
-        slots[store_slots.NODES_PER_CALL] = limits.max_regex_nodes
-        slots[store_slots.STATES_PER_CALL] = limits.max_lexer_states
-        slots[store_slots.MAX_WALKED] = limits.max_nodes_walked
-        slots[store_slots.LEAST_PART] = LEAST_PART
-        slots[store_slots.MAX_EMPTINESS] = limits.max_emptiness_steps
+        slots[store_layout.NODES_PER_CALL] = limits.max_regex_nodes
+        slots[store_layout.STATES_PER_CALL] = limits.max_lexer_states
+        slots[store_layout.MAX_WALKED] = limits.max_nodes_walked
+        slots[store_layout.LEAST_PART] = LEAST_PART
+        slots[store_layout.MAX_EMPTINESS] = limits.max_emptiness_steps
         self._put_vocabulary()
         self.waits = Waits(limits.max_step_work) if waits is None else waits
         builder = Builder(self.table, limits, self.waits)
@@ -174,34 +176,34 @@ class Store:
     def _put_vocabulary(self) -> None:
         tokenizer, table = self.tokenizer, self.table
         trie = tokenizer.trie
-        table.put(store_slots.TRIE, trie.node)
-        table.put(store_slots.CHILD_FIRST, trie.child_first)
-        table.put(store_slots.CHILD_BYTE, trie.child_byte)
-        table.put(store_slots.CHILD_NODE, trie.child_node)
-        table.put(store_slots.TOKEN_OFFSETS, tokenizer.token_offsets)
-        table.put(store_slots.TOKEN_DATA, tokenizer.token_data)
-        table.put(store_slots.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
-        table.put(store_slots.SPECIALS, np.array(tokenizer.special_ids, np.int32))
-        table.put(store_slots.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
-        table.put(store_slots.NARROW_FRAMES, np.zeros((MAX_TOKEN_BYTES + 2) * trie_walk.FRAME, np.int64))
+        table.put(store_layout.TRIE, trie.node)
+        table.put(store_layout.CHILD_FIRST, trie.child_first)
+        table.put(store_layout.CHILD_BYTE, trie.child_byte)
+        table.put(store_layout.CHILD_NODE, trie.child_node)
+        table.put(store_layout.TOKEN_OFFSETS, tokenizer.token_offsets)
+        table.put(store_layout.TOKEN_DATA, tokenizer.token_data)
+        table.put(store_layout.EOS, np.array(sorted(tokenizer.eos_ids), np.int32))
+        table.put(store_layout.SPECIALS, np.array(tokenizer.special_ids, np.int32))
+        table.put(store_layout.WALK_STACK, np.zeros(MAX_TOKEN_BYTES + 2, np.int64))
+        table.put(store_layout.NARROW_FRAMES, np.zeros((MAX_TOKEN_BYTES + 2) * trie_walk.FRAME, np.int64))
         if len(trie.duplicates):
             following = np.zeros(tokenizer.vocab_size, np.int32)
             last: dict[int, int] = {}
             for token, other in trie.duplicates.tolist():
                 following[last.get(token, token)] = other
                 last[token] = other
-            table.put(store_slots.DUPLICATES, following)
-            table.put(store_slots.DUPLICATE_PAIRS, trie.duplicates)
-        table.array[store_slots.N_DUPLICATES] = len(trie.duplicates)
-        table.array[store_slots.N_TRIE] = len(trie.node)
-        table.array[store_slots.N_VOCAB] = tokenizer.vocab_size
-        table.array[store_slots.N_WORDS] = self.n_words
-        table.array[store_slots.N_EOS] = len(tokenizer.eos_ids)
-        table.array[store_slots.N_SPECIALS] = len(tokenizer.special_ids)
+            table.put(store_layout.DUPLICATES, following)
+            table.put(store_layout.DUPLICATE_PAIRS, trie.duplicates)
+        table.array[store_layout.N_DUPLICATES] = len(trie.duplicates)
+        table.array[store_layout.N_TRIE] = len(trie.node)
+        table.array[store_layout.N_VOCAB] = tokenizer.vocab_size
+        table.array[store_layout.N_WORDS] = self.n_words
+        table.array[store_layout.N_EOS] = len(tokenizer.eos_ids)
+        table.array[store_layout.N_SPECIALS] = len(tokenizer.special_ids)
 
     def statistics(self) -> dict[str, int]:
         """See `Compiler.statistics`."""
-        return {"store_masks": self.table.slots[store_slots.N_MASKS], "store_bytes": self.bytes_used}
+        return {"store_masks": self.table.slots[store_layout.N_MASKS], "store_bytes": self.bytes_used}
 
     @property
     def bytes_used(self) -> int:

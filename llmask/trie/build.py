@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_TOKEN_BYTES, MAX_TRIE_NODES, MAX_VOCAB_SIZE
+from ..kernels.machine.constants import MAX_TOKEN_BYTES, MAX_TRIE_NODES, MAX_VOCAB_SIZE
 from .layout import TokenTrie
 
 
@@ -43,7 +43,8 @@ def build_trie(token_offsets: np.ndarray, token_data: np.ndarray, include: np.nd
     >>> trie.token.tolist()
     [-1, 0, 1]
     """
-    from ..kernels import jit, trie_build
+    from ..kernels.machine import jit
+    from ..kernels.vocabulary import trie_build
 
     jit.make_ready("trie")
     lengths = np.diff(token_offsets)

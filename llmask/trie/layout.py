@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.constants import (
+from ..kernels.machine.constants import (
     NO_TOKEN,
     ROOT,
     TRIE_BYTE_MASK,
@@ -47,7 +47,7 @@ class TokenTrie(NamedTuple):
     child_node   int32[n_nodes - 1]  node of a child
     duplicates   int32[n, 2]         (token in the trie, another id with the same bytes), sorted
 
-    Fields of a word (positions in `llmask/kernels/constants.py`):
+    Fields of a word (positions in `llmask/kernels/machine/constants.py`):
 
     byte         bits 0-7    byte on the edge into the node; 0 for the root
     depth        bits 8-19   bytes from the root

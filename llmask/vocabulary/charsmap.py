@@ -1,7 +1,7 @@
 """The `precompiled_charsmap` of a SentencePiece model: rules that normalize a text, read without trust.
 
-The layout is described in `llmask/kernels/charsmap_rules.py`. Everything is walked once here, so the encoders need no
-checks: no way leads out of the block or in a circle.
+The layout is described in `llmask/kernels/encoders/charsmap_rules.py`. Everything is walked once here, so the encoders
+need no checks: no way leads out of the block or in a circle.
 
 In: bytes. Out: `CharsMap`. Cost: 20 ms for the 237,539 bytes of NMT-NFKC.
 """
@@ -42,7 +42,8 @@ def read_charsmap(block: bytes) -> CharsMap | None:
     ------
     VocabularyError : the block is truncated, or its rules lead out of it, in a circle, or are too long.
     """
-    from ..kernels import charsmap_rules, jit
+    from ..kernels.encoders import charsmap_rules
+    from ..kernels.machine import jit
 
     if not block:
         return None

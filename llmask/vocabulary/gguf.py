@@ -27,7 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
+from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .gguf_section import Section, read_section
 from .own_fields import EOS_IDS, read_block, read_own_fields

@@ -66,7 +66,8 @@ class Section:
     def __init__(self, data: np.ndarray, path: str) -> None:
         from gguf.constants import GGUFValueType
 
-        from ..kernels import jit, vocabulary_scan
+        from ..kernels.machine import jit
+        from ..kernels.vocabulary import vocabulary_scan
 
         jit.make_ready("vocabulary")
         self._kernels = vocabulary_scan

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
+from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .charsmap import read_charsmap
 from .end_tokens import find_end_ids
 from .spelling import decode_texts

@@ -37,7 +37,8 @@ def decode_texts(texts: StringTable, types: np.ndarray, is_special: np.ndarray, 
     ------
     VocabularyError : a token of type BYTE whose text is not like "<0x0A>".
     """
-    from ..kernels import jit, vocabulary_scan
+    from ..kernels.machine import jit
+    from ..kernels.vocabulary import vocabulary_scan
 
     jit.make_ready("vocabulary")
     spelling = vocabulary_scan.BYTE_ALPHABET if byte_alphabet else vocabulary_scan.SPACE_MARK

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arguments import as_path
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
+from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .patterns import PATTERNS
 from .strings import make_table

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from ..errors import VocabularyError
-from ..kernels.constants import MAX_VOCAB_SIZE
+from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .charsmap import CharsMap
 from .strings import StringTable, make_table
 

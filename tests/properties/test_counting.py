@@ -9,7 +9,7 @@ import pytest
 
 from llmask import AppendableEncoder, IntervalCounter, PrependableEncoder, Tokenizer
 from llmask.errors import VocabularyError
-from llmask.kernels import bpe_intervals as slots
+from llmask.kernels.encoders import bpe_intervals as slots
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary, from_bytes
 from tests.contract.strange_texts import strange_text

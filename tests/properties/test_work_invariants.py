@@ -1,7 +1,7 @@
 """How much work is done, counted and not timed: what was compiled, built or walked once is not done again.
 
-Counters are read from the tables (kernels/store_slots.py, kernels/grammar_slots.py), so these tests see a slow path
-that returns right answers.
+Counters are read from the tables (kernels/tables/store_layout.py, kernels/tables/grammar_layout.py), so these tests see
+a slow path that returns right answers.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ import pytest
 from numba.core.sigutils import normalize_signature
 
 import llmask
-from llmask.kernels import grammar_slots, interning, jit, memory, store_slots
+from llmask.kernels.machine import jit
+from llmask.kernels.tables import grammar_layout, interning, memory, store_layout
 from tests.properties.test_matchers import PATTERNS, SCHEMAS
 
 STORE_COUNTERS = {
-    "regex nodes": store_slots.N_NODES,
-    "lexemes": store_slots.N_LEXEMES,
-    "lexer states": store_slots.STATE_KEYS + interning.COUNT,
-    "transitions": store_slots.N_TRANSITIONS,
-    "masks": store_slots.N_MASKS,
-    "listed tokens": store_slots.N_TOKEN_LISTS,
-    "exits": store_slots.N_EXITS,
+    "regex nodes": store_layout.N_NODES,
+    "lexemes": store_layout.N_LEXEMES,
+    "lexer states": store_layout.STATE_KEYS + interning.COUNT,
+    "transitions": store_layout.N_TRANSITIONS,
+    "masks": store_layout.N_MASKS,
+    "listed tokens": store_layout.N_TOKEN_LISTS,
+    "exits": store_layout.N_EXITS,
     "bytes of the store": memory.BYTES_USED,
 }
 GRAMMAR_COUNTERS = {
-    "rows": grammar_slots.KERNELS + interning.COUNT,
-    "pool of rows": grammar_slots.N_ROW_POOL,
-    "configurations": grammar_slots.N_CONFIGURATIONS,
-    "lists of crossing tokens": grammar_slots.CROSSINGS + interning.COUNT,
-    "own masks": grammar_slots.N_OWN_MASKS,
+    "rows": grammar_layout.KERNELS + interning.COUNT,
+    "pool of rows": grammar_layout.N_ROW_POOL,
+    "configurations": grammar_layout.N_CONFIGURATIONS,
+    "lists of crossing tokens": grammar_layout.CROSSINGS + interning.COUNT,
+    "own masks": grammar_layout.N_OWN_MASKS,
     "bytes of the grammar": memory.BYTES_USED,
 }
 OUTLINE = {
@@ -161,9 +162,9 @@ def test_every_door_keeps_its_one_signature(tiny_tokenizer: Any, rng: random.Ran
 def walked(matcher: Any, bitmask: Any) -> int:
     """Trie nodes visited for the next mask, 0 where it was known."""
     slots = matcher.grammar.store.table.array
-    slots[store_slots.WALKED] = 0
+    slots[store_layout.WALKED] = 0
     matcher.fill_bitmask(bitmask)
-    return int(slots[store_slots.WALKED])
+    return int(slots[store_layout.WALKED])
 
 
 def test_no_mask_in_a_bounded_string_walks_the_whole_trie(llama3_tokenizer: Any) -> None:
@@ -178,7 +179,7 @@ def test_no_mask_in_a_bounded_string_walks_the_whole_trie(llama3_tokenizer: Any)
         n_nodes[left] = walked(matcher, bitmask)
         if left:
             matcher.accept_bytes(b"a")
-    n_trie = int(matcher.grammar.store.table.array[store_slots.N_TRIE])
+    n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
     assert sum(n > 0 for n in n_nodes.values()) > 100, "the counter stands still"
     most = max(n_nodes, key=n_nodes.__getitem__)
     assert n_nodes[most] <= MOST_WALKED * n_trie, f"{n_nodes[most]} of {n_trie} nodes with {most} characters left"
@@ -191,7 +192,7 @@ def test_a_bounded_string_walks_as_little_in_a_store_of_its_own(bound: str, llam
     for length in (1, 9, 10, 29, 30, 1000, LONGEST):
         matcher = llmask.Compiler(llama3_tokenizer).json_schema({"type": "string", bound: length}).matcher()
         matcher.accept_bytes(b'"')
-        n_trie = int(matcher.grammar.store.table.array[store_slots.N_TRIE])
+        n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
         for byte in b"a \xc3\xa9":
             assert walked(matcher, bitmask) <= MOST_WALKED * n_trie, (bound, length, byte)
             if bound == "maxLength" and length == 1:
@@ -208,7 +209,7 @@ def test_a_pattern_that_refuses_nothing_more_walks_as_little_as_the_bound_alone(
     schema = {"type": "string", "pattern": pattern, "maxLength": 300}
     matcher = llmask.Compiler(llama3_tokenizer).json_schema(schema).matcher()
     matcher.accept_bytes(b'"a')
-    n_trie = int(matcher.grammar.store.table.array[store_slots.N_TRIE])
+    n_trie = int(matcher.grammar.store.table.array[store_layout.N_TRIE])
     for byte in b"bcdefgh ijk":
         assert walked(matcher, bitmask) <= 0.05 * n_trie
         matcher.accept_bytes(bytes([byte]))

@@ -16,7 +16,7 @@ import pytest
 
 import llmask
 from llmask import forks
-from llmask.kernels import jit
+from llmask.kernels.machine import jit
 from tests.unit import forked
 
 CAN_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")

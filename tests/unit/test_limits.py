@@ -13,7 +13,7 @@ import pytest
 import llmask
 from llmask.compiled import CompiledGrammar
 from llmask.grammar.rules import CALL_OPEN, Rules
-from llmask.kernels import grammar_slots, store_slots
+from llmask.kernels.tables import grammar_layout, store_layout
 from llmask.limits import Limits
 from tests.reference.definition import read_mask
 
@@ -282,12 +282,12 @@ GRAMMARS: list[Callable[[Any], Any]] = [
     ),
 ]
 STORE_BUDGETS = {
-    store_slots.STATES_PER_CALL: (1, 12),
-    store_slots.NODES_PER_CALL: (1, 40),
-    store_slots.MAX_EMPTINESS: (1, 30),
-    store_slots.MAX_WALKED: (100, 2000),
+    store_layout.STATES_PER_CALL: (1, 12),
+    store_layout.NODES_PER_CALL: (1, 40),
+    store_layout.MAX_EMPTINESS: (1, 30),
+    store_layout.MAX_WALKED: (100, 2000),
 }
-GRAMMAR_BUDGETS = {grammar_slots.MAX_ROWS: (1, 20), grammar_slots.MAX_ITEMS: (2, 30)}
+GRAMMAR_BUDGETS = {grammar_layout.MAX_ROWS: (1, 20), grammar_layout.MAX_ITEMS: (2, 30)}
 
 
 def until_done(question: Callable[[], Any]) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import llmask
 from llmask import work
-from llmask.kernels import memory
+from llmask.kernels.tables import memory
 from llmask.store.store import Builder
 from llmask.work import active, in_parts, metered, share, spend, unmetered
 

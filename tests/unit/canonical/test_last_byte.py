@@ -7,8 +7,8 @@ import random
 import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import split_states_of
-from llmask.kernels import canonical_slots
-from llmask.kernels.interning import MAP_COUNT
+from llmask.kernels.canonical import slots as canonical_slots
+from llmask.kernels.tables.interning import MAP_COUNT
 from tests.reference.definition import read_mask
 
 

@@ -13,8 +13,9 @@ from llmask.canonical import neighbours
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
-from llmask.kernels import canonical_pairs, canonical_split
-from llmask.kernels.canonical_fill import REFUSED_SPLIT
+from llmask.kernels.canonical import pairs as canonical_pairs
+from llmask.kernels.canonical import split as canonical_split
+from llmask.kernels.canonical.fill import REFUSED_SPLIT
 from tests.properties.test_healing import spaced_tokenizer
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import llmask
 from llmask.canonical.phases import characters_of_tokens, has_others, next_phases, phase_slots, phases_of_tokens
-from llmask.kernels import canonical_slots
-from llmask.kernels.canonical_sure import ESCAPED, OTHER, WHOLE
-from llmask.kernels.canonical_wide import ENTIRE, OTHER_SORT, PLAIN
+from llmask.kernels.canonical import slots as canonical_slots
+from llmask.kernels.canonical.sure import ESCAPED, OTHER, WHOLE
+from llmask.kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 from llmask.vocabulary.vocabulary import from_bytes
 
 CASES = [  # bytes, characters, sort

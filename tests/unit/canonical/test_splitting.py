@@ -11,7 +11,7 @@ import llmask
 from llmask.canonical import splitting
 from llmask.canonical.splitting import SplitAutomaton
 from llmask.encoders.pretokenize import make_splitter, split_words
-from llmask.kernels.canonical_split import BREAKS, DEAD, FITS, INSIDE, START
+from llmask.kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, START
 from llmask.vocabulary.patterns import PATTERNS
 
 MODELS = ["gpt-2", "llama3", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-coder", "deepseek-v3", "default"]

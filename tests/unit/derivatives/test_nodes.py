@@ -12,7 +12,7 @@ import pytest
 from llmask.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.rules import Rules
-from llmask.kernels import store_slots
+from llmask.kernels.tables import store_layout
 from llmask.limits import Limits
 from llmask.store.store import Store
 from tests.reference.both_nodes import make_nodes
@@ -169,7 +169,7 @@ def test_openness_is_not_claimed_where_it_takes_too_long(compiled: Any) -> None:
 
 def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
     store = Store(byte_tokenizer, Limits())
-    nodes, counters = store.nodes, (store_slots.N_MASKS, store_slots.N_EXITS, store_slots.N_TOKEN_LISTS)
+    nodes, counters = store.nodes, (store_layout.N_MASKS, store_layout.N_EXITS, store_layout.N_TOKEN_LISTS)
     node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(0x3FFFFFF << 97), 3, 40)])
     nodes.prepare(node, [b"a", b"b"])
     known = [int(store.table.array[slot]) for slot in counters]

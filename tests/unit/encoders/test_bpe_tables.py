@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llmask.encoders.bpe import BpeEncoder
 from llmask.encoders.bpe_tables import BpeTables
-from llmask.kernels import bpe_pairs
+from llmask.kernels.encoders import bpe_pairs
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, Vocabulary, from_bytes
 

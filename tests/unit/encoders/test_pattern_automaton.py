@@ -9,7 +9,7 @@ from llmask.encoders.pattern_syntax import UnknownPattern
 
 
 def match_end(automaton: Automaton, text: str) -> int:
-    """What `llmask/kernels/pretokenize_scan.py` does."""
+    """What `llmask/kernels/encoders/pretokenize_scan.py` does."""
     width = automaton.n_classes + 1
     row, matched, position = width, 0, 0
     while row:

@@ -13,7 +13,7 @@ from llmask.encoders.spm import SpmEncoder
 from llmask.encoders.tables import SHORT_LIST
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
-from llmask.kernels import piece_slots
+from llmask.kernels.encoders import piece_slots
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 
 TOKENS = {"a": -1.0, "b": -1.25, "ab": -1.5, "ba": -1.75, "abab": -2.0, " ": -2.5, " a": -1.5, "日": -3.0}

@@ -6,7 +6,7 @@ import numpy as np
 
 from llmask.encoders.pieces import byte_tokens, matched_strings
 from llmask.encoders.tables import build_double_array
-from llmask.kernels.double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT
+from llmask.kernels.encoders.double_array import BASE_SHIFT, ENDING_MASK, ENDING_SHIFT, LABEL_MASK, ROOT
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary
 

@@ -7,8 +7,8 @@ import ctypes
 import numpy as np
 
 from llmask.encoders.tables import SHORT_LIST, EncoderTable, address_of, build_double_array, double_array
-from llmask.kernels import double_array as layout
-from llmask.kernels import encoder_slots
+from llmask.kernels.encoders import double_array as layout
+from llmask.kernels.encoders import encoder_slots
 from llmask.trie.build import build_trie
 from llmask.vocabulary.strings import make_table
 

@@ -10,7 +10,7 @@ import pytest
 
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
-from llmask.kernels.unigram_viterbi import WINDOW
+from llmask.kernels.encoders.unigram_viterbi import WINDOW
 from llmask.tokenizer import Tokenizer
 from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table

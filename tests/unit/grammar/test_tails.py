@@ -13,7 +13,7 @@ from llmask.compiled import CompiledGrammar
 from llmask.grammar import tails
 from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
 from llmask.grammar.tails import Network, join_tails
-from llmask.kernels import grammar_slots, interning
+from llmask.kernels.tables import grammar_layout, interning
 from llmask.store.store import Store
 from tests.exhaustive.grammars import Builder, hard_worlds, one_rule_worlds, random_world
 from tests.exhaustive.test_grammars import language
@@ -85,7 +85,7 @@ def test_ten_thousand_elements_take_few_rows(byte_tokenizer: Any, name: str) -> 
     rules = join_tails(Builder(store.nodes).bnf(**CIRCLES[name]).rules)
     matcher = CompiledGrammar(store, rules).matcher()
     matcher.accept_bytes(b"ab" * 10_000)
-    n_rows = matcher.grammar.table.array[grammar_slots.KERNELS + interning.COUNT]
+    n_rows = matcher.grammar.table.array[grammar_layout.KERNELS + interning.COUNT]
     assert n_rows < 30
 
 

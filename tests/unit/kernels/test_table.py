@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from llmask.kernels import memory
 from llmask.kernels.table import Table
+from llmask.kernels.tables import memory
 
 SLOT = memory.FIRST_FREE_SLOT
 

@@ -13,8 +13,8 @@ import llmask
 from llmask.algebra import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
-from llmask.kernels import store_slots
-from llmask.kernels.interning import MAP_COUNT
+from llmask.kernels.tables import store_layout
+from llmask.kernels.tables.interning import MAP_COUNT
 from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
@@ -156,8 +156,8 @@ def test_masks_of_a_real_vocabulary_are_those_without_slices(default_tokenizer: 
 def stores(default_tokenizer: Any) -> list[Store]:
     """With slices and without."""
     made = [Store(default_tokenizer, llmask.Limits()) for _ in range(2)]
-    assert made[0].table.array[store_slots.N_SLICES] > 0
-    made[1].table.array[store_slots.N_SLICES] = 0
+    assert made[0].table.array[store_layout.N_SLICES] > 0
+    made[1].table.array[store_layout.N_SLICES] = 0
     return made
 
 
@@ -194,7 +194,7 @@ def test_room_where_code_points_are_counted_changes_no_bit(
         pattern, most = counted_pattern(rng), rng.choice([None, 5, 12, 31, 40, 200])
         least = rng.choice([0, 0, 2, min(9, most or 9)])
         matchers, stores = [], [Store(tokenizer, llmask.Limits()) for _ in range(2)]
-        stores[1].table.array[store_slots.N_SLICES] = 0
+        stores[1].table.array[store_layout.N_SLICES] = 0
         try:
             for store in stores:
                 body = compile_pattern(store.nodes, pattern, dialect="ecma", json_string=True)
@@ -213,13 +213,13 @@ def test_room_where_code_points_are_counted_changes_no_bit(
                     matcher.accept_token(token)
         except llmask.LimitExceeded:
             continue
-        n_counted += int(stores[0].table.array[store_slots.ROOMS + MAP_COUNT]) > 0
+        n_counted += int(stores[0].table.array[store_layout.ROOMS + MAP_COUNT]) > 0
     assert n_counted > 10
 
 
 def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
     store = Store(tokenizer, llmask.Limits())
-    n_slices = int(store.table.array[store_slots.N_SLICES])
+    n_slices = int(store.table.array[store_layout.N_SLICES])
     assert len(store.slice_arrays) == len(SLICES) == n_slices
     sizes = []
     for part, (members, most) in zip(store.slice_arrays, SLICES, strict=True):
@@ -291,9 +291,9 @@ def test_slices_of_users_are_used(default_tokenizer: llmask.Tokenizer) -> None:
         node = compile_pattern(store.nodes, "([^ABC]|A[^B]|[^ABC\\d])*ABC")
         matcher = lexeme_grammar(store, node, str).matcher()
         matcher.accept_bytes(b"d")
-        store.table.array[store_slots.WALKED] = 0
+        store.table.array[store_layout.WALKED] = 0
         read_mask(matcher, default_tokenizer.vocab_size)
-        walked.append(int(store.table.array[store_slots.WALKED]))
+        walked.append(int(store.table.array[store_layout.WALKED]))
     assert walked[1] < walked[0] // 4
 
 

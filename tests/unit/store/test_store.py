@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.kernels import store_slots
+from llmask.kernels.tables import store_layout
 from llmask.limits import Limits
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
@@ -220,10 +220,10 @@ def test_threads_build_nodes_of_one_store(tiny_tokenizer: Any) -> None:
 def test_the_vocabulary_of_a_store(tiny_tokenizer: Any) -> None:
     store = Store(tiny_tokenizer, Limits())
     slots = store.table.array
-    assert slots[store_slots.N_VOCAB] == tiny_tokenizer.vocab_size
-    assert slots[store_slots.N_WORDS] == store.n_words == 10
-    assert slots[store_slots.N_EOS] == 1
-    assert slots[store_slots.N_TRIE] == len(tiny_tokenizer.trie.node)
+    assert slots[store_layout.N_VOCAB] == tiny_tokenizer.vocab_size
+    assert slots[store_layout.N_WORDS] == store.n_words == 10
+    assert slots[store_layout.N_EOS] == 1
+    assert slots[store_layout.N_TRIE] == len(tiny_tokenizer.trie.node)
     assert store.bytes_used > store.table.bytes_used
     assert store.slice_arrays is Store(tiny_tokenizer, Limits()).slice_arrays  # made once a tokenizer
 

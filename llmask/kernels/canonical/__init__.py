@@ -1,0 +1,1 @@
+"""Canonical masks: tokens that the tokenizer itself would have written. Nothing outside needs it."""

@@ -1,0 +1,107 @@
+"""WordPiece: each word is cut into the longest tokens that fit, from the left.
+
+What BERT's normalization makes of a character does not depend on its neighbours, so it is a table: for each code point
+the bytes that it becomes, in which 0xFF ends a word. " " becomes one such byte, "!" itself between two, "É" an "e". The
+words are looked up in a double array, with a blank in front: tokens that begin a word carry one.
+
+In: code points of a text, the addresses of tables. Out: token ids. Cost: 15 ns a character.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..machine.jit import door, kernel, never_inline
+from ..tables.memory import allocate, as_table, copy_bytes, give_back, load_i32, load_u8, store_i32, store_u8
+from .charsmap_rules import SPACE, character_length
+from .double_array import FREE, NOTHING, ROOT, step, token_of
+from .piece_slots import TOKENS, UNKNOWN_ID
+
+# slots of the table of characters
+STARTS = 0  # int32[0x110000]: where the bytes of a code point begin in the block
+LENGTHS = 1  # uint8[0x110000]
+BLOCK = 2
+N_CHARACTER_SLOTS = 3
+
+END_OF_WORD = 0xFF  # in no character
+
+
+@kernel
+def match_word(model, word, n_bytes, ids, filled):
+    """Append the tokens of a word, or the unknown one when any part of it is none; returns the new number of ids."""
+    tokens = model[TOKENS]
+    first = filled
+    place = 0
+    while place < n_bytes:
+        entry = ROOT
+        token = NOTHING
+        end = place
+        at = place
+        if place == 0:
+            entry = step(tokens, entry, SPACE)
+        while at < n_bytes and entry != FREE:
+            entry = step(tokens, entry, load_u8(word + at))
+            at += 1
+            if token_of(entry) != NOTHING:
+                token = token_of(entry)
+                end = at
+        if token == NOTHING:
+            store_i32(ids + first * 4, model[UNKNOWN_ID])
+            return first + 1
+        store_i32(ids + filled * 4, token)
+        filled += 1
+        place = end
+    return filled
+
+
+@kernel
+def put_word(model, word, n_bytes, max_characters, ids, filled):
+    """As `match_word`, but nothing for an empty word, and the unknown token for one that is too long (0: no limit)."""
+    if n_bytes == 0:
+        return filled
+    if max_characters > 0:
+        n_characters = 0
+        at = 0
+        while at < n_bytes:
+            at += character_length(load_u8(word + at))
+            n_characters += 1
+        if n_characters > max_characters:
+            store_i32(ids + filled * 4, model[UNKNOWN_ID])
+            return filled + 1
+    return match_word(model, word, n_bytes, ids, filled)
+
+
+@kernel
+def match_text(model, characters, text, n_characters, max_characters, words, ids):
+    """Write the bytes of all words to `words` and their tokens to `ids`; returns how many."""
+    never_inline()
+    starts, lengths, block = characters[STARTS], characters[LENGTHS], characters[BLOCK]
+    filled = 0
+    word = 0
+    end = 0
+    for i in range(n_characters):
+        code_point = load_i32(text + i * 4)
+        source = block + load_i32(starts + code_point * 4)
+        for j in range(load_u8(lengths + code_point)):
+            byte = load_u8(source + j)
+            if byte == END_OF_WORD:
+                filled = put_word(model, words + word, end - word, max_characters, ids, filled)
+                word = end
+            else:
+                store_u8(words + end, byte)
+                end += 1
+    return put_word(model, words + word, end - word, max_characters, ids, filled)
+
+
+@door("int32[::1](int64, int64, int32[::1], int64, int64)", group="wordpiece")
+def wordpiece_encode(address, characters_address, text, n_bytes, max_characters):
+    """Token ids of a text, as code points; `n_bytes` is at least what they become. The unknown id may be -1."""
+    model = as_table(address)
+    words = allocate(n_bytes + 1)
+    ids = allocate((n_bytes + 1) * 4)
+    n_ids = match_text(model, as_table(characters_address), text.ctypes.data, text.shape[0], max_characters, words, ids)
+    found = np.empty(n_ids, np.int32)
+    copy_bytes(found.ctypes.data, ids, n_ids * 4)
+    give_back(ids)
+    give_back(words)
+    return found

@@ -1,0 +1,1 @@
+"""How a document can end within a number of tokens: bounds, searches, and the tokens that keep the way open."""

@@ -1,0 +1,53 @@
+"""The operations about ends: tokens that suffice, and where the tokens of a mask lead.
+
+They are some of those of `engine.build`, the door for everything that writes.
+
+In: tables, an operation and its numbers. Out: what the table below says. Cost: see finish/paths.py and successors.py.
+"""
+
+from __future__ import annotations
+
+from ..machine.jit import kernel, never_inline
+from ..mask.advance import take_token
+from .paths import bound_of, finishing_token, lower_bound
+from .successors import is_recorded, list_crossing, list_inside, twin_of
+
+# operations; all others have smaller numbers
+FIRST_FINISHING = 45
+BOUNDS = 45  # data: configurations, then as many bounds to write   -> 0
+LOWER_BOUND = 46  # a: configuration, b: bound; data: its token     -> 0
+FINISHING_TOKEN = 47  # a: configuration                            -> token, NO_TOKEN where the document may end
+TWIN_OF = 48  # a: configuration                                    -> lexer state, see successors.py
+LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many numbers, also where they have no room
+LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
+AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
+ARE_RECORDED = 52  # data: configurations, then as many numbers to write, 1 where something is recorded -> 0
+
+
+@kernel
+def finish(store, grammar, operation, a, b, data):
+    """Run an operation."""
+    never_inline()
+    if operation == BOUNDS:
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = bound_of(store, grammar, data[i])
+    elif operation == LOWER_BOUND:
+        lower_bound(grammar, a, b, data[0])
+    elif operation == FINISHING_TOKEN:
+        return finishing_token(grammar, a)
+    elif operation == TWIN_OF:
+        return twin_of(store, grammar, a)
+    elif operation == LIST_INSIDE:
+        return list_inside(store, grammar, a, data)
+    elif operation == LIST_CROSSING:
+        return list_crossing(store, grammar, a, data)
+    elif operation == AFTER_TOKENS:
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = take_token(store, grammar, a, data[i])
+    elif operation == ARE_RECORDED:
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = 1 if is_recorded(grammar, data[i]) else 0
+    return 0

@@ -1,0 +1,292 @@
+"""What it takes at least to end a run of a rule from each of its states: part of the estimate of finish/estimates.py.
+
+Over edges: the shortest string of a lexeme, the cost of a rule that is called. Costs are in parts of BYTE_DISTANCE a
+byte, as those of regular expressions (regex/constructors.py). Of guards only those count that ask for more (a count
+that is too low, members that are missing). Where a run lacks k, the cost is that of a path which adds one, and for each
+other the weight of the rule, more than writing it takes, so that it is worth beginning:
+
+    "[" item ("," item)* "]" with three items    behind the first  , item ]  and one weight; behind the second  , item ]
+
+Members without a name raise the size of a set and give nothing that is required by name, so these two lacks are told
+apart. Which of the named members is missing is not looked at: there all k count with their weights.
+
+In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times.
+"""
+
+from __future__ import annotations
+
+from ..machine.jit import kernel, never_inline
+from ..parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS, behind, n_missing
+from ..parser.items import CALL_AGAIN, CALL_NEW, SCAN, SKIP, SKIP_LATE
+from ..regex.nodes import BYTE_DISTANCE, DISTANCE, K_TOKENS, KIND, field
+from ..tables.grammar_layout import (
+    EDGE_FIRST,
+    EDGES,
+    GUARDS,
+    N_COSTED,
+    N_RTN_STATES,
+    N_RULES,
+    RULE_STARTS,
+    RULE_WEIGHTS,
+    SETS,
+    STATE_COSTS,
+    STATE_FINALS,
+    STATE_RULES,
+    VARIANTS,
+)
+from ..tables.interning import list_item, map_get
+from ..tables.memory import block, ensure, get_i32, put_i32, spend
+from ..tables.store_layout import LEXEMES
+from ..values.variants import SIZE, late_key
+
+COST_FIELDS = 8
+PLAIN = 0  # without a guard that asks for more
+GUARDED = 1  # with such guards, as if they were fulfilled
+GUARD = 2  # the first of these
+ADDING = 3  # the same over an edge that adds something before
+ADDING_GUARD = 4
+ADDS_MEMBER = 5  # 1: that edge adds a named member
+NAMING = 6  # the same over an edge that adds a named member before
+NAMING_GUARD = 7
+
+NO_END = 2**30  # cost of what has no end that is known
+LEAST_WEIGHT = 256 * BYTE_DISTANCE
+LATE_COST = 8 * BYTE_DISTANCE  # of a state that is not written yet
+MOST_PASSES = 8  # rules that ask for more, one inside the other
+MOST_SWEEPS = 100
+
+
+@kernel
+def cost_sum(one, two):
+    return min(one + two, NO_END)
+
+
+@kernel
+def _state_cost(grammar, state, name):
+    return get_i32(block(grammar, STATE_COSTS), state * COST_FIELDS + name)
+
+
+@kernel
+def _asks_for_more(grammar, guard):
+    """Whether a run may get to a guard and have too little for it."""
+    if guard == 0:
+        return False
+    at = guard * GUARD_FIELDS
+    guards = block(grammar, GUARDS)
+    kind = get_i32(guards, at)
+    return (kind == COUNT and get_i32(guards, at + 1) > 0) or (
+        kind == CHECK and (get_i32(guards, at + 1) > 0 or get_i32(guards, at + 3) != 0)
+    )
+
+
+@kernel
+def _n_missing(grammar, guard, parameter):
+    """How many of the members that a guard requires by name are not there."""
+    at = guard * GUARD_FIELDS
+    guards = block(grammar, GUARDS)
+    return 0 if get_i32(guards, at) == COUNT else n_missing(grammar, parameter, get_i32(guards, at + 3))
+
+
+@kernel
+def _n_lacking(grammar, guard, parameter, n_new):
+    """How many more a guard asks for; `n_new` more without a name are in the set than the parameter says."""
+    at = guard * GUARD_FIELDS
+    guards = block(grammar, GUARDS)
+    low = get_i32(guards, at + 1) - n_new
+    if get_i32(guards, at) == COUNT:
+        return max(0, low - parameter)
+    return max(low - list_item(grammar, SETS, parameter, SIZE), _n_missing(grammar, guard, parameter))
+
+
+@kernel
+def _cost_at(grammar, state, parameter, n_new):
+    """Cost of ending a run from a state of its rule; `n_new` more are in its set than the parameter says."""
+    cost = _state_cost(grammar, state, PLAIN)
+    guarded = _state_cost(grammar, state, GUARDED)
+    if guarded >= NO_END:
+        return cost
+    guard = _state_cost(grammar, state, GUARD)
+    lacking = _n_lacking(grammar, guard, parameter, n_new)
+    if lacking <= 0:
+        return min(cost, guarded)
+    weight = get_i32(block(grammar, RULE_WEIGHTS), get_i32(block(grammar, STATE_RULES), state))
+    is_named = _n_missing(grammar, guard, parameter) > 0
+    adding = _state_cost(grammar, state, NAMING if is_named else ADDING)
+    if adding >= NO_END:
+        return min(cost, cost_sum(guarded, weight * lacking))
+    next_guard = _state_cost(grammar, state, NAMING_GUARD if is_named else ADDING_GUARD)
+    adds_member = 1 if is_named else _state_cost(grammar, state, ADDS_MEMBER)
+    lacking = max(1, _n_lacking(grammar, next_guard, parameter, n_new))
+    return min(cost, cost_sum(adding, weight * (lacking - 1 + adds_member)))
+
+
+@kernel
+def edge_cost(store, grammar, edge):
+    """Cost of the lexeme or rule of an edge."""
+    edges = block(grammar, EDGES)
+    kind = get_i32(edges, 4 * edge)
+    symbol = get_i32(edges, 4 * edge + 1)
+    if kind == SKIP or kind == SKIP_LATE:
+        return 0
+    if kind != SCAN:
+        return _cost_at(grammar, get_i32(block(grammar, RULE_STARTS), symbol), 0, 0)
+    node = get_i32(block(store, LEXEMES), symbol)
+    return BYTE_DISTANCE if field(store, node, KIND) == K_TOKENS else max(BYTE_DISTANCE, field(store, node, DISTANCE))
+
+
+@kernel
+def _lower(grammar, state, name, cost):
+    """Put a cost that is less than the one known; whether it is."""
+    at = state * COST_FIELDS + name
+    costs = block(grammar, STATE_COSTS)
+    if cost >= get_i32(costs, at):
+        return False
+    put_i32(costs, at, cost)
+    return True
+
+
+@kernel
+def _lower_guarded(grammar, state, cost, guard):
+    if not _lower(grammar, state, GUARDED, cost):
+        return False
+    put_i32(block(grammar, STATE_COSTS), state * COST_FIELDS + GUARD, guard)
+    return True
+
+
+@kernel
+def _lower_adding(grammar, state, cost, guard, adds_member):
+    if not _lower(grammar, state, ADDING, cost):
+        return False
+    costs = block(grammar, STATE_COSTS)
+    put_i32(costs, state * COST_FIELDS + ADDING_GUARD, guard)
+    put_i32(costs, state * COST_FIELDS + ADDS_MEMBER, adds_member)
+    return True
+
+
+@kernel
+def _lower_naming(grammar, state, cost, guard):
+    if not _lower(grammar, state, NAMING, cost):
+        return False
+    put_i32(block(grammar, STATE_COSTS), state * COST_FIELDS + NAMING_GUARD, guard)
+    return True
+
+
+@kernel
+def _adds(grammar, kind, guard):
+    """Whether an edge adds to what the run's guards ask for."""
+    at = guard * GUARD_FIELDS
+    guards = block(grammar, GUARDS)
+    if get_i32(guards, at) == COUNT:
+        return get_i32(guards, at + 3) > 0 or (kind >= CALL_NEW and kind != CALL_AGAIN)
+    return get_i32(guards, at) == ADD or (kind >= CALL_NEW and kind != CALL_AGAIN)
+
+
+@kernel
+def _adds_named(grammar, guard):
+    """Whether a guard adds a member that has a name."""
+    at = guard * GUARD_FIELDS
+    return get_i32(block(grammar, GUARDS), at) == ADD and get_i32(block(grammar, GUARDS), at + 1) != ANOTHER
+
+
+@kernel
+def _look_at_edges(store, grammar, state):
+    """Lower the costs of a state by what its edges lead to; whether one changed."""
+    changed = False
+    final = get_i32(block(grammar, STATE_FINALS), state)
+    if final != 0:
+        if _asks_for_more(grammar, final - 1):
+            changed = _lower_guarded(grammar, state, 0, final - 1)
+        else:
+            changed = _lower(grammar, state, PLAIN, 0)
+    for edge in range(get_i32(block(grammar, EDGE_FIRST), state), get_i32(block(grammar, EDGE_FIRST), state + 1)):
+        cost = edge_cost(store, grammar, edge)
+        if cost >= NO_END:
+            continue
+        edges = block(grammar, EDGES)
+        target = get_i32(edges, 4 * edge + 2)
+        guard = get_i32(edges, 4 * edge + 3)
+        if get_i32(edges, 4 * edge) == SKIP_LATE:
+            guard = 0
+            target = map_get(grammar, VARIANTS, late_key(get_i32(edges, 4 * edge + 1)))
+            if target < 0:
+                changed = _lower(grammar, state, PLAIN, LATE_COST) or changed
+                continue
+        plain = _state_cost(grammar, target, PLAIN)
+        guarded = _state_cost(grammar, target, GUARDED)
+        if _asks_for_more(grammar, guard):
+            changed = _lower_guarded(grammar, state, cost_sum(cost, min(plain, guarded)), guard) or changed
+        else:
+            changed = _lower(grammar, state, PLAIN, cost_sum(cost, plain)) or changed
+            next_guard = _state_cost(grammar, target, GUARD)
+            changed = _lower_guarded(grammar, state, cost_sum(cost, guarded), next_guard) or changed
+            if _adds(grammar, get_i32(block(grammar, EDGES), 4 * edge), guard):
+                adds_member = 1 if get_i32(block(grammar, GUARDS), guard * GUARD_FIELDS) == ADD else 0
+                changed = _lower_adding(grammar, state, cost_sum(cost, guarded), next_guard, adds_member) or changed
+                if _adds_named(grammar, guard):
+                    changed = _lower_naming(grammar, state, cost_sum(cost, guarded), next_guard) or changed
+            next_guard = _state_cost(grammar, target, ADDING_GUARD)
+            adds_member = _state_cost(grammar, target, ADDS_MEMBER)
+            adding = cost_sum(cost, _state_cost(grammar, target, ADDING))
+            changed = _lower_adding(grammar, state, adding, next_guard, adds_member) or changed
+            naming = cost_sum(cost, _state_cost(grammar, target, NAMING))
+            next_guard = _state_cost(grammar, target, NAMING_GUARD)
+            changed = _lower_naming(grammar, state, naming, next_guard) or changed
+    return changed
+
+
+@kernel
+def _weigh(store, grammar, first_state, end_state):
+    """Set the weights of rules to more than writing two of their parts takes; whether one changed."""
+    never_inline()
+    changed = False
+    for state in range(first_state, end_state):
+        rule = get_i32(block(grammar, STATE_RULES), state)
+        for edge in range(get_i32(block(grammar, EDGE_FIRST), state), get_i32(block(grammar, EDGE_FIRST), state + 1)):
+            cost = edge_cost(store, grammar, edge)
+            weight = min(LEAST_WEIGHT + 2 * cost, NO_END // 2)
+            if cost < NO_END and weight > get_i32(block(grammar, RULE_WEIGHTS), rule):
+                put_i32(block(grammar, RULE_WEIGHTS), rule, weight)
+                changed = True
+    return changed
+
+
+@kernel
+def cost_states(store, grammar):
+    """Find the costs of the states that have none yet: of all, or of rules that were loaded later."""
+    never_inline()
+    first = grammar[N_COSTED]
+    end = grammar[N_RTN_STATES]
+    if first == end:
+        return
+    costs = ensure(grammar, STATE_COSTS, end * COST_FIELDS * 4)
+    ensure(grammar, RULE_WEIGHTS, grammar[N_RULES] * 4)
+    for _ in range(MOST_PASSES):
+        for i in range(first, end):
+            put_i32(costs, i * COST_FIELDS + PLAIN, NO_END)
+            put_i32(costs, i * COST_FIELDS + GUARDED, NO_END)
+            put_i32(costs, i * COST_FIELDS + ADDING, NO_END)
+            put_i32(costs, i * COST_FIELDS + NAMING, NO_END)
+        changed = True
+        n_sweeps = 0
+        while changed and n_sweeps < MOST_SWEEPS:
+            changed = False
+            spend(grammar, 2 * (end - first))
+            for i in range(end - first):
+                state = end - 1 - i if n_sweeps & 1 == 0 else first + i
+                if _look_at_edges(store, grammar, state):
+                    changed = True
+            n_sweeps += 1
+        if not _weigh(store, grammar, first, end):
+            break
+    grammar[N_COSTED] = end
+
+
+@kernel
+def cost_behind(grammar, edge, parameter):
+    """Cost of ending the run that takes an edge, from behind the edge."""
+    edges = block(grammar, EDGES)
+    kind = get_i32(edges, 4 * edge)
+    target = get_i32(edges, 4 * edge + 2)
+    if kind >= CALL_NEW:
+        return _cost_at(grammar, target, parameter, 0 if kind == CALL_AGAIN else 1)
+    return _cost_at(grammar, target, behind(grammar, get_i32(edges, 4 * edge + 3), parameter), 0)

@@ -1,0 +1,245 @@
+"""Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
+
+Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
+names have the mask of any string). Where no slice serves a wide state, or one that leaves many nodes to the walk, its
+mask is made of that of the first wide state with the same lexemes (lexeme_masks/delta_walk.py), or else by such a walk.
+
+In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
+"""
+
+from __future__ import annotations
+
+from ..lexer.dense_transitions import is_wide
+from ..lexer.states import (
+    S_FIRST_EXIT,
+    S_MASK,
+    S_MASK_KIND,
+    S_N_EXITS,
+    S_N_TOKENS,
+    S_TWIN,
+    S_WALKED,
+    STATE_FIELDS,
+    lexeme_set,
+    put_state_field,
+    state_field,
+)
+from ..machine.atomics import publish_i32
+from ..machine.jit import kernel, never_inline
+from ..regex.nodes import push
+from ..tables.interning import list_length, list_offset, mix
+from ..tables.linear_hash import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
+from ..tables.memory import (
+    EXCEEDED,
+    block,
+    copy_bytes,
+    ensure,
+    fill_bytes,
+    get_i32,
+    get_i64,
+    load_i32,
+    load_i64,
+    new_block,
+    put_i32,
+    put_i64,
+    spend,
+)
+from ..tables.store_layout import (
+    BASES,
+    DUPLICATE_PAIRS,
+    EXITS,
+    MASK_HEADS,
+    MASK_LINKS,
+    MASKS,
+    N_DUPLICATES,
+    N_EXITS,
+    N_MASKS,
+    N_TOKEN_LISTS,
+    N_TRIE,
+    N_WORDS,
+    SCRATCH_TOP,
+    SLICES,
+    STATE_KEYS,
+    STATES,
+    TOKEN_LISTS,
+    TRIE,
+    WORDS,
+)
+from .delta_walk import GIVEN_UP, changed_walk
+from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
+from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
+
+MASK_NONE = 0  # not computed yet
+MASK_LIST = 1  # a short list of tokens
+MASK_WORDS = 2  # a whole bitmask
+MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
+LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these are written as fast, and combined faster
+
+
+@kernel
+def build_state_mask(store, asked):
+    """Compute mask, token count and exits of a lexer state, kept on its twin."""
+    never_inline()
+    state = state_field(store, asked, S_TWIN)
+    if state_field(store, state, S_MASK_KIND) != MASK_NONE:
+        return
+    n_bytes = store[N_WORDS] * 4
+    words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
+    spend(store, n_bytes >> 7)
+    first_exit = store[N_EXITS]
+    ensure(store, EXITS, 8)
+    best = best_slice(store, state)
+    lexemes = _lexemes(store, asked)
+    base = get_i32(block(store, BASES), lexemes)
+    at = block(store, SLICES) + best * SLICE_FIELDS * 8
+    n_tokens, is_walked = GIVEN_UP, 0
+    if is_wide(store, state) and (best < 0 or load_i64(at + 8 * SLICE_TRIE_NODES) > MANY_NODES):
+        n_tokens = _changed_mask(store, state, base)
+        if n_tokens == GIVEN_UP:
+            store[N_EXITS] = first_exit
+        else:
+            is_walked = state_field(store, base, S_WALKED)
+    if n_tokens == GIVEN_UP and best >= 0:
+        copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
+        n_tokens = load_i64(at + 8 * SLICE_TOKENS)
+        n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
+        n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
+    elif n_tokens == GIVEN_UP:
+        is_walked = 1
+        fill_bytes(words, n_bytes, 0)
+        if is_wide(store, state):
+            n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
+        else:
+            n_tokens = narrow_walk(store, 0, state)
+    if store[EXCEEDED] != 0:
+        store[N_EXITS] = first_exit
+        return
+    n_tokens += allow_duplicates(store, words)
+    put_state_field(store, state, S_WALKED, is_walked)
+    put_state_field(store, state, S_FIRST_EXIT, first_exit)
+    put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
+    put_state_field(store, state, S_N_TOKENS, n_tokens)
+    if n_tokens <= LIST_AT_MOST:
+        kind = MASK_LIST
+        put_state_field(store, state, S_MASK, list_tokens(store, words, n_tokens))
+    else:
+        kind = MASK_WORDS
+        put_state_field(store, state, S_MASK, store_mask(store, words))
+        if base == 0 and is_wide(store, state):
+            put_i32(block(store, BASES), lexemes, state)
+    publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
+
+
+@kernel
+def _lexemes(store, state):
+    """The set of the lexemes that go on in a state; makes room for it in BASES."""
+    never_inline()
+    first = store[SCRATCH_TOP]
+    for i in range(0, list_length(store, STATE_KEYS, state) & -2, 2):
+        push(store, get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + i))
+    number = lexeme_set(store, first)
+    ensure(store, BASES, (number + 1) * 4)
+    return number
+
+
+@kernel
+def _changed_mask(store, state, base):
+    """The mask of a state, made of that of another one; returns how many tokens it has, or GIVEN_UP."""
+    never_inline()
+    if base == 0 or state_field(store, base, S_MASK_KIND) != MASK_WORDS:
+        return GIVEN_UP
+    mask = get_i64(block(store, MASKS), state_field(store, base, S_MASK))
+    copy_bytes(block(store, WORDS) + WORDS_MARGIN, mask, store[N_WORDS] * 4)
+    return changed_walk(store, state, base)
+
+
+@kernel
+def _hash_words(words, n_words):
+    """Hash of a mask, in four lanes: one multiplication after the other took 9 us for 4,008 words, this takes 1.5."""
+    one = 5
+    two = 6
+    three = 7
+    four = 8
+    n = n_words & -8
+    for i in range(0, n, 8):
+        at = words + i * 4
+        one = mix(one, load_i64(at))
+        two = mix(two, load_i64(at + 8))
+        three = mix(three, load_i64(at + 16))
+        four = mix(four, load_i64(at + 24))
+    for i in range(n, n_words):
+        one = mix(one, load_i32(words + i * 4))
+    return mix(mix(mix(one, two), three), four) & HASH_BITS
+
+
+@kernel
+def store_mask(store, words):
+    """Number of an equal mask of the store, or of a new copy."""
+    return intern_mask(store, MASKS, MASK_HEADS, N_MASKS, MASK_LINKS, words, store[N_WORDS])
+
+
+@kernel
+def intern_mask(table, masks, heads, count, links_slot, words, n_words):
+    """Number of an equal mask of a table, which has them in these slots, or of a new copy."""
+    never_inline()
+    hashed = _hash_words(words, n_words)
+    number = first_in_chain(table, heads, count, hashed)
+    links = block(table, links_slot)
+    while number >= 0:
+        if hash_in_chain(links, 8, number) == hashed:
+            other = get_i64(block(table, masks), number)
+            i = 0
+            while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
+                i += 1
+            if i == n_words:
+                return number
+        number = next_in_chain(links, 8, number)
+    number = table[count]
+    copy = new_block(table, n_words * 4)
+    copy_bytes(copy, words, n_words * 4)
+    put_i64(ensure(table, masks, (number + 1) * 8), number, copy)
+    links = ensure(table, links_slot, (number + 1) * 8)
+    add_to_chain(table, heads, count, links, 8, hashed)
+    return number
+
+
+@kernel
+def allow_duplicates(store, words):
+    """Allow the tokens with the same bytes as an allowed one; returns how many were added.
+
+    A slice's mask and the trie of its other tokens name every token once, so no bit is counted twice: a slice holds all
+    tokens with the same bytes or none of them.
+    """
+    never_inline()
+    added = 0
+    pairs = block(store, DUPLICATE_PAIRS)
+    for i in range(store[N_DUPLICATES]):
+        token = get_i32(pairs, 2 * i)
+        other = get_i32(pairs, 2 * i + 1)
+        if has_bit(words, token) and not has_bit(words, other):
+            set_bit(words, other)
+            added += 1
+    return added
+
+
+@kernel
+def list_tokens(store, words, n_tokens):
+    """Append the set bits to TOKEN_LISTS; returns the position of the first."""
+    never_inline()
+    first = store[N_TOKEN_LISTS]
+    tokens = ensure(store, TOKEN_LISTS, (first + n_tokens + 1) * 4)
+    n = 0
+    for pair in range((store[N_WORDS] + 1) // 2):  # two words at a time; behind the last there is room
+        if load_i64(words + pair * 8) != 0:
+            for word in range(2 * pair, 2 * pair + 2):
+                bits = load_i32(words + word * 4)
+                if bits != 0:
+                    for bit in range(32):
+                        if (bits >> bit) & 1 != 0:
+                            put_i32(tokens, first + n, word * 32 + bit)
+                            n += 1
+                if n == n_tokens:
+                    break
+        if n == n_tokens:
+            break
+    store[N_TOKEN_LISTS] = first + n
+    return first

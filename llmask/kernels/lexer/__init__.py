@@ -1,0 +1,1 @@
+"""The lazy lexer: a state is a tuple of derivatives, made when a byte first leads to it."""

@@ -1,0 +1,152 @@
+"""A batch of known masks that several threads write together, without Python between them.
+
+    control, int64[CONTROL_FIELDS], one a process; its owner lets one batch in at a time (llmask/workers.py)
+
+    BATCH      number of the batch, counted twice: odd while it is open to helpers
+    SEATS      helpers that may still join
+    HELPERS    helpers that look at the fields below right now
+    TAKEN      matchers that some thread has taken
+    the rest   what to write where
+
+The caller opens the batch, works on it, closes it and waits until HELPERS is 0, after which nobody reads its arrays.
+A helper counts itself in before it looks whether the batch is open; both sides use sequentially consistent additions,
+so one of them sees the other. Helpers stay awake for a while after a batch: waking a thread takes 40 us, in which the
+caller alone writes 150 masks.
+
+In: addresses. Out: masks and statuses. Cost: 1 us beside the masks.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from numba import types
+
+from ..canonical.fill import (
+    ASK,
+    CELL_FILTER,
+    CELL_IS_CUT,
+    CELL_WORDS,
+    FILTER,
+    LIST,
+    NO_FILTER,
+    allows_all,
+    apply_filter,
+    write_list,
+)
+from ..machine.atomics import fetch_add, load_acquire
+from ..machine.jit import kernel, never_inline
+from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
+from ..tables.store_layout import N_WORDS
+from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
+
+# a matcher's cell, int64[CELL_FIELDS], see canonical/fill.py for what follows
+CELL_STORE = 0  # address of the store's table
+CELL_GRAMMAR = 1
+CELL_CONFIGURATION = 2
+
+BATCH = 0
+SEATS = 8  # fields that several threads write have a cache line of their own
+HELPERS = 16
+TAKEN = 24
+N_MATCHERS = 32
+CELLS = 33  # address of int64[n]
+ROWS = 34  # address of int64[n]
+MASK = 35  # address of int32[n_rows, row_words]
+N_ROWS = 36
+ROW_WORDS = 37
+STATUSES = 38  # address of int8[n]
+CONTROL_FIELDS = 40
+
+TAKEN_AT_ONCE = 8  # matchers that a thread takes at a time: few enough to share out, enough to rarely meet
+LOOKS_BEFORE_YIELD = 10_000
+
+_CAN_YIELD = sys.platform != "win32"
+if _CAN_YIELD:
+    _sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+@kernel
+def fill_row(cell, mask, n_rows, row_words, row):
+    """Write the mask of a matcher into a row of the bitmask at address `mask`; bits beyond the vocabulary become 0."""
+    store = as_table(load_i64(cell + 8 * CELL_STORE))
+    n_words = store[N_WORDS]
+    if row < 0 or row >= n_rows or row_words < n_words:
+        return FILL_SHAPE
+    filtered = load_i64(cell + 8 * CELL_FILTER)
+    if filtered == ASK:
+        return FILL_MISS
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    words = mask + row * row_words * 4
+    if filtered == LIST:
+        write_list(store, cell, words)
+        status = FILL_ALL
+    else:
+        allowed = load_i64(cell + 8 * CELL_WORDS) if filtered == FILTER else 0
+        status = fill(store, grammar, load_i64(cell + 8 * CELL_CONFIGURATION), words, allowed)
+    if row_words > n_words:
+        fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
+    if status < 0:
+        return status
+    if filtered == FILTER:
+        apply_filter(store, grammar, cell, words)
+    if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
+        status = FILL_SOME
+    return FILL_CUT if load_i64(cell + 8 * CELL_IS_CUT) != 0 else status
+
+
+@kernel
+def work_on(control):
+    """Take matchers of the open batch and write their masks until none is left."""
+    never_inline()
+    n = load_i64(control + 8 * N_MATCHERS)
+    cells = load_i64(control + 8 * CELLS)
+    rows = load_i64(control + 8 * ROWS)
+    mask = load_i64(control + 8 * MASK)
+    n_rows = load_i64(control + 8 * N_ROWS)
+    row_words = load_i64(control + 8 * ROW_WORDS)
+    statuses = load_i64(control + 8 * STATUSES)
+    while True:
+        first = fetch_add(control + 8 * TAKEN, TAKEN_AT_ONCE)
+        if first >= n:
+            return
+        for i in range(first, min(first + TAKEN_AT_ONCE, n)):
+            row = load_i64(rows + 8 * i)
+            store_i8(statuses + i, fill_row(load_i64(cells + 8 * i), mask, n_rows, row_words, row))
+
+
+@kernel
+def share_batch(control, seats):
+    """Open the batch whose fields are written, work on it, and return when every mask is written."""
+    never_inline()
+    store_i64(control + 8 * TAKEN, 0)
+    store_i64(control + 8 * SEATS, seats)
+    if seats > 0:
+        fetch_add(control + 8 * BATCH, 1)
+    work_on(control)
+    if seats > 0:
+        fetch_add(control + 8 * BATCH, 1)
+        looks = 0
+        while fetch_add(control + 8 * HELPERS, 0) != 0:
+            looks += 1
+            if _CAN_YIELD and looks > LOOKS_BEFORE_YIELD:
+                _sched_yield()
+
+
+@kernel
+def help_with_batches(control, looks):
+    """Work on every batch that opens, until none has for so many looks."""
+    never_inline()
+    idle = 0
+    seen = 0
+    while idle < looks:
+        batch = load_acquire(control + 8 * BATCH)
+        if batch & 1 == 0 or batch == seen:
+            idle += 1
+            continue
+        seen = batch
+        fetch_add(control + 8 * HELPERS, 1)
+        if fetch_add(control + 8 * BATCH, 0) == batch and fetch_add(control + 8 * SEATS, -1) > 0:
+            work_on(control)
+        fetch_add(control + 8 * HELPERS, -1)
+        idle = 0

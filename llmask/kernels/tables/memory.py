@@ -1,0 +1,369 @@
+"""Tables: blocks of memory that compiled code reads, writes and grows by itself.
+
+A *table* is one `int64[n_slots]` array; a slot holds a number or the address of a block. Doors take the array's
+address (a call with 25 arrays costs 2.4 us), kernels a bare pointer to it: `table[SLOT]`. Handing an array from
+kernel to kernel counted references with atomic instructions, which made every small step 80 ns. And a kernel that can
+enlarge a block needs no way back into Python.
+
+    table:  [ bytes used | limit ... | address of block A | address of block B | ... ]
+                                              |
+    block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
+
+Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system and
+grow by a factor of 256: address space is reserved, memory is taken page by page as it is written, so a table that fills
+copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60 ms). Where address space is limited
+(`ulimit -v`) they double, too. `charged` says how many bytes of a block count in BYTES_USED.
+
+A grown block is published with an atomic store; the old one stays on a chain that starts in slot RETIRED until the
+table dies: a reader that fetched the old address a moment ago may go on reading it. Retired blocks are small. `block`
+loads an address with acquire order, so a reader that sees an index also sees a block that is long enough for it.
+
+Tried and given up: NamedTuples of arrays (call cost), growing in Python (every helper had to hand a status code
+upwards), one huge reservation of address space (fails under memory limits that count reserved pages).
+
+In: a table and a slot. Out: addresses.
+Cost: an access is two loads; with LLMASK_CHECK_BOUNDS=1 every access is compared with the block's size.
+"""
+
+from __future__ import annotations
+
+import mmap
+import sys
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from ..machine.atomics import load_acquire, pointer_to, store_release
+from ..machine.jit import CHECK_BOUNDS, kernel, never_inline
+
+# slots that every table has
+BYTES_USED = 0  # bytes in live and retired blocks
+MAX_BYTES = 1  # limit for BYTES_USED
+EXCEEDED = 2  # code of the first limit that was reached, 0 = none; sticky until Python clears it
+RETIRED = 3  # newest retired block, 0 = none
+WORK = 4  # ticks of work since the call began, see `spend`
+MAX_WORK = 5  # limit for WORK
+FIRST_FREE_SLOT = 6
+LIMIT_BYTES = 1  # codes in EXCEEDED: MAX_BYTES
+LIMIT_WORK = 2  # MAX_WORK
+
+TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
+
+HEADER_BYTES = 32
+MIN_BLOCK_BYTES = 256
+BIG_BLOCK = 256 * 1024  # header included
+BIG_FACTOR = 256
+CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
+
+_PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
+
+_calloc = types.ExternalFunction("calloc", types.int64(types.int64, types.int64))
+_free = types.ExternalFunction("free", types.void(types.int64))
+_CAN_MAP = sys.platform != "win32"
+if _CAN_MAP:
+    _i64 = types.int64
+    _mmap = types.ExternalFunction("mmap", _i64(_i64, _i64, types.int32, types.int32, types.int32, _i64))
+    _munmap = types.ExternalFunction("munmap", types.int32(_i64, _i64))
+    _PROTECTION = mmap.PROT_READ | mmap.PROT_WRITE
+    # memory is taken when it is written: Linux is told not to count what is only reserved
+    _MAP_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
+
+
+def _make_load(bits, signed):
+    @intrinsic
+    def load(typingctx, address):
+        def codegen(context, builder, signature, args):
+            value = builder.load(pointer_to(builder, args[0], bits), align=bits // 8)
+            if bits == 64:
+                return value
+            return builder.sext(value, ir.IntType(64)) if signed else builder.zext(value, ir.IntType(64))
+
+        return types.int64(types.int64), codegen
+
+    return load
+
+
+def _make_store(bits):
+    @intrinsic
+    def store(typingctx, address, value):
+        def codegen(context, builder, signature, args):
+            item = args[1] if bits == 64 else builder.trunc(args[1], ir.IntType(bits))
+            builder.store(item, pointer_to(builder, args[0], bits), align=bits // 8)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), codegen
+
+    return store
+
+
+load_i64 = _make_load(64, True)
+load_i32 = _make_load(32, True)
+load_u8 = _make_load(8, False)
+store_i64 = _make_store(64)
+store_i32 = _make_store(32)
+store_u8 = store_i8 = _make_store(8)
+
+
+TABLE = types.CPointer(types.int64)
+
+
+@intrinsic
+def as_table(typingctx, address):
+    """The table at an address, for kernels."""
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+
+    return TABLE(types.int64), codegen
+
+
+@intrinsic
+def address_of(typingctx, table):
+    """The address of a table."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.int64(TABLE), codegen
+
+
+@intrinsic
+def copy_bytes(typingctx, destination, source, n_bytes):
+    """Memcpy between addresses."""
+
+    def codegen(context, builder, signature, args):
+        numba.core.cgutils.raw_memcpy(
+            builder, pointer_to(builder, args[0], 8), pointer_to(builder, args[1], 8), args[2], 1
+        )
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def fill_bytes(typingctx, destination, n_bytes, value):
+    """Memset at an address."""
+
+    def codegen(context, builder, signature, args):
+        byte = builder.trunc(args[2], ir.IntType(8))
+        numba.core.cgutils.memset(builder, pointer_to(builder, args[0], 8), args[1], byte)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+@kernel
+def _check(address, offset, size):
+    if offset < 0 or offset + size > load_i64(address + _CHARGED):
+        raise IndexError("access outside of a block")
+
+
+@kernel
+def get_i32(address, index):
+    if CHECK_BOUNDS:
+        _check(address, index * 4, 4)
+    return load_i32(address + index * 4)
+
+
+@kernel
+def put_i32(address, index, value):
+    if CHECK_BOUNDS:
+        _check(address, index * 4, 4)
+    store_i32(address + index * 4, value)
+
+
+@kernel
+def get_i64(address, index):
+    if CHECK_BOUNDS:
+        _check(address, index * 8, 8)
+    return load_i64(address + index * 8)
+
+
+@kernel
+def put_i64(address, index, value):
+    if CHECK_BOUNDS:
+        _check(address, index * 8, 8)
+    store_i64(address + index * 8, value)
+
+
+@kernel
+def get_u8(address, index):
+    if CHECK_BOUNDS:
+        _check(address, index, 1)
+    return load_u8(address + index)
+
+
+@kernel
+def put_u8(address, index, value):
+    if CHECK_BOUNDS:
+        _check(address, index, 1)
+    store_u8(address + index, value)
+
+
+@kernel
+def block(table, slot):
+    """Address of the block in `slot` (0 when none was made)."""
+    return load_acquire(address_of(table) + slot * 8)
+
+
+@kernel
+def block_bytes(address):
+    """Size of a block without its header."""
+    return load_i64(address + _BYTES)
+
+
+@kernel
+def _map_memory(n_bytes):
+    """Address of fresh pages of zeros, 0 when the system gives none."""
+    if _CAN_MAP:
+        address = _mmap(0, n_bytes, _PROTECTION, _MAP_FLAGS, -1, 0)
+        return 0 if address == -1 else address
+    return _calloc(n_bytes, 1)
+
+
+@kernel
+def _make_block(capacity):
+    """Address of a block of zeros of which nothing is charged yet, 0 when there is no memory."""
+    n_bytes = capacity + HEADER_BYTES
+    raw = _map_memory(n_bytes) if n_bytes > BIG_BLOCK else _calloc(n_bytes, 1)
+    if raw == 0:
+        return 0
+    store_i64(raw + HEADER_BYTES + _BYTES, capacity)
+    return raw + HEADER_BYTES
+
+
+@kernel
+def _charge(table, address, n_bytes):
+    """Count at least `n_bytes` of a block. Sets EXCEEDED when the table's limit is passed: whoever loops looks at it
+    and stops soon, so helpers need no way to fail.
+    """
+    capacity = block_bytes(address)
+    charged = capacity
+    if capacity + HEADER_BYTES > BIG_BLOCK:
+        charged = min(capacity, (n_bytes + CHARGED_STEP - 1) & -CHARGED_STEP)
+    table[BYTES_USED] += charged - load_i64(address + _CHARGED)
+    store_i64(address + _CHARGED, charged)
+    if table[BYTES_USED] > table[MAX_BYTES]:
+        exceed(table, LIMIT_BYTES)
+
+
+@kernel
+def new_block(table, n_bytes):
+    """Address of a fresh block of zeros that never grows."""
+    never_inline()
+    address = _make_block(n_bytes)
+    if address == 0:
+        raise MemoryError("no memory for a table of llmask")
+    table[BYTES_USED] += HEADER_BYTES
+    _charge(table, address, n_bytes)
+    spend(table, n_bytes >> 7)
+    return address
+
+
+@kernel
+def allocate(n_bytes):
+    """Address of zeros that belong to no table; whoever asks gives them back, or keeps them for ever."""
+    never_inline()
+    address = _calloc(n_bytes, 1)
+    if address == 0:
+        raise MemoryError("no memory for llmask")
+    return address
+
+
+@kernel
+def give_back(address):
+    """Free what `allocate` gave."""
+    _free(address)
+
+
+@kernel
+def exceed(table, code):
+    """Note that a limit was reached; the first one stays."""
+    if table[EXCEEDED] == 0:
+        table[EXCEEDED] = code
+
+
+@kernel
+def spend(table, ticks):
+    """Count work: about a 64th of a microsecond a tick. The count depends on what is done, never on the machine.
+
+    Every loop whose length input decides counts, growing a block does not: when that is due depends on what else lies
+    there. A limit that is reached stops the loop as any other does.
+    """
+    table[WORK] += ticks
+    if table[WORK] > table[MAX_WORK]:
+        exceed(table, LIMIT_WORK)
+
+
+@kernel
+def ensure(table, slot, n_bytes):
+    """Address of the block in `slot`, enlarged to at least `n_bytes`; new bytes are 0."""
+    address = table[slot]
+    if address != 0 and n_bytes <= load_i64(address + _CHARGED):
+        return address
+    return _enlarge(table, slot, n_bytes)
+
+
+@kernel
+def _enlarge(table, slot, n_bytes):
+    never_inline()
+    address = table[slot]
+    old_bytes = 0
+    if address != 0:
+        old_bytes = block_bytes(address)
+        if n_bytes <= old_bytes:
+            _charge(table, address, n_bytes)
+            return address
+    wanted = max(n_bytes, 2 * old_bytes, MIN_BLOCK_BYTES)
+    fresh = 0
+    if address != 0 and wanted + HEADER_BYTES > BIG_BLOCK:
+        fresh = _make_block(max(n_bytes, BIG_FACTOR * old_bytes))
+    if fresh == 0:
+        fresh = _make_block(wanted)
+    if fresh == 0:
+        raise MemoryError("no memory for a table of llmask")
+    table[BYTES_USED] += HEADER_BYTES
+    _charge(table, fresh, n_bytes)
+    if address != 0:
+        copy_bytes(fresh, address, load_i64(address + _CHARGED))
+        retire(table, address)
+    publish(table, slot, fresh)
+    return fresh
+
+
+@kernel
+def publish(table, slot, address):
+    """Make a finished block visible to readers without the lock."""
+    store_release(address_of(table) + slot * 8, address)
+
+
+@kernel
+def retire(table, address):
+    """Put a block on the chain of those that die with the table."""
+    store_i64(address + _PREVIOUS, table[RETIRED])
+    table[RETIRED] = address
+
+
+@kernel
+def free_block(address):
+    """Give one block back."""
+    if address == 0:
+        return
+    n_bytes = block_bytes(address) + HEADER_BYTES
+    if _CAN_MAP and n_bytes > BIG_BLOCK:
+        _munmap(address - HEADER_BYTES, n_bytes)
+    else:
+        _free(address - HEADER_BYTES)
+
+
+@kernel
+def free_retired(table):
+    """Give the whole chain back; only when no reader can be left."""
+    address = table[RETIRED]
+    table[RETIRED] = 0
+    while address != 0:
+        older = load_i64(address + _PREVIOUS)
+        free_block(address)
+        address = older

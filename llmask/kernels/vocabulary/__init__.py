@@ -1,0 +1,1 @@
+"""Reading many token texts in bulk, and the trie of their bytes."""

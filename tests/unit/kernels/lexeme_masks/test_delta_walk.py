@@ -1,0 +1,114 @@
+"""Masks made of others: the same as by a walk of the whole trie, and without one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.algebra import lexeme_grammar
+from llmask.compiled import CompiledGrammar
+from llmask.derivatives.free_text import free_text
+from llmask.frontends.regex import compile_pattern
+from llmask.grammar.dispatch import dispatch
+from llmask.grammar.expressions import Grammar, Lexeme
+from llmask.grammar.fusing import exact_rules
+from llmask.kernels.tables import store_layout
+from llmask.store.store import Store
+from tests.reference.definition import read_mask
+
+PATTERNS = {
+    "line comments": (r"(//[^\n]*\n)+", "// a * b\n//\n// <x"),
+    "block comments": (r"/\*([^*]|\*+[^*/])*\*+/", "/* a * b ** c\n[*"),
+    "strings of Python": (r'"([^"\\\n]|\\[^\n])*"', '"a < \\" [b'),
+    "strings of Python in single quotes": (r"'([^'\\\n]|\\[^\n])*'", "'a \\' [b"),
+    "long strings of Python": (r'"""([^"\\]|\\[\s\S]|"{1,2}(?!"))*"""', '"""a " b\n"" c'),
+    "strings of SQL": (r"'([^']|'')*'", "'a '' b\n[c"),
+    "strings of C": (r'"(\\[abefnrtv0-7xuU"\'?\\]|[^"\\\n])*"', '"a \\n b [c'),
+    "Markdown": (r"(#{1,6} [^\n]+\n|([^#\n][^\n]*\n)+\n)*", "# A *b*\nText `c` [d](e)\nmore\n\nand"),
+    "free text": (None, "Some < text <f = with [a] {b} <f"),
+}
+TRIGGERS = [b"<f=", b"[CALL]"]
+EXCLUDED = [b"<think>", b"</think>"]
+
+
+def grammar_of(store: Store, name: str) -> CompiledGrammar:
+    pattern = PATTERNS[name][0]
+    if pattern is not None:
+        return lexeme_grammar(store, compile_pattern(store.nodes, pattern), str)
+    part = Lexeme(store.nodes.literal(b"x>"), '"x>"')
+    form = dispatch(store.nodes, {word.decode(): part for word in TRIGGERS}, [word.decode() for word in EXCLUDED])
+    return CompiledGrammar(store, exact_rules(store.nodes, Grammar({"start": form})).rules)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_masks_do_not_depend_on_those_made_before(
+    default_tokenizer: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], name: str
+) -> None:
+    n_tokens = default_tokenizer.vocab_size
+    grown = grammar_of(Store(default_tokenizer, llmask.Limits()), name).matcher()
+    text = b""
+    for byte in PATTERNS[name][1].encode():
+        read_mask(grown, n_tokens)
+        grown.accept_bytes(bytes([byte]))
+        text += bytes([byte])
+        if rng.random() < 0.25 * scaled(1):
+            fresh = grammar_of(Store(default_tokenizer, llmask.Limits()), name).matcher()
+            fresh.accept_bytes(text)
+            assert read_mask(grown, n_tokens) == read_mask(fresh, n_tokens), text
+            accepted = {token for token in range(n_tokens) if fresh.validate_tokens([token]) == 1}
+            assert read_mask(grown, n_tokens) == accepted, text
+
+
+def test_random_texts_around_triggers(tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    n_tokens = tiny_tokenizer.vocab_size
+    shared = Store(tiny_tokenizer, llmask.Limits())
+    for _ in range(scaled(15)):
+        words = sorted({"".join(rng.choices("ab", k=rng.randint(1, 4))).encode() for _ in range(3)})
+        masks = []
+        letters = bytes(rng.choices(b"ab", k=6))
+        for is_shared in (True, False):
+            store = shared if is_shared else Store(tiny_tokenizer, llmask.Limits())
+            found = free_text(store.nodes, words[:2], words[2:])
+            nodes = [found.text, *(node for node in found.until if node != store.nodes.EMPTY)]
+            matcher = lexeme_grammar(store, store.nodes.union(nodes), str).matcher()
+            seen = []
+            for letter in letters:
+                if matcher.is_accepting() or is_shared:
+                    read_mask(matcher, n_tokens)
+                try:
+                    matcher.accept_bytes(bytes([letter]))
+                except llmask.TokenRejected:
+                    break
+                if is_shared:
+                    seen.append(read_mask(matcher, n_tokens))
+            if not is_shared:
+                seen = [_first_mask(tiny_tokenizer, words, letters[: n + 1]) for n in range(len(masks[0]))]
+            masks.append(seen)
+        assert masks[0] == masks[1], (words, letters)
+
+
+def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:
+    """The mask behind a text, in a store that knows no other."""
+    store = Store(tokenizer, llmask.Limits())
+    found = free_text(store.nodes, words[:2], words[2:])
+    nodes = [found.text, *(node for node in found.until if node != store.nodes.EMPTY)]
+    matcher = lexeme_grammar(store, store.nodes.union(nodes), str).matcher()
+    matcher.accept_bytes(text)
+    return read_mask(matcher, tokenizer.vocab_size)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_no_mask_walks_the_whole_trie(default_tokenizer: llmask.Tokenizer, name: str) -> None:
+    store = Store(default_tokenizer, llmask.Limits())
+    matcher = grammar_of(store, name).matcher()
+    n_nodes = int(store.table.array[store_layout.N_TRIE])
+    for byte in PATTERNS[name][1].encode():
+        store.table.array[store_layout.WALKED] = 0
+        read_mask(matcher, default_tokenizer.vocab_size)
+        # behind `#` and a blank of Markdown all tokens that begin with a blank are walked
+        assert store.table.array[store_layout.WALKED] < n_nodes // (2 if name == "Markdown" else 8)
+        matcher.accept_bytes(bytes([byte]))

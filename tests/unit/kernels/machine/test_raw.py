@@ -1,0 +1,40 @@
+"""Arithmetic that drops what is beyond 64 bits."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from llmask.kernels.machine.raw import shift_right, wrapped_product, wrapped_sum
+from llmask.kernels.tables.interning import _MULTIPLIER, mix
+
+LARGE = 0x2545F4914F6CDD1D
+
+
+@numba.njit
+def of_a_constant(items):
+    return mix(LARGE, items[0])
+
+
+@numba.njit
+def operations(left, right):
+    return wrapped_product(left, right), wrapped_sum(left, right), shift_right(left, 3)
+
+
+def signed(value: int) -> int:
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+def test_a_hash_is_the_same_whatever_the_compiler_sees() -> None:
+    """`mix(constant, uint8)` shifted zeros in: the signs of both factors were seen and taken for its own."""
+    for item in range(256):
+        product = signed((LARGE ^ item) * _MULTIPLIER)
+        assert of_a_constant(np.array([item], np.uint8)) == product ^ (product >> 29)
+
+
+def test_operations_drop_what_is_beyond_64_bits() -> None:
+    for left in (1, -1, LARGE, -LARGE, (1 << 63) - 1):
+        for right in (0, 7, -7, LARGE, -(1 << 63)):
+            expected = signed(left * right), signed(left + right), (left & (1 << 64) - 1) >> 3
+            assert operations(left, right) == expected

@@ -1,0 +1,45 @@
+"""Parts of the trie that the store knows: they change no bit of a mask, however small they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import llmask
+from llmask import Compiler
+from llmask.kernels.tables import store_layout
+from llmask.kernels.tables.interning import MAP_COUNT
+
+NEVER = 2**31 - 1  # nodes
+TEXTS = {
+    "sql": b'SELECT a.b, 3 AS "c d" FROM t -- x\n /* y */ LEFT JOIN u ON a = 1\nWHERE x IN (1, 2) ORDER BY x',
+    "c": b"// x\nint main ( void ) { return a [ 3 ] / 2 ; } /* y */\n",
+    "python": b"def f ( a,\n      b = 3 ) :\n    # x\n    if a :\n        return [ a + b ]\n",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
+    masks, n_parts = [], []
+    for least in (NEVER, 512, 4):
+        compiler = Compiler(default_tokenizer)
+        store = compiler.store()
+        before = store.table.array[store_layout.PART_IDS + MAP_COUNT]
+        store.table.array[store_layout.LEAST_PART] = least
+        matcher = compiler.grammar(name).matcher()
+        found = []
+        for token in default_tokenizer.encode(TEXTS[name].decode()):
+            bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
+            is_some = matcher.fill_bitmask(bitmask)
+            found.append((is_some, bitmask))
+            matcher.accept_token(token)
+        masks.append(found)
+        n_parts.append(int(store.table.array[store_layout.PART_IDS + MAP_COUNT] - before))
+    for other in masks[1:]:
+        for (is_some, one), (is_some_too, two) in zip(masks[0], other, strict=True):
+            assert is_some == is_some_too
+            assert np.array_equal(one, two)
+    assert n_parts[0] == 0
+    assert 0 < n_parts[1] < n_parts[2]

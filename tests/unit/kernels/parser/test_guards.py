@@ -1,0 +1,135 @@
+"""Sets that runs carry: members in any order, each once; equal sets are one row; work grows with the names only."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask.compiled import CompiledGrammar
+from llmask.grammar.rules import UNBOUNDED, Rules
+from llmask.kernels.tables import grammar_layout, interning
+from llmask.store.store import Store
+from tests.reference.definition import read_mask
+from tests.reference.earley_twin import EarleyTwin
+
+EOS = 256
+
+
+@pytest.fixture(scope="module")
+def store(byte_tokenizer: Any) -> Store:
+    return Store(byte_tokenizer, llmask.Limits())
+
+
+def members(
+    nodes: Any, names: Sequence[bytes], required: Sequence[int] = (), low: int = 0, high: int = UNBOUNDED
+) -> Rules:
+    """Names, `?` for any other, each followed by a full stop; as many as `low` to `high` in any order."""
+    rules = Rules()
+    start = rules.start_state(rules.rule("members"))
+    stop = rules.state(rules.start)
+    for number, name in enumerate(names):
+        rules.scan(start, nodes.literal(name), stop, rules.add_guard(number, high, required))
+    rules.scan(start, nodes.literal(b"?"), stop, rules.add_guard(high=high, required=required))
+    rules.scan(stop, nodes.literal(b"."), start)
+    rules.final(start, rules.check_guard(low, required=required))
+    return rules
+
+
+def names_of(n_names: int) -> list[bytes]:
+    return [b"n%03d" % number for number in range(n_names)]
+
+
+def counted(grammar: Any, family: int) -> int:
+    return int(grammar.table.array[family + interning.COUNT])
+
+
+def test_masks_are_those_of_the_twin(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
+    for _ in range(scaled(40)):
+        names = [b"%c" % (97 + number) for number in range(rng.randint(1, 6))]
+        required = rng.sample(range(len(names)), rng.randint(0, len(names)))
+        low = rng.randint(0, 4)
+        rules = members(store.nodes, names, required, low, rng.choice([UNBOUNDED, max(low, len(required)), 7]))
+        matcher, twin = CompiledGrammar(store, rules).matcher(), EarleyTwin(rules, store.nodes)
+        places = twin.start()
+        while len(matcher.tokens) < 24:
+            expected = {byte for byte in b"?.abcdef" if twin.step(places, byte)}
+            expected |= {EOS} if twin.may_end(places) else set()
+            assert read_mask(matcher, 257) == expected, (rules.guards, rules.required, matcher.text())
+            byte = rng.choice(sorted(expected - {EOS} or expected))
+            matcher.accept_token(byte)
+            if byte == EOS:
+                break
+            places = twin.step(places, byte)
+
+
+def test_names_beyond_one_word_are_told_apart(store: Store, rng: random.Random) -> None:
+    names = names_of(200)
+    grammar = CompiledGrammar(store, members(store.nodes, names, range(0, 200, 3)))
+    order = rng.sample(range(200), 200)
+    matcher = grammar.matcher()
+    for place, number in enumerate(order):
+        assert matcher.is_accepting() == (set(range(0, 200, 3)) <= set(order[:place]))
+        matcher.accept_bytes(names[number] + b".")
+        with pytest.raises(llmask.TokenRejected):
+            matcher.accept_bytes(names[rng.choice(order[: place + 1])])
+    assert matcher.is_accepting()
+
+
+def test_the_last_places_are_kept_for_the_required(store: Store) -> None:
+    names = names_of(100)
+    matcher = CompiledGrammar(store, members(store.nodes, names, [40, 99], high=4)).matcher()
+    matcher.accept_bytes(b"n000.n040.?.")
+    for other in (b"?", b"n041", b"n040"):
+        with pytest.raises(llmask.TokenRejected):
+            matcher.accept_bytes(other)
+    assert matcher.forced_bytes() == b"n099."
+    matcher.accept_bytes(b"n099.")
+    assert read_mask(matcher, 257) == {EOS}
+
+
+def test_equal_sets_are_one_row(store: Store, rng: random.Random) -> None:
+    names = names_of(30)
+    grammar = CompiledGrammar(store, members(store.nodes, names))
+    grammar.matcher().accept_bytes(b"".join(name + b"." for name in names))
+    configurations = set()
+    for _ in range(5):
+        matcher = grammar.matcher()
+        matcher.accept_bytes(b"".join(name + b"." for name in rng.sample(names, 30)))
+        rows = counted(grammar, grammar_layout.KERNELS)
+        matcher.accept_bytes(b"?.?.")
+        configurations.add(matcher._cell[2])
+    assert len(configurations) == 1
+    assert counted(grammar, grammar_layout.KERNELS) == rows
+
+
+def test_rows_and_sets_grow_with_the_names_that_were_written(store: Store, rng: random.Random) -> None:
+    for n_names in (50, 600):
+        names = names_of(n_names)
+        grammar = CompiledGrammar(store, members(store.nodes, names, range(0, n_names, 2)))
+        matcher = grammar.matcher()
+        for name in rng.sample(names, n_names):
+            matcher.accept_bytes(name + b".")
+        assert matcher.is_accepting()
+        assert counted(grammar, grammar_layout.KERNELS) == 2 * n_names + 1
+        assert counted(grammar, grammar_layout.SETS) == n_names + 1
+
+
+def test_a_capped_set_stops_growing(store: Store) -> None:
+    rules = Rules()
+    start = rules.start_state(rules.rule("members"))
+    rules.scan(start, store.nodes.literal(b"?"), start, rules.add_guard(cap=3))
+    rules.scan(start, store.nodes.literal(b"a"), start, rules.add_guard(0))
+    rules.final(start, rules.check_guard(low=3))
+    grammar = CompiledGrammar(store, rules)
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b"??")
+    assert not matcher.is_accepting()
+    matcher.accept_bytes(b"?a")
+    assert matcher.is_accepting()
+    before = counted(grammar, grammar_layout.SETS)
+    matcher.accept_bytes(b"?" * 100)
+    assert counted(grammar, grammar_layout.SETS) == before
