@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .arguments import as_integer
 from .errors import LlmaskError
 from .history import BYTES_TOKEN, History
-from .kernels.mask.batch import CELL_CONFIGURATION
+from .kernels.mask.cell import CELL_CONFIGURATION
 
 if TYPE_CHECKING:
     from .compiled import Generation

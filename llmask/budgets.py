@@ -28,7 +28,7 @@ from .ends import Int32s, Reach
 from .errors import BudgetError, LimitExceeded, LlmaskError
 from .kernels.finish import operations as finish_operations
 from .kernels.finish.paths import NO_BOUND
-from .kernels.mask.batch import CELL_CONFIGURATION
+from .kernels.mask.cell import CELL_CONFIGURATION
 from .kernels.mask.configurations import ENDED
 from .work import in_parts, metered
 

@@ -20,7 +20,7 @@ import numpy as np
 from .errors import LlmaskError
 from .history import BYTES_TOKEN, History
 from .kernels import engine
-from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 from .kernels.mask.configurations import ENDED, REFUSED
 from .kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from .matcher import Matcher

@@ -82,6 +82,7 @@ class Generation:
         self.table.array[grammar_layout.MOST_LINKS] = MOST_LINKS
         if store.canonical_table is not None:
             self.table.array[grammar_layout.CANON] = store.canonical_table.address
+            self.table.array[grammar_layout.TELLS_ENDS] = 1
         self._store = store
         self._source = source
         self._known_texts: dict[int, bytes] = {}

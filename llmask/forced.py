@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .history import BYTES_TOKEN
 from .kernels import engine
-from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 from .kernels.mask.configurations import REFUSED
 from .named import may_be_named, named_ranges
 

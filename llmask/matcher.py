@@ -25,10 +25,9 @@ from .errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from .forced import find_forced, forced_tokens, items_of
 from .history import History
 from .kernels import engine
-from .kernels.canonical.fill import ASK, CELL_FIELDS, CELL_FILTER, NO_FILTER
 from .kernels.lexer.states import MISS
 from .kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
-from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FIELDS, CELL_FILTER, CELL_GRAMMAR, NO_FILTER
 from .kernels.mask.configurations import ENDED, REFUSED
 from .kernels.tables import store_layout
 from .named import named_bytes, named_tokens, refused_token, shown, temperature_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .kernels import engine
-from .kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from .kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 
 if TYPE_CHECKING:
     from .compiled import Generation

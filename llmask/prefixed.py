@@ -21,10 +21,9 @@ from .budgets import check_least, checked_budget, no_end
 from .errors import TokenRejected, VocabularyError
 from .forced import items_of
 from .kernels import engine
-from .kernels.canonical.fill import ASK, CELL_FILTER, NO_FILTER
 from .kernels.finish.paths import NO_BOUND
 from .kernels.machine.constants import NO_TOKEN
-from .kernels.mask.batch import CELL_CONFIGURATION
+from .kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from .kernels.mask.configurations import REFUSED
 from .matcher import Matcher
 from .named import shown

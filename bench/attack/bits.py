@@ -19,7 +19,7 @@ import llmask
 from bench.attack.corpora import Masks, schemas, state_of, tiny_tokenizer
 from bench.attack.harness import Tally
 from bench.mutations import DRAW
-from llmask.kernels.mask.batch import CELL_CONFIGURATION
+from llmask.kernels.mask.cell import CELL_CONFIGURATION
 from llmask.named import may_be_named
 
 LANGUAGES = ("corpus", *DRAW)

@@ -33,7 +33,7 @@ import llmask
 from bench.conformance.lengths import NEVER, Lengths
 from bench.conformance.remaining import Remaining
 from llmask.kernels import engine
-from llmask.kernels.mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR
+from llmask.kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.kernels.mask.configurations import REFUSED
 from llmask.matcher import Matcher
 

@@ -29,8 +29,8 @@ import numpy.typing as npt
 from ..errors import LimitExceeded, VocabularyError
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.chains import NO_CHAIN
-from ..kernels.canonical.fill import REFUSED_SPLIT
 from ..kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
+from ..kernels.canonical.slots import REFUSED_SPLIT
 from ..kernels.canonical.split import BREAKS, DEAD, FITS, INSIDE, REFUSED, START
 from .neighbours import LONE, Slots
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.canonical import slots as canonical_slots
-from ..kernels.canonical.fill import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
 from ..kernels.canonical.steps import show_place, take_known
 from ..kernels.lexer.states import MISS
+from ..kernels.mask.cell import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
 from ..kernels.mask.configurations import REFUSED
 from ..matcher import Matcher
 from .review import run

@@ -34,10 +34,10 @@ from ..errors import LimitExceeded, VocabularyError
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical import split as canonical_split
 from ..kernels.canonical.descent import FRAME
-from ..kernels.canonical.fill import REFUSED_SPLIT
 from ..kernels.canonical.last_byte import rank_tokens
 from ..kernels.canonical.pairs import MEMO_PAIRS, MIXED, NO_EFFECT, PAIR
 from ..kernels.canonical.queue import ENTRY, MOST_ENTRIES
+from ..kernels.canonical.slots import REFUSED_SPLIT
 from ..kernels.canonical.split import DEAD, N_MARKS, START
 from ..kernels.machine import jit
 from ..kernels.machine.constants import MAX_TOKEN_BYTES

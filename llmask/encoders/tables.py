@@ -30,7 +30,7 @@ def address_of(data: bytes) -> int:
     return id(data) + CONTENTS
 
 
-# doors by group (what is compiled or loaded together), each with its module in llmask/kernels
+# doors by group (what is compiled or loaded together), each with its module in llmask/kernels/encoders
 _DOORS = {
     "tokenizer": {
         "enter_words": "bpe_words",
@@ -68,7 +68,7 @@ class Doors:
 
         for group, modules in _DOORS.items():
             if name in modules:
-                homes = {module: import_module(f"llmask.kernels.{module}") for module in modules.values()}
+                homes = {module: import_module(f"llmask.kernels.encoders.{module}") for module in modules.values()}
                 jit.make_ready(group)
                 for door, module in modules.items():
                     setattr(self, door, getattr(homes[module], door))

@@ -8,7 +8,7 @@
     free_table   give a dead table's memory back
 
 Readers take a matcher's *cell*: its store's table, its grammar's table, its configuration, and what is to be taken out
-of its masks (canonical/fill.py).
+of its masks (mask/cell.py).
 
 In: addresses of tables and cells. Out: numbers. Cost: 0.1 us a call and the work.
 
@@ -28,9 +28,6 @@ from .machine.jit import door, kernel, never_inline
 from .mask.advance import known_after, live_bytes, take_bytes, take_token, walk_all
 from .mask.assemble import build_mask
 from .mask.batch import (
-    CELL_CONFIGURATION,
-    CELL_GRAMMAR,
-    CELL_STORE,
     CELLS,
     CONTROL_FIELDS,
     MASK,
@@ -43,6 +40,7 @@ from .mask.batch import (
     help_with_batches,
     share_batch,
 )
+from .mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
 from .mask.configurations import (
     C_ACCEPTS,
     C_NAMING,

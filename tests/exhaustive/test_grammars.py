@@ -46,7 +46,7 @@ def tokenizer() -> Any:
 
 @pytest.fixture(scope="module", params=["no parts", "every node a part"])
 def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
-    """Parts of the trie (kernels/mask/boundary_tokens.py) are larger than these worlds unless it is said otherwise."""
+    """Parts of the trie (kernels/mask/boundary_walk.py) are larger than these worlds unless it is said otherwise."""
     from llmask.kernels.tables import store_layout
     from llmask.store.store import Store
 

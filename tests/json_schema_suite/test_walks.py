@@ -12,7 +12,7 @@ import pytest
 from bench.conformance import walks
 from bench.conformance.completion import Completion, DeadEnd
 from bench.conformance.subject import Refused, Subject
-from llmask.kernels.mask.batch import CELL_CONFIGURATION
+from llmask.kernels.mask.cell import CELL_CONFIGURATION
 from tests.generators.crowded import crowded_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import random_schema

@@ -169,7 +169,7 @@ PARTED = [  # schemas whose masks are of many tokens, most of them behind the en
 def test_masks_are_the_same_whatever_is_a_part(
     compiler: llmask.Compiler, scaled: Any, rng: random.Random, least: int
 ) -> None:
-    """What lexer states say of parts of the trie (kernels/mask/boundary_tokens.py) against every token looked at."""
+    """What lexer states say of parts of the trie (kernels/mask/boundary_walk.py) against every token looked at."""
     tok = compiler.tokenizer
     parted, whole = (llmask.Compiler(tok, canonical=True) for _ in range(2))
     parted.json_schema(True).store.table.array[store_layout.LEAST_PART] = least

@@ -25,11 +25,10 @@ from ..tables.interning import POOL, map_get, map_put
 from ..tables.memory import block, get_i32, get_i64, load_i32, load_u8
 from ..tables.store_layout import MASKS
 from .chains import NO_CHAIN, look_up
-from .consider import consider_again, look_inside
+from .check_tokens import consider_again, inside_state, look_inside
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE
 from .ends import has_stopped
 from .inside import keep_found
-from .look import inside_state
 from .pairs import MIXED, effect_of
 from .positions import context_of
 from .slots import (

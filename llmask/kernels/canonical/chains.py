@@ -15,7 +15,6 @@ from __future__ import annotations
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import load_u16
 from ..tables.memory import load_i32, load_i64, load_u8
-from .fill import REFUSED_SPLIT
 from .pairs import is_fitting
 from .positions import BEFORE_BITS, SPLIT_BITS
 from .slots import (
@@ -32,6 +31,7 @@ from .slots import (
     N_CHAINS,
     N_CONTINUING,
     N_FORKS,
+    REFUSED_SPLIT,
 )
 
 NO_CHAIN = 0

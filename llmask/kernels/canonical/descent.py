@@ -33,7 +33,6 @@ from .ends import (
     safe_byte,
     state_behind,
 )
-from .fill import REFUSED_SPLIT
 from .live import NO_BYTE, live_ascii, live_word
 from .queue import ENTRY, MOST_ENTRIES, note_witness, verdict_key, write_entry
 from .slots import (
@@ -45,6 +44,7 @@ from .slots import (
     IS_OPEN,
     N_FEW,
     QUEUE,
+    REFUSED_SPLIT,
     ROOT_CHILD,
     SEARCH_WALK,
     SHARED_BYTES,

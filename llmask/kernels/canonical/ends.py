@@ -43,7 +43,7 @@ UNCERTAIN = IS_TENTATIVE | IS_UNDECIDED | IS_NOWHERE  # flags of rows: what may 
 
 @kernel
 def is_bare(packed):
-    """Whether the place of an end is a bare row (mask/boundary_tokens.py)."""
+    """Whether the place of an end is a bare row (mask/boundary_walk.py)."""
     return packed >> 32 >= MOST_ROWS and packed >> 32 < FIRST_PLACE
 
 

@@ -25,7 +25,6 @@ from ..tables.grammar_layout import N_TOKENS, TOKENS
 from ..tables.int_lists import append, is_in
 from ..tables.memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, new_block, store_i32
 from ..tables.store_layout import N_VOCAB
-from .fill import LINE_BYTES
 from .last_byte import NO_BASE, append_mixed, append_ranges, find_base, mixed_of, profile_of, runs_before, runs_in_base
 from .pairs import MIXED, NO_BYTE, PAIR, effect_of, list_runs_above
 from .slots import (
@@ -34,6 +33,7 @@ from .slots import (
     FOLLOWING,
     FOUND,
     LAST_BYTE,
+    LINE_BYTES,
     N_DOUBTFUL,
     N_FOUND,
     N_PAIR_LISTS,

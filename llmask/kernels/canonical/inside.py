@@ -9,7 +9,7 @@ a quote can follow the token of 128 blanks; a number of at least 256 begins with
 but behind "40" only one of them has a digit too few. Where the trie is walked every first byte is reviewed by
 itself, and the answer is that of the lexer state behind it: blanks before any key lead to one lexer state, and states
 that are alike (canonical/alike.py) share it. Tokens of
-parts (mask/boundary_tokens.py) are reviewed with the part, and share the answer as parts do.
+parts (mask/boundary_walk.py) are reviewed with the part, and share the answer as parts do.
 
 In: tables, a lexer state with a mask, a split state, a first byte. Out: two lists of tokens in TOKENS: those that
 nothing can follow, those that the lexer state does not answer. Cost: 5 ns a node of the trie; once for all grammars
@@ -40,7 +40,6 @@ from .alike import shape_of
 from .chains import NO_CHAIN, chain_after
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS, ends_next, fits_none, may_leave
 from .ends import INSIDE_PLACE, has_stopped, note_missing, safe_byte
-from .fill import REFUSED_SPLIT
 from .guess import NO_WITNESS, guess_witness, is_half, witness_text
 from .live import NO_BYTE, live_ascii
 from .search import has_own_witness, late_verdict
@@ -53,6 +52,7 @@ from .slots import (
     N_DOUBTFUL,
     N_FOUND,
     N_MISSING,
+    REFUSED_SPLIT,
     ROOT_CHILD,
     SAFE_INSIDE,
     SHARED_BYTES,

@@ -19,12 +19,12 @@ token, once; to look a token's part up 50 ns.
 from __future__ import annotations
 
 from ..machine.jit import door, kernel, never_inline
+from ..mask.cell import clear_listed
 from ..tables.grammar_layout import N_TOKENS, TOKENS
 from ..tables.int_lists import append
 from ..tables.interning import map_get, map_put
 from ..tables.memory import BYTES_USED, block, copy_bytes, ensure, load_i32, load_i64, put_i32, store_i32
 from ..tables.store_layout import N_WORDS
-from .fill import clear_listed
 from .slots import (
     BASES,
     CHILD_FIRST,

@@ -5,7 +5,7 @@ A string's 200 crossing tokens lead to 20 ends, so a listing has every end once:
     n, n_ends, n_parts,
     ends int32[n_ends, 2] (place, lexer state), tokens int32[n, 2] (token, number of its end), parts int32[n_parts, 4]
 
-The walk that finds the tokens tells their ends (mask/boundary_tokens.py), so a listing costs no steps; only those that
+The walk that finds the tokens tells their ends (mask/boundary_walk.py), so a listing costs no steps; only those that
 the grammar names are read again. The parts of a mask of many tokens are listed as such: what follows their tokens is a
 matter of lexer states (canonical/inside.py). Those of a mask of few are listed token by token.
 
@@ -17,15 +17,30 @@ In: CROSSING and CROSSING_ENDS of a mask in progress. Out: listings in TOKENS. C
 
 from __future__ import annotations
 
+from ..lexeme_masks.state_masks import MASK_NONE, MASK_WORDS
+from ..lexer.states import DEAD, S_MASK_KIND, S_TWIN, state_field
 from ..machine.constants import MAX_TOKEN_BYTES
 from ..machine.jit import kernel, never_inline
-from ..mask.boundary_tokens import IN_PART, NO_END, PART_FIELDS, allow_token
+from ..mask.assemble import (
+    KIND_BITS,
+    bare_configuration,
+    build_mask,
+    collect,
+    collect_bare,
+    keep_bare,
+    keep_mask,
+    publish,
+)
+from ..mask.boundary_walk import IN_PART, NO_END, PART_FIELDS, allow_token
 from ..mask.configurations import (
     C_FIRST_NAMED,
+    C_MASK_KIND,
     C_N_NAMED,
     C_NAMING,
     C_PLACE,
+    C_SHARED,
     C_STATE,
+    ENDED,
     REFUSED,
     configuration_field,
     pack,
@@ -45,7 +60,7 @@ from ..tables.grammar_layout import (
     PATH_ENDS,
     TOKENS,
 )
-from ..tables.interning import POOL, map_get, map_put
+from ..tables.interning import MISSING, POOL, map_get, map_put
 from ..tables.memory import block, copy_bytes, ensure, get_i32, get_i64, load_i32, load_i64, store_i32, store_i64
 from ..tables.store_layout import TOKEN_OFFSETS
 from ..values.transcripts import row_of
@@ -189,3 +204,58 @@ def keep_listing(store, grammar, configuration, first, is_long):
         copy_bytes(parts_of(listing), block(grammar, PARTS), n_parts * PART_FIELDS * 4)
     grammar[N_TOKENS] = position + HEAD + 2 * n_ends + 2 * n_kept + PART_FIELDS * n_parts
     map_put(grammar, LISTED, configuration, position)
+
+
+@kernel
+def has_listing(grammar, configuration):
+    return map_get(grammar, LISTED, configuration) != MISSING
+
+
+@kernel
+def build_listed_mask(store, grammar, configuration):
+    """Compute the mask of a configuration as `assemble.build_mask`, and its listing.
+
+    The mask may be known without: searches for an end build masks, too (finish/successors.py).
+    """
+    never_inline()
+    if configuration == ENDED:
+        build_mask(store, grammar, configuration)
+        return
+    kind = configuration_field(grammar, configuration, C_MASK_KIND)
+    if kind != MASK_NONE and has_listing(grammar, configuration):
+        return
+    place = configuration_field(grammar, configuration, C_PLACE)
+    if configuration_field(grammar, configuration, C_STATE) != DEAD and row_of(grammar, place) != place:
+        _list_bare(store, grammar, configuration)
+        if has_stopped(store, grammar):
+            return
+    n_shared = collect(store, grammar, configuration)
+    if has_stopped(store, grammar):
+        return
+    is_new = kind == MASK_NONE
+    if is_new:
+        kind = keep_mask(store, grammar, configuration)
+    state = configuration_field(grammar, configuration, C_STATE)
+    is_long = kind & KIND_BITS == MASK_WORDS
+    if state != DEAD and state_field(store, state_field(store, state, S_TWIN), S_MASK_KIND) == MASK_WORDS:
+        is_long = True
+    if has_stopped(store, grammar):
+        return
+    keep_listing(store, grammar, configuration, n_shared, is_long)
+    if is_new and not has_stopped(store, grammar):
+        publish(grammar, configuration, kind)
+
+
+@kernel
+def _list_bare(store, grammar, configuration):
+    """Make the listing of the bare row of a configuration with a record."""
+    never_inline()
+    bare = bare_configuration(store, grammar, configuration)
+    if bare < 0 or has_listing(grammar, bare):
+        return
+    collect_bare(store, grammar, bare)
+    if has_stopped(store, grammar):
+        return
+    keep_listing(store, grammar, bare, 0, True)
+    if configuration_field(grammar, bare, C_SHARED) == 0 and not has_stopped(store, grammar):
+        keep_bare(grammar, bare)

@@ -15,7 +15,7 @@ from ..lexer.states import DEAD, S_MASK_KIND, S_TWIN, next_state, state_field
 from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import load_u32
-from ..mask.boundary_tokens import NO_END
+from ..mask.boundary_walk import NO_END
 from ..mask.configurations import C_BASE, C_FIRST_NAMED, C_N_NAMED, C_PLACE, C_STATE, configuration_field, pack
 from ..tables.grammar_layout import CROSSINGS, N_TOKENS, OF_BARE, REMOVED, TOKENS
 from ..tables.int_lists import append
@@ -24,15 +24,25 @@ from ..tables.memory import BYTES_USED, block, ensure, get_i32, get_i64, load_i3
 from ..tables.store_layout import TRIE
 from .alike import shape_of
 from .chains import look_up
+from .check_tokens import inside_state, look_at, look_at_groups, look_at_token
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE
 from .ends import forget_ends, has_stopped, is_bare, is_certain, is_safe, names_ordinary
-from .fill import REFUSED_SPLIT
 from .groups import find_groups
 from .inside import ALL_BYTES, keep_found, key_of_byte, key_of_part, review_inside, review_part
 from .listings import PART_BYTES, end_at, has_bytes, listing_of, parts_of, tokens_of
 from .live import live_word
-from .look import inside_state, look_at, look_at_groups, look_at_token
-from .slots import ANSWERED, ANSWERS, DOUBTFUL, FOLLOWS, FOUND, N_DOUBTFUL, N_FOUND, ROOT_CHILD, SHARED_BYTES
+from .slots import (
+    ANSWERED,
+    ANSWERS,
+    DOUBTFUL,
+    FOLLOWS,
+    FOUND,
+    N_DOUBTFUL,
+    N_FOUND,
+    REFUSED_SPLIT,
+    ROOT_CHILD,
+    SHARED_BYTES,
+)
 from .wide import MANY, review_wide
 
 ANSWER_BYTES = 32

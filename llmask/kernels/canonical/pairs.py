@@ -48,7 +48,6 @@ from ..tables.memory import (
     store_i64,
     store_u8,
 )
-from .fill import REFUSED_SPLIT
 from .slots import (
     BREAKS,
     BYTE_LIMIT,
@@ -73,6 +72,7 @@ from .slots import (
     ORDER_KINDS,
     PAIR_MEMO,
     REACHABLE,
+    REFUSED_SPLIT,
     RUN_END,
     RUN_FIRST,
     RUNS,

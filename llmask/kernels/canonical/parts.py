@@ -9,7 +9,7 @@ The second line is a matter of the split state and the token before, the others 
 configuration. All are known long before their combination has come up, which then needs neither a lock nor memory of
 its own. Where a chain has begun, or a token is in both of the last lines, the position is kept instead.
 
-In: tables, a configuration and a context. Out: fields of a cell (canonical/fill.py). Cost: 50 ns where the parts are
+In: tables, a configuration and a context. Out: fields of a cell (mask/cell.py). Cost: 50 ns where the parts are
 known.
 """
 
@@ -22,13 +22,8 @@ from ..machine.constants import NO_TOKEN
 from ..machine.jit import kernel
 from ..machine.raw import load_u16
 from ..mask.assemble import KIND_BITS
-from ..mask.batch import CELL_CONFIGURATION
-from ..mask.configurations import C_MASK_KIND, C_N_NAMED, CONFIGURATION_FIELDS, ENDED, OWN_MASK, configuration_field
-from ..tables.grammar_layout import CONFIGURATIONS
-from ..tables.memory import block, load_i32, load_i64, load_u8, store_i32, store_i64
-from .broken import known_broken
-from .chains import NO_CHAIN
-from .fill import (
+from ..mask.cell import (
+    CELL_CONFIGURATION,
     CELL_CONTEXT,
     CELL_FILTER,
     CELL_IS_CUT,
@@ -46,10 +41,15 @@ from .fill import (
     FILTER,
     MOST_LATE,
 )
+from ..mask.configurations import C_MASK_KIND, C_N_NAMED, CONFIGURATION_FIELDS, ENDED, OWN_MASK, configuration_field
+from ..tables.grammar_layout import CONFIGURATIONS
+from ..tables.memory import block, load_i32, load_i64, load_u8, store_i32, store_i64
+from .broken import known_broken
+from .chains import NO_CHAIN
+from .check_tokens import inside_state
 from .following import HEAD_BYTES, base_of, known_following
 from .last_byte import ranked_of
 from .lists import known_removed
-from .look import inside_state
 from .pairs import MIXED, effect_of, is_fitting
 from .positions import before_of, chain_of, split_of
 from .slots import FOLLOWING, IS_PARTIAL, KINDS, MAY_END, RANKS, REACHABLE

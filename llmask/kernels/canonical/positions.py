@@ -7,18 +7,17 @@ What may follow is a function of the position, and so is the position after a to
 found by a key of the configuration and a hash of the context; where that is another one's, by the next key. Those whose
 masks are put together from parts (canonical/parts.py) are not kept: a matcher's cell has all of them.
 
-In: a grammar's table. Out: positions; cells (canonical/fill.py). Cost: 50 ns.
+In: a grammar's table. Out: positions; cells (mask/cell.py). Cost: 50 ns.
 """
 
 from __future__ import annotations
 
 from ..machine.atomics import load_acquire
 from ..machine.jit import kernel, never_inline
-from ..mask.batch import CELL_CONFIGURATION
+from ..mask.cell import ASK, CELL_CONFIGURATION, CELL_CONTEXT, CELL_FIELDS, CELL_FILTER
 from ..tables.grammar_layout import N_POSITIONS, POSITION_IDS, POSITIONS
 from ..tables.interning import map_get, map_put, mix
 from ..tables.memory import block, copy_bytes, ensure, get_i64, put_i64
-from .fill import ASK, CELL_CONTEXT, CELL_FIELDS, CELL_FILTER
 
 # fields of a position: those of a cell from CELL_CONFIGURATION on
 P_CONFIGURATION = 0

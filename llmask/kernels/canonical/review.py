@@ -16,19 +16,9 @@ from ..machine.atomics import store_release
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import load_u16
-from ..mask.assemble import build_mask
-from ..mask.batch import CELL_CONFIGURATION
-from ..mask.configurations import C_ACCEPTS, ENDED, configuration_field
-from ..tables.int_lists import append
-from ..tables.memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8
-from ..tables.store_layout import EOS, N_EOS
-from .broken import find_broken
-from .chains import NO_CHAIN, goes_on
-from .consider import consider_again
-from .descent import CUT, NEEDS_STATE
-from .ends import has_stopped, note_missing
-from .fill import (
+from ..mask.cell import (
     ASK,
+    CELL_CONFIGURATION,
     CELL_CONTEXT,
     CELL_FILTER,
     CELL_IS_CUT,
@@ -39,10 +29,19 @@ from .fill import (
     FILTER,
     LIST,
     NO_FILTER,
-    REFUSED_SPLIT,
 )
+from ..mask.configurations import C_ACCEPTS, ENDED, configuration_field
+from ..tables.int_lists import append
+from ..tables.memory import BYTES_USED, block, get_i32, load_i32, load_i64, load_u8
+from ..tables.store_layout import EOS, N_EOS
+from .broken import find_broken
+from .chains import NO_CHAIN, goes_on
+from .check_tokens import consider_again
+from .descent import CUT, NEEDS_STATE
+from .ends import has_stopped, note_missing
 from .following import HEAD_BYTES, find_following, known_following
 from .inside import keep_found
+from .listings import build_listed_mask
 from .lists import append_special, find_removed
 from .parts import has_long_mask, may_have_parts, show_parts, write_parts
 from .positions import (
@@ -80,6 +79,7 @@ from .slots import (
     N_KINDS,
     N_MISSING,
     REACHABLE,
+    REFUSED_SPLIT,
     REPORT,
     SHARED_BYTES,
 )
@@ -117,7 +117,7 @@ def review(store, grammar, canon, position):
         return DONE
     canon[N_MISSING] = 0
     configuration = position_field(grammar, position, P_CONFIGURATION)
-    build_mask(store, grammar, configuration)
+    build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
     if configuration == ENDED:
@@ -243,7 +243,7 @@ def review_cell(store, grammar, canon, cell):
     """Have a cell show the mask of its configuration behind its context: DONE, or what is missing."""
     never_inline()
     configuration, context = load_i64(cell + 8 * CELL_CONFIGURATION), load_i64(cell + 8 * CELL_CONTEXT)
-    build_mask(store, grammar, configuration)
+    build_listed_mask(store, grammar, configuration)
     if has_stopped(store, grammar):
         return STOPPED
     is_shared = canon[BYTES_USED] <= canon[SHARED_BYTES]  # otherwise parts are not remembered, but positions are

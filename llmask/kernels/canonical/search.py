@@ -15,7 +15,7 @@ chain (canonical/chains.py): in other places it is tried first, which is how the
 characters learn from those of one with room for 50. One that can follow whatever the token before is, is remembered for
 all tokens: behind blanks `" true"` before a boolean, `" {"` before an object.
 
-From a bare row (mask/boundary_tokens.py) a search goes where all records lead; if some lead elsewhere, or the text may
+From a bare row (mask/boundary_walk.py) a search goes where all records lead; if some lead elsewhere, or the text may
 end behind some, nothing found is not certain.
 
 With INSIDE for a place a search looks at the lexer state alone; what it does not find is then not certain where the

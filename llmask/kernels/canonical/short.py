@@ -18,7 +18,8 @@ from ..lexer.states import DEAD, S_MASK, S_N_TOKENS, state_field
 from ..machine.constants import NO_TOKEN
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import load_u16
-from ..mask.boundary_tokens import NO_END
+from ..mask.boundary_walk import NO_END
+from ..mask.cell import clear_bit
 from ..mask.configurations import C_BASE, C_PLACE, C_STATE, configuration_field, pack
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.grammar_layout import N_TOKENS, NAMES_TOKENS, REMOVED, TOKENS
@@ -28,14 +29,12 @@ from ..tables.memory import block, ensure, load_i32, load_i64, load_u8, store_i6
 from ..tables.store_layout import N_WORDS, TOKEN_LISTS
 from ..values.transcripts import FIRST_PLACE
 from .chains import NO_CHAIN, after_breaking, after_fitting, chain_after, look_up
-from .consider import look_inside
+from .check_tokens import find_dead, inside_state, look_inside
 from .descent import CUT, FOLLOWS_ON, NEEDS_STATE, NOTHING_FOLLOWS
 from .ends import NO_NUMBER, forget_ends, go_on_from_last, has_stopped, is_bare, is_safe
-from .fill import REFUSED_SPLIT, clear_bit
 from .following import HEAD_BYTES, find_following, may_follow
 from .inside import keep_found
 from .listings import after_first, end_at, has_bytes, listing_of, tokens_of
-from .look import find_dead, inside_state
 from .pairs import find_fitting, is_fitting
 from .positions import P_CONFIGURATION, before_at, chain_at, position_field, split_at
 from .search import late_verdict, leads_on, verdict
@@ -52,6 +51,7 @@ from .slots import (
     N_DOUBTFUL,
     N_FOUND,
     REACHABLE,
+    REFUSED_SPLIT,
     WALK,
 )
 

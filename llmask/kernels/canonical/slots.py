@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from ..tables.grammar_layout import ENDS_OF_TEXT, N_GRAMMAR_SLOTS, TOKENS, VERDICTS
 
+REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
+LINE_BYTES = 64  # of the processor's cache
+
 ENCODER = N_GRAMMAR_SLOTS  # address of the encoder's table
 SHARED_BYTES = ENCODER + 1  # a larger table keeps nothing more; then grammars keep it
 BUDGET = SHARED_BYTES + 1  # trie nodes of one search
@@ -115,7 +118,7 @@ DOUBTFUL = N_FOUND + 1  # int32[...]
 N_DOUBTFUL = DOUBTFUL + 1
 FEW_FOUND = N_DOUBTFUL + 1  # int32[...]
 N_FEW = FEW_FOUND + 1
-AGAIN = N_FEW + 1  # int32[n_words]: bits of DOUBTFUL, see canonical/consider.py
+AGAIN = N_FEW + 1  # int32[n_words]: bits of DOUBTFUL, see canonical/check_tokens.py
 CANDIDATES = AGAIN + 1  # int32[...]: tokens
 N_CANDIDATES = CANDIDATES + 1
 PAIRS = N_CANDIDATES + 1  # int64[MOST_PAIRS + 2]: lexer states with phases, see canonical/sure.py

@@ -20,7 +20,7 @@ from ..machine.jit import door, kernel, never_inline
 from ..machine.raw import borrow, give_back
 from ..tables.interning import mix
 from ..tables.memory import as_table, copy_bytes, load_i32, load_u8, store_u8
-from .fill import REFUSED_SPLIT
+from .slots import REFUSED_SPLIT
 
 # the table of a splitter; all but N_CLASSES are addresses
 CLASS_INDEX = 0  # classes of characters, as pretokenize_scan.py reads them

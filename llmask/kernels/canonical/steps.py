@@ -12,18 +12,12 @@ from ..lexeme_masks.trie_walk import has_bit
 from ..lexer.states import MISS
 from ..machine.jit import door, kernel, never_inline
 from ..mask.advance import known_after, take_token
-from ..mask.batch import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
-from ..mask.configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
-from ..tables.grammar_layout import CANON
-from ..tables.int_lists import is_in
-from ..tables.memory import EXCEEDED, as_table, block, load_i64, store_i64
-from ..tables.store_layout import EOS, N_EOS, N_VOCAB
-from .chains import NO_CHAIN, chain_after, look_up, split_after
-from .ends import has_stopped
-from .fill import (
+from ..mask.cell import (
     ASK,
+    CELL_CONFIGURATION,
     CELL_CONTEXT,
     CELL_FILTER,
+    CELL_GRAMMAR,
     CELL_LATE,
     CELL_MAY_END,
     CELL_N_LATE,
@@ -33,17 +27,24 @@ from .fill import (
     CELL_PAIRS,
     CELL_RANGES,
     CELL_REMOVED,
+    CELL_STORE,
     CELL_WORDS,
     LIST,
     NO_FILTER,
-    REFUSED_SPLIT,
 )
+from ..mask.configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
+from ..tables.grammar_layout import CANON
+from ..tables.int_lists import is_in
+from ..tables.memory import EXCEEDED, as_table, block, load_i64, store_i64
+from ..tables.store_layout import EOS, N_EOS, N_VOCAB
+from .chains import NO_CHAIN, chain_after, look_up, split_after
+from .ends import has_stopped
 from .following import is_ranged, prefetch_following, prefetch_number, prefetch_rank
 from .listings import has_bytes
 from .parts import show_parts
 from .positions import before_of, chain_of, context_of, known_position, show, split_of
 from .review import DONE, STOPPED, review_cell
-from .slots import BREAKS, FOLLOWS, START
+from .slots import BREAKS, FOLLOWS, REFUSED_SPLIT, START
 
 
 @kernel

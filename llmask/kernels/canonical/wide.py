@@ -24,7 +24,6 @@ from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, load_i64,
 from ..tables.store_layout import MASKS, TOKEN_DATA, TOKEN_OFFSETS
 from .alike import shape_of
 from .chains import look_up
-from .fill import REFUSED_SPLIT
 from .guess import NO_WITNESS, guess_witness, is_half, split_behind
 from .inside import consider, keep_answer
 from .slots import (
@@ -49,6 +48,7 @@ from .slots import (
     N_OPEN,
     NOT_PLAIN,
     OPEN,
+    REFUSED_SPLIT,
     TOKEN_CHARACTERS,
     TOKEN_SORTS,
     WALK,

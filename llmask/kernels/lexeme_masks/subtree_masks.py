@@ -1,4 +1,4 @@
-"""Masks of parts: which tokens below a node of the trie stay inside the lexeme that is read there (boundary_tokens.py).
+"""Masks of parts: which tokens below a node of the trie stay inside the lexeme that is read there (boundary_walk.py).
 
 As the mask of a lexer state (state_masks.py), which is that of the part below the root: a function of a state and a
 node, computed once by a walk and shared by all grammars of a tokenizer.

@@ -13,7 +13,6 @@ Cost: of the walks; filling copies 16 KB (0.3 us) and sets 1 ns a listed token.
 
 from __future__ import annotations
 
-from ..canonical.listings import keep_listing
 from ..lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, intern_mask
 from ..lexeme_masks.subtree_masks import M_FIRST_EXIT, M_KIND, M_MASK, M_N_EXITS, M_N_TOKENS, part_field, part_mask
 from ..lexeme_masks.trie_walk import WORDS_MARGIN, has_bit, set_bit
@@ -25,7 +24,6 @@ from ..parser.rows import RECORDS_HERE, has_flag_of_row
 from ..parser.token_terminals import list_named
 from ..tables.grammar_layout import (
     BARE_WALK,
-    CANON,
     CONFIGURATIONS,
     CROSSING,
     CROSSINGS,
@@ -59,8 +57,19 @@ from ..tables.memory import (
 )
 from ..tables.store_layout import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS
 from ..values.transcripts import NO_RECORD, record_of, row_of
-from .boundary_tokens import BARE, IN_PART, P_NODE, P_PART, P_ROW, P_STATE, PART_FIELDS, allow_token
-from .boundary_walk import cross, cross_exits, walk_point
+from .boundary_walk import (
+    BARE,
+    IN_PART,
+    P_NODE,
+    P_PART,
+    P_ROW,
+    P_STATE,
+    PART_FIELDS,
+    allow_token,
+    cross,
+    cross_exits,
+    walk_point,
+)
 from .configurations import (
     C_ACCEPTS,
     C_BASE,
@@ -99,41 +108,62 @@ def build_mask(store, grammar, configuration):
     never_inline()
     if configuration_field(grammar, configuration, C_MASK_KIND) != MASK_NONE:
         return
+    collect(store, grammar, configuration)
+    if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
+        return
+    kind = keep_mask(store, grammar, configuration)
+    if store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
+        publish(grammar, configuration, kind)
+
+
+@kernel
+def collect(store, grammar, configuration):
+    """List the crossing tokens of a configuration, and the parts of its mask; the mask of its lexer state is built.
+
+    Returns how many of the tokens are those of all records, which C_BASE has.
+    """
+    never_inline()
     grammar[N_CROSSING] = 0
     grammar[N_POINTS] = 0
     grammar[N_PARTS] = 0
-    n_tokens = 0
-    n_in_parts = 0
+    if configuration == ENDED:
+        return 0
+    place = configuration_field(grammar, configuration, C_PLACE)
+    state = configuration_field(grammar, configuration, C_STATE)
+    if state == DEAD:
+        return 0
+    build_state_mask(store, state)
+    if store[EXCEEDED] != 0:
+        return 0
     n_shared = 0
-    accepts = configuration_field(grammar, configuration, C_ACCEPTS)
+    if row_of(grammar, place) == place:
+        is_bare = has_flag_of_row(grammar, place, RECORDS_HERE)
+        grammar[LISTS_PARTS] = 0 if is_bare else 1
+        grammar[BARE_WALK] = BARE if is_bare else 0
+        cross_exits(store, grammar, place, state, state_field(store, state, S_TWIN), NO_RECORD)
+        _cross_parts(store, grammar)
+        grammar[LISTS_PARTS] = 0
+    else:
+        n_shared = _cross_with_record(store, grammar, configuration)
+    for i in range(grammar[N_POINTS]):
+        if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
+            walk_point(store, grammar, place, state, get_i32(block(grammar, POINTS), i))
+    return n_shared
+
+
+@kernel
+def keep_mask(store, grammar, configuration):
+    """Keep what was collected in the fields of a configuration, and add what is named; returns the kind of the mask."""
+    never_inline()
     state = DEAD
+    n = grammar[N_CROSSING]
+    n_in_parts = _tokens_in_parts(store, grammar)
+    total = n + n_in_parts
     if configuration != ENDED:
-        place = configuration_field(grammar, configuration, C_PLACE)
         state = configuration_field(grammar, configuration, C_STATE)
         if state != DEAD:
-            build_state_mask(store, state)
-            if store[EXCEEDED] != 0:
-                return
-            twin = state_field(store, state, S_TWIN)
-            n_tokens = state_field(store, twin, S_N_TOKENS)
-            if row_of(grammar, place) == place:
-                is_bare = has_flag_of_row(grammar, place, RECORDS_HERE)
-                grammar[LISTS_PARTS] = 0 if is_bare else 1
-                grammar[BARE_WALK] = BARE if is_bare else 0
-                cross_exits(store, grammar, place, state, twin, NO_RECORD)
-                n_in_parts = _cross_parts(store, grammar)
-                grammar[LISTS_PARTS] = 0
-            else:
-                grammar[BARE_WALK] = BARE
-                n_shared = _cross_with_record(store, grammar, configuration, state, twin)
-            for i in range(grammar[N_POINTS]):
-                if grammar[EXCEEDED] == 0 and store[EXCEEDED] == 0:
-                    walk_point(store, grammar, place, state, get_i32(block(grammar, POINTS), i))
-    if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
-        return
-    n = grammar[N_CROSSING]
-    total = n_tokens + n + n_in_parts
-    if accepts:
+            total += state_field(store, state_field(store, state, S_TWIN), S_N_TOKENS)
+    if configuration_field(grammar, configuration, C_ACCEPTS) != 0:
         total += store[N_EOS]
     put_configuration_field(grammar, configuration, C_N, n)
     put_configuration_field(grammar, configuration, C_TOTAL, total)
@@ -150,25 +180,23 @@ def build_mask(store, grammar, configuration):
     if configuration_field(grammar, configuration, C_NAMING) != 0:
         kind |= HAS_NAMED
         _add_named(store, grammar, configuration, state)
-    if grammar[CANON] != 0 and configuration != ENDED:
-        is_long = kind & KIND_BITS == MASK_WORDS
-        if state != DEAD and state_field(store, state_field(store, state, S_TWIN), S_MASK_KIND) == MASK_WORDS:
-            is_long = True
-        keep_listing(store, grammar, configuration, n_shared, is_long)
-        if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
-            return
+    return kind
+
+
+@kernel
+def publish(grammar, configuration, kind):
+    """Show the mask of a configuration to readers, which take no lock."""
     at = (configuration * CONFIGURATION_FIELDS + C_MASK_KIND) * 4
     publish_i32(block(grammar, CONFIGURATIONS) + at, kind)
 
 
 @kernel
 def _cross_parts(store, grammar):
-    """List what crosses from the parts that were noted, which may note more; returns how many tokens have bitmasks.
+    """List what crosses from the parts that were noted, which may note more.
 
     What a part has as a list is listed. PARTS gets the number of each.
     """
     never_inline()
-    n_tokens = 0
     i = 0
     while i < grammar[N_PARTS] and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
         at = i * PART_FIELDS
@@ -178,16 +206,23 @@ def _cross_parts(store, grammar):
         if part < 0:
             break
         put_i32(block(grammar, PARTS), at + P_PART, part)
-        n = part_field(store, part, M_N_TOKENS)
-        if part_field(store, part, M_KIND) == MASK_WORDS:
-            n_tokens += n
-        else:
+        if part_field(store, part, M_KIND) != MASK_WORDS:
             first = part_field(store, part, M_MASK)
-            for j in range(first, first + n):
+            for j in range(first, first + part_field(store, part, M_N_TOKENS)):
                 allow_token(grammar, get_i32(block(store, TOKEN_LISTS), j), IN_PART)
         first = part_field(store, part, M_FIRST_EXIT)
         cross(store, grammar, row, state, first, part_field(store, part, M_N_EXITS), NO_RECORD)
         i += 1
+
+
+@kernel
+def _tokens_in_parts(store, grammar):
+    """How many tokens the parts have that are bitmasks."""
+    n_tokens = 0
+    for i in range(grammar[N_PARTS]):
+        part = get_i32(block(grammar, PARTS), i * PART_FIELDS + P_PART)
+        if part_field(store, part, M_KIND) == MASK_WORDS:
+            n_tokens += part_field(store, part, M_N_TOKENS)
     return n_tokens
 
 
@@ -270,44 +305,70 @@ def _allow_named(store, grammar, configuration, words, allowed):
 
 
 @kernel
-def _cross_with_record(store, grammar, configuration, state, twin):
+def bare_configuration(store, grammar, configuration):
+    """The configuration of the bare row, whose crossing tokens are mostly those of all records; or negative."""
+    row = row_of(grammar, configuration_field(grammar, configuration, C_PLACE))
+    return configuration_of(store, grammar, pack(row, configuration_field(grammar, configuration, C_STATE)))
+
+
+@kernel
+def collect_bare(store, grammar, bare):
+    """List the crossing tokens of all records of a bare row, and note the points at which the text decides."""
+    never_inline()
+    state = configuration_field(grammar, bare, C_STATE)
+    build_state_mask(store, state)
+    grammar[N_CROSSING] = 0
+    grammar[N_POINTS] = 0
+    grammar[N_PARTS] = 0
+    if store[EXCEEDED] != 0:
+        return
+    grammar[BARE_WALK] = BARE
+    row, twin = configuration_field(grammar, bare, C_PLACE), state_field(store, state, S_TWIN)
+    cross_exits(store, grammar, row, state, twin, NO_RECORD)
+
+
+@kernel
+def keep_bare(grammar, bare):
+    """Keep what was collected for all records."""
+    n = grammar[N_CROSSING]
+    number = intern_list(grammar, CROSSINGS, ensure(grammar, CROSSING, 4), 0, n)
+    put_configuration_field(grammar, bare, C_FIRST, list_offset(grammar, CROSSINGS, number))
+    put_configuration_field(grammar, bare, C_N, n)
+    n = grammar[N_POINTS]
+    number = intern_list(grammar, CROSSINGS, ensure(grammar, POINTS, 4), 0, n)
+    put_configuration_field(grammar, bare, C_FIRST_POINT, list_offset(grammar, CROSSINGS, number))
+    put_configuration_field(grammar, bare, C_N_POINTS, n)
+    put_configuration_field(grammar, bare, C_MAY_REPEAT, grammar[REPEATS])
+    put_configuration_field(grammar, bare, C_SHARED, 1)
+
+
+@kernel
+def _cross_with_record(store, grammar, configuration):
     """List the crossing tokens of a configuration with a record, and its points: mostly those of all records.
 
     Returns how many of the tokens are those of all records, which C_BASE has.
     """
     never_inline()
-    place = configuration_field(grammar, configuration, C_PLACE)
-    row = row_of(grammar, place)
-    shared = configuration_of(store, grammar, pack(row, state))
-    if shared < 0:
+    bare = bare_configuration(store, grammar, configuration)
+    if bare < 0:
         return 0
-    if configuration_field(grammar, shared, C_SHARED) == 0:
-        cross_exits(store, grammar, row, state, twin, NO_RECORD)
+    if configuration_field(grammar, bare, C_SHARED) == 0:
+        collect_bare(store, grammar, bare)
         if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
             return 0
-        if grammar[CANON] != 0:
-            keep_listing(store, grammar, shared, 0, True)
-            if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
-                return 0
-        n = grammar[N_CROSSING]
-        number = intern_list(grammar, CROSSINGS, ensure(grammar, CROSSING, 4), 0, n)
-        put_configuration_field(grammar, shared, C_FIRST, list_offset(grammar, CROSSINGS, number))
-        put_configuration_field(grammar, shared, C_N, n)
-        n = grammar[N_POINTS]
-        number = intern_list(grammar, CROSSINGS, ensure(grammar, POINTS, 4), 0, n)
-        put_configuration_field(grammar, shared, C_FIRST_POINT, list_offset(grammar, CROSSINGS, number))
-        put_configuration_field(grammar, shared, C_N_POINTS, n)
-        put_configuration_field(grammar, shared, C_MAY_REPEAT, grammar[REPEATS])
-        put_configuration_field(grammar, shared, C_SHARED, 1)
+        keep_bare(grammar, bare)
     grammar[N_CROSSING] = 0
     grammar[N_POINTS] = 0
-    record = record_of(grammar, place)
-    if configuration_field(grammar, shared, C_MAY_REPEAT) != 0 and could_repeat(grammar, record):
+    grammar[BARE_WALK] = BARE
+    record = record_of(grammar, configuration_field(grammar, configuration, C_PLACE))
+    if configuration_field(grammar, bare, C_MAY_REPEAT) != 0 and could_repeat(grammar, record):
+        state = configuration_field(grammar, bare, C_STATE)
+        row, twin = configuration_field(grammar, bare, C_PLACE), state_field(store, state, S_TWIN)
         cross_exits(store, grammar, row, state, twin, record)
         return 0
-    _append(grammar, CROSSING, N_CROSSING, shared, C_FIRST, C_N)
-    _append(grammar, POINTS, N_POINTS, shared, C_FIRST_POINT, C_N_POINTS)
-    put_configuration_field(grammar, configuration, C_BASE, shared)
+    _append(grammar, CROSSING, N_CROSSING, bare, C_FIRST, C_N)
+    _append(grammar, POINTS, N_POINTS, bare, C_FIRST_POINT, C_N_POINTS)
+    put_configuration_field(grammar, configuration, C_BASE, bare)
     return grammar[N_CROSSING]
 
 

@@ -22,10 +22,18 @@ import sys
 
 from numba import types
 
-from ..canonical.fill import (
+from ..machine.atomics import fetch_add, load_acquire
+from ..machine.jit import kernel, never_inline
+from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
+from ..tables.store_layout import N_WORDS
+from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
+from .cell import (
     ASK,
+    CELL_CONFIGURATION,
     CELL_FILTER,
+    CELL_GRAMMAR,
     CELL_IS_CUT,
+    CELL_STORE,
     CELL_WORDS,
     FILTER,
     LIST,
@@ -34,16 +42,6 @@ from ..canonical.fill import (
     apply_filter,
     write_list,
 )
-from ..machine.atomics import fetch_add, load_acquire
-from ..machine.jit import kernel, never_inline
-from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
-from ..tables.store_layout import N_WORDS
-from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
-
-# a matcher's cell, int64[CELL_FIELDS], see canonical/fill.py for what follows
-CELL_STORE = 0  # address of the store's table
-CELL_GRAMMAR = 1
-CELL_CONFIGURATION = 2
 
 BATCH = 0
 SEATS = 8  # fields that several threads write have a cache line of their own

@@ -85,7 +85,7 @@ CONFIGURATIONS = CONFIGURATION_IDS + 3  # int32[n, CONFIGURATION_FIELDS], see co
 N_CONFIGURATIONS = CONFIGURATIONS + 1
 CROSSING = N_CONFIGURATIONS + 1  # int32[...]: tokens that cross a lexeme's end, while a mask is made
 N_CROSSING = CROSSING + 1
-CROSSING_ENDS = N_CROSSING + 1  # int64[...]: where each leads, if masks are canonical, see mask/boundary_tokens.py
+CROSSING_ENDS = N_CROSSING + 1  # int64[...]: where each leads, if masks are canonical, see mask/boundary_walk.py
 BARE_WALK = CROSSING_ENDS + 1  # what is added to these: BARE, or 0
 PATH_ENDS = BARE_WALK + 1  # int64[...]: places and states behind the bytes of a token
 IS_UNCERTAIN = PATH_ENDS + 1  # 1: a step from a bare row depended on a text, see canonical/ends.py
@@ -95,7 +95,7 @@ OWN_MASKS = CROSSINGS + 4  # int64[n]: addresses of masks that belong to the gra
 N_OWN_MASKS = OWN_MASKS + 1
 OWN_HEADS = N_OWN_MASKS + 1  # see tables/linear_hash.py; rows in which the same may follow have equal masks
 OWN_LINKS = OWN_HEADS + 1  # int32[n, 2]: NEXT, HASH
-PARTS = OWN_LINKS + 1  # int32[..., PART_FIELDS]: of the mask in progress, see mask/boundary_tokens.py
+PARTS = OWN_LINKS + 1  # int32[..., PART_FIELDS]: of the mask in progress, see mask/boundary_walk.py
 N_PARTS = PARTS + 1
 LISTS_PARTS = N_PARTS + 1  # 1: the walk in progress may leave parts to others
 WALK_FRAMES = LISTS_PARTS + 1  # int32[...]: frames of the walk in progress
@@ -103,13 +103,14 @@ POINTS = WALK_FRAMES + 1  # int32[...]: nodes of the trie to walk again with the
 N_POINTS = POINTS + 1
 REPEATS = N_POINTS + 1  # 1: a value of the walk in progress might be in its set already
 PATH = REPEATS + 1  # int32[...]: bytes from the root of the trie to a node
+TELLS_ENDS = PATH + 1  # 1: a walk tells in CROSSING_ENDS where each crossing token leads
 
 # --- canonical masks; the first part is also in the tables of split states, see canonical/slots.py
-ENDS_OF_TEXT = PATH + 1  # map: place, lexer state -> number of an end, see canonical/search.py
+ENDS_OF_TEXT = TELLS_ENDS + 1  # map: place, lexer state -> number of an end, see canonical/search.py
 VERDICTS = ENDS_OF_TEXT + 3  # map: end, split state, token -> verdict
 TOKENS = VERDICTS + 3  # int32[...]: lists of tokens
 N_TOKENS = TOKENS + 1
-CANON = N_TOKENS + 1  # address of the table of split states, 0 = masks are grammatical
+CANON = N_TOKENS + 1  # address of the table of split states
 POSITION_IDS = CANON + 1  # map: configuration, hash of a context -> position
 POSITIONS = POSITION_IDS + 3  # int64[n, POSITION_FIELDS], see canonical/positions.py
 N_POSITIONS = POSITIONS + 1

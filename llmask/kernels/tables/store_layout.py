@@ -79,7 +79,7 @@ BASES = N_EXITS + 1  # int32[n_sets]: a wide state with these lexemes and a know
 
 PART_IDS = BASES + 1  # map: lexer state, trie node -> part
 PART_MASKS = PART_IDS + 3  # int32[n_parts, MASK_FIELDS], see lexeme_masks/subtree_masks.py
-LEAST_PART = PART_MASKS + 1  # nodes below a node that make it a part, see mask/boundary_tokens.py
+LEAST_PART = PART_MASKS + 1  # nodes below a node that make it a part, see mask/boundary_walk.py
 
 # --- vocabulary
 N_VOCAB = LEAST_PART + 1

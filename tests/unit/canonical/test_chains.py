@@ -13,8 +13,8 @@ from llmask.canonical import chains
 from llmask.canonical.neighbours import LONE
 from llmask.canonical.states import SplitStates, split_states_of
 from llmask.kernels.canonical import slots as canonical_slots
-from llmask.kernels.canonical.fill import REFUSED_SPLIT
 from llmask.kernels.canonical.positions import BEFORE_BITS, SPLIT_BITS
+from llmask.kernels.canonical.slots import REFUSED_SPLIT
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 from tests.properties.test_healing import SPACED

@@ -15,7 +15,7 @@ from llmask.canonical.states import SplitStates
 from llmask.encoders.tables import address_of
 from llmask.kernels.canonical import pairs as canonical_pairs
 from llmask.kernels.canonical import split as canonical_split
-from llmask.kernels.canonical.fill import REFUSED_SPLIT
+from llmask.kernels.canonical.slots import REFUSED_SPLIT
 from tests.properties.test_healing import spaced_tokenizer
 
 

@@ -8,7 +8,7 @@ import pytest
 import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import SplitStates, split_states_of
-from llmask.kernels.canonical.fill import REFUSED_SPLIT
+from llmask.kernels.canonical.slots import REFUSED_SPLIT
 from llmask.vocabulary.patterns import PATTERNS
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from numba import types
 
+from ..machine.jit import door
 from ..tables.memory import load_i64
-from .jit import door
 
 # as numba itself calls them: objects are addresses; the second takes the reference to the item over
 _add_reference = types.ExternalFunction("Py_IncRef", types.void(types.int64))

@@ -1,14 +1,12 @@
-"""How the mask of a canonical matcher is written.
+"""Cells: what a matcher owns that readers without a lock look at, and how it narrows the mask of its grammar.
 
-The fields lie in the matcher's cell (mask/batch.py) and are those of its position (canonical/positions.py):
+    NO_FILTER   mask = grammatical
+    FILTER      mask = grammatical & allowed - listed
+    LIST        mask = the tokens of a list
+    ASK         not known here: the matcher fills the mask itself
 
-    FILTER   mask = grammatical & words - removed
-    LIST     mask = the tokens of a list
-
-`words` are the tokens that the splitter lets follow, or a base of these (canonical/following.py); `removed` are those
-that are incompatible with the previous token, as far as `words` has them still, a list and ranges of another one, and a
-list of those without a canonical continuation. An end of sequence and other special tokens need that the text can be
-split here as assumed.
+`allowed` is a bitmask; `listed` are lists of tokens and ranges of another list; ends of sequence and the special tokens
+that the grammar names stay only if CELL_MAY_END says so. Whoever narrows masks (llmask/canonical) writes these fields.
 
 In: a cell, a grammatical mask. Out: the mask. Cost: 0.3 us for 128,000 tokens and 1 ns a listed token.
 """
@@ -21,7 +19,10 @@ from ..tables.grammar_layout import NAMES_TOKENS
 from ..tables.memory import block, fill_bytes, get_i32, load_i32, load_i64, store_i32
 from ..tables.store_layout import EOS, N_EOS, N_SPECIALS, N_VOCAB, N_WORDS, SPECIALS
 
-# fields of a cell, behind those of mask/batch.py
+# fields of a cell, int64[CELL_FIELDS]
+CELL_STORE = 0  # address of the store's table
+CELL_GRAMMAR = 1
+CELL_CONFIGURATION = 2
 CELL_FILTER = 3  # what kind of mask, see below
 CELL_WORDS = 4  # address of int32[n_words], padded to eight bytes
 CELL_PAIRS = 5  # address of int32[n]: incompatible tokens; of a LIST the tokens that may follow
@@ -43,9 +44,6 @@ NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
 FILTER = 1
 LIST = 2
-
-LINE_BYTES = 64
-REFUSED_SPLIT = 0xFFFF  # no split state: the token may not follow
 
 
 @kernel
