@@ -23,7 +23,7 @@ from pathlib import Path
 
 import llmask
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 
 TEXT = "Hello, wörld!  日本語 ﬁ ﷺ\t😀 <tool> 123 </s> ▁"
 NUMBERS = (0, 1, 0x7F, 0xFF, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**63, 2**64 - 1)

@@ -30,8 +30,9 @@ import numpy as np
 from bench.engines import adapter
 from bench.engines.base import Engine
 from bench.vocabularies import encoder
-from llmask import Compiler, Tokenizer, ready
-from llmask.compiled import CompiledGrammar
+from llmask import Compiler, Tokenizer
+from llmask.compiling import ready
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.expressions import Choice, Expression, Reference, Repeat, Sequence, choice, sequence, written
 
 LANGUAGES = ("python", "sql", "c")

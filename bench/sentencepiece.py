@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.sentencepiece_files import model_of
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 
 Encode = Callable[[str], list[int]]
 WORST = {"ab": "ab" * 500_000, "blanks": " " * 1_000_000, "one emoji": "😀" * 250_000, "日": "日" * 333_333}

@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.sentencepiece_files import model_of
 from bench.tokenizers.peers import patterns_of
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.vocabulary import TokenType, Vocabulary
 
 ADDED = (TokenType.CONTROL, TokenType.USER_DEFINED)

@@ -12,11 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .batch import fill_bitmasks
-    from .compiled import CompiledGrammar
-    from .compiler import Compiler
-    from .counting.growing import AppendableEncoder, PrependableEncoder
-    from .counting.intervals import IntervalCounter
+    from .compiling.compiled import CompiledGrammar
+    from .compiling.compiler import Compiler
     from .errors import (
         BudgetError,
         GrammarError,
@@ -30,9 +27,12 @@ if TYPE_CHECKING:
     )
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
-    from .matcher import Matcher
-    from .stream_decoder import StreamDecoder
-    from .tokenizer import Tokenizer
+    from .matching.batch import fill_bitmasks
+    from .matching.matcher import Matcher
+    from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
+    from .tokenizer.counting.intervals import IntervalCounter
+    from .tokenizer.stream_decoder import StreamDecoder
+    from .tokenizer.tokenizer import Tokenizer
 
 __version__ = "0.1.0"
 
@@ -65,18 +65,18 @@ _ERRORS = ("BudgetError", "GrammarError", "LimitExceeded", "LlmaskError", "Token
 _MORE_ERRORS = ("GrammarWarning", "UnsatisfiableSchema", "UnsupportedSchema", "VocabularyError")
 _MODULES = {
     **dict.fromkeys(_ERRORS + _MORE_ERRORS, "errors"),
-    "AppendableEncoder": "counting.growing",
-    "PrependableEncoder": "counting.growing",
-    "IntervalCounter": "counting.intervals",
-    "CompiledGrammar": "compiled",
-    "Compiler": "compiler",
+    "AppendableEncoder": "tokenizer.counting.growing",
+    "PrependableEncoder": "tokenizer.counting.growing",
+    "IntervalCounter": "tokenizer.counting.intervals",
+    "CompiledGrammar": "compiling.compiled",
+    "Compiler": "compiling.compiler",
     "Limits": "limits",
-    "Matcher": "matcher",
-    "StreamDecoder": "stream_decoder",
-    "Tokenizer": "tokenizer",
+    "Matcher": "matching.matcher",
+    "StreamDecoder": "tokenizer.stream_decoder",
+    "Tokenizer": "tokenizer.tokenizer",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
-    "fill_bitmasks": "batch",
+    "fill_bitmasks": "matching.batch",
 }
 
 
@@ -103,7 +103,7 @@ def warm_up() -> None:
     from .kernels.machine.jit import make_everything_ready
 
     make_everything_ready()
-    import_module(f"{__name__}.compiler")
+    import_module(f"{__name__}.compiling.compiler")
     for module in ("ecma_syntax", "meaning", "python_syntax"):
         import_module(f"{__name__}.frontends.regex.{module}")
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern

@@ -20,7 +20,7 @@ from bench.attack.corpora import Masks, schemas, state_of, tiny_tokenizer
 from bench.attack.harness import Tally
 from bench.mutations import DRAW
 from llmask.kernels.mask.cell import CELL_CONFIGURATION
-from llmask.named import may_be_named
+from llmask.matching.expected import may_be_named
 
 LANGUAGES = ("corpus", *DRAW)
 PLACES = 12  # of a walk, at most

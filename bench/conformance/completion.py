@@ -35,7 +35,7 @@ from bench.conformance.remaining import Remaining
 from llmask.kernels import engine
 from llmask.kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
 from llmask.kernels.mask.configurations import REFUSED
-from llmask.matcher import Matcher
+from llmask.matching.matcher import Matcher
 
 # weight of what is needed; whether steps correct it; configurations that are looked at besides
 ROUNDS = ((1, False, 200), (2, False, 500))

@@ -18,7 +18,7 @@ import heapq
 from collections import defaultdict
 from typing import NamedTuple
 
-from llmask.compiled import Generation
+from llmask.compiling.compiled import Generation
 from llmask.kernels.lexer.states import S_MAP, START_MARK, STATE_FIELDS
 from llmask.kernels.mask.configurations import C_ACCEPTS, C_STATE, CONFIGURATION_FIELDS
 from llmask.kernels.parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS
@@ -27,7 +27,7 @@ from llmask.kernels.parser.rows import ACCEPTS, FIRST_ROW, R_FLAGS, R_N_SCANS, R
 from llmask.kernels.tables import grammar_layout, store_layout
 from llmask.kernels.values.transcripts import FIRST_PLACE
 from llmask.kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
-from llmask.matcher import Matcher
+from llmask.matching.matcher import Matcher
 
 from .blocks import Blocks
 from .lengths import NEVER, Lengths

@@ -17,7 +17,7 @@ from bench.engines import Engine, adapter
 from bench.engines.base import CompileError
 from bench.engines.llmask import Llmask
 from bench.engines.outlines_core import OutlinesCore
-from llmask.matcher import Matcher
+from llmask.matching.matcher import Matcher
 
 VOCABULARY = "default"  # the package's tokenizer: nothing has to be fetched
 WANTED = {"property_order": "any", "literals": "any", "unique_keys": True}

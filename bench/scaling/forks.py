@@ -1,7 +1,7 @@
 """Forks and rollbacks of a sequence of 100 to 200,000 tokens; llguidance's counterpart of a fork is `deep_copy`.
 
-Lengths around 1,024 are there because llmask's history is cut into chunks of that many (llmask/history.py). After each
-rollback the tokens are accepted again, outside the clock.
+Lengths around 1,024 are there because llmask's history is cut into chunks of that many (llmask/matching/history.py).
+After each rollback the tokens are accepted again, outside the clock.
 
 In: effort. Out: a table by length. Cost: twenty seconds.
 """

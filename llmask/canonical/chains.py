@@ -36,7 +36,7 @@ from .neighbours import LONE, Slots
 
 if TYPE_CHECKING:
     from ..encoders.bpe import BpeEncoder
-    from ..tokenizer import Tokenizer
+    from ..tokenizer.tokenizer import Tokenizer
     from .splitting import SplitAutomaton
 
 MOST_NODES = 4_000_000  # of chains; contexts have bits for 16 million (kernels/canonical/positions.py)

@@ -19,11 +19,11 @@ from ..kernels.canonical.steps import show_place, take_known
 from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
 from ..kernels.mask.configurations import REFUSED
-from ..matcher import Matcher
+from ..matching.matcher import Matcher
 from .review import run
 
 if TYPE_CHECKING:
-    from ..compiled import CompiledGrammar, Generation
+    from ..compiling.compiled import CompiledGrammar, Generation
 
 
 class CanonicalMatcher(Matcher):

@@ -25,7 +25,7 @@ from ..kernels.encoders import bpe_pairs, encoder_slots
 from .phases import characters_of_tokens
 
 if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
+    from ..tokenizer.tokenizer import Tokenizer
     from .splitting import SplitAutomaton
 
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name

@@ -24,7 +24,7 @@ from ..kernels.canonical.sure import ESCAPED, N_PHASES, OTHER, WHOLE
 from ..kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
+    from ..tokenizer.tokenizer import Tokenizer
     from .neighbours import Slots
 
 AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 = 4, 5, 6, 7

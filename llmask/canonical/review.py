@@ -17,7 +17,7 @@ from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
 
 if TYPE_CHECKING:
-    from ..compiled import Generation
+    from ..compiling.compiled import Generation
     from ..store.store import Store
 
 

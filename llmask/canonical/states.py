@@ -48,7 +48,7 @@ from .phases import phase_slots
 from .splitting import N_ASCII, SplitAutomaton
 
 if TYPE_CHECKING:
-    from ..tokenizer import Tokenizer
+    from ..tokenizer.tokenizer import Tokenizer
 
 MOST_STATES = 60_000  # a state is a uint16 in the tables
 SHARED_BYTES = 64 * 2**20

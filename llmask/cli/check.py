@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.cli.inputs import add_schema_options, add_tokenizer_argument, load_tokenizer, schema_options
 
 if TYPE_CHECKING:
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
     from llmask.errors import LlmaskError
 
 FINE, REFUSED, WRONG = 0, 1, 2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from llmask import Compiler, Tokenizer
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
 
 
 HEAD_BYTES = 4096
@@ -36,7 +36,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
     grammar = parser.add_mutually_exclusive_group(required=True)
     grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
-    grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (llmask/ready.py)")
+    grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (compiling/ready.py)")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
     parser.add_argument(
@@ -218,7 +218,7 @@ def load_tokenizer(path: Path | None, eos: int | None = None) -> Tokenizer:
     """
     from llmask import Tokenizer
     from llmask.errors import VocabularyError
-    from llmask.token_sources import DEFAULT_FILE
+    from llmask.tokenizer.token_sources import DEFAULT_FILE
 
     if path is None:
         return Tokenizer.default() if eos is None else Tokenizer.from_gguf(DEFAULT_FILE, eos)

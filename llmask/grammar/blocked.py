@@ -9,7 +9,7 @@ A lexeme A is blocked in a place of the grammar where the text may not end and e
 
 No document has it there, so its edge can be left out; then less may follow what stands before it, and more is blocked.
 Where in the end nothing is derived any more, no document exists. Where A only may be followed by a byte that it takes,
-and need not, nothing is told: see llmask/dead_ends.py.
+and need not, nothing is told: see llmask/compiling/dead_ends.py.
 
 In: `Rules` for longest match. Out: what is blocked. Cost: about 2 us an edge; only lexemes that may go on with all
 bytes that follow (`RegexNodes.extensions`) are walked through.
@@ -27,8 +27,8 @@ from llmask.grammar.rules import SCAN, SKIP, SKIP_LATE, Rules
 from llmask.grammar.tails import Edge, Network
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
-    from llmask.derivatives.strings import Strings
+    from llmask.regex.nodes import RegexNodes
+    from llmask.regex.strings import Strings
 
 END = 1 << 256  # beside the bits of bytes: the text may end, or a token may come that the grammar names
 MOST_STATES = 1000  # of a lexeme that is walked through

@@ -2,7 +2,7 @@ r"""Free text until a trigger, then the trigger's part, then free text again: ho
 
     dispatch({"<f>": part})      (until["<f>"] part)* text
 
-`until` and `text` are lexemes (llmask/derivatives/free_text.py says what they are where triggers overlap): text that
+`until` and `text` are lexemes (llmask/regex/free_text.py says what they are where triggers overlap): text that
 could be the beginning of a trigger stays possible, a trigger once complete starts its part, and free text may end
 anywhere. Lowered by `fusing.exact_rules` this means what it derives, byte by byte.
 
@@ -15,13 +15,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import TEXT
-from llmask.derivatives.free_text import free_text
-from llmask.derivatives.utf8 import utf8_char
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme, Repeat, choice, sequence
+from llmask.regex.code_points import TEXT
+from llmask.regex.free_text import free_text
+from llmask.regex.utf8 import utf8_char
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 
 def text_without(nodes: RegexNodes, excluded: Sequence[str], most: int | None = None) -> Expression:

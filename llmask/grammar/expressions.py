@@ -22,7 +22,7 @@ normal form of Lark's notation, the start rule first and every terminal that has
     %ignore WS
 
 Values are compared by what they are, so equal parts written twice are equal. Nodes are numbers of one store
-(llmask/derivatives/nodes.py): grammars of different stores cannot be put together.
+(llmask/regex/nodes.py): grammars of different stores cannot be put together.
 
 In: calls of a frontend. Out: a `Grammar`. Cost: about a microsecond a part.
 """

@@ -21,7 +21,7 @@ from llmask.grammar.parametric import Provable, instance_of, is_instance, writte
 from llmask.grammar.rules import RuleId, Rules, StateId
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 
 def lower_late(nodes: RegexNodes, grammar: Grammar) -> Lowered:

@@ -47,7 +47,7 @@ from llmask.grammar.rules import RuleId, Rules, StateId
 from llmask.grammar.token_ranges import token_node
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MakeLate = Callable[[int], int]
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank

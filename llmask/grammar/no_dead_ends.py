@@ -28,8 +28,8 @@ from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules
 from llmask.grammar.tails import Network
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
-    from llmask.derivatives.strings import Strings
+    from llmask.regex.nodes import RegexNodes
+    from llmask.regex.strings import Strings
 
 MOST_EDGES = 100  # of grammars whose pairs of lexemes are all compared
 MOST_STEPS = 500

@@ -30,7 +30,7 @@ from llmask.grammar.tails import Network
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
 MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together

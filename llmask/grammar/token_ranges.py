@@ -20,8 +20,8 @@ from llmask.errors import GrammarError
 from llmask.grammar.expressions import TokenSet
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
-    from llmask.token_table import TokenTable
+    from llmask.regex.nodes import RegexNodes
+    from llmask.tokenizer.token_table import TokenTable
 
 Ranges = tuple[tuple[int, int], ...]
 LISTED = re.compile(r"<\[(\^?)([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]>")

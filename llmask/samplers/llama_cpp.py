@@ -30,7 +30,7 @@ from llmask.mask.apply import apply_bitmask
 from llmask.samplers.prefixes import BatchMasks
 
 if TYPE_CHECKING:
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
 
 
 class GrammarLogitsProcessor:

@@ -31,13 +31,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from llmask.budgets import checked_budget
 from llmask.errors import LlmaskError, TokenRejected
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask
+from llmask.matching.budget import checked_budget
 
 if TYPE_CHECKING:
-    from llmask.compiled import CompiledGrammar
-    from llmask.matcher import Matcher
+    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.matching.matcher import Matcher
 
 TokenIds = npt.NDArray[np.int64]
 _MIN_CAPACITY = 64

@@ -26,7 +26,7 @@ from llmask.samplers.prefixes import BatchMasks
 if TYPE_CHECKING:
     import torch
 
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
 
 
 class GrammarLogitsProcessor:

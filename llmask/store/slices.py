@@ -28,19 +28,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from ..derivatives.code_points import TEXT, CodePointSet
-from ..derivatives.nodes import UNBOUNDED
-from ..derivatives.utf8 import utf8_char
 from ..errors import GrammarError
 from ..frontends.regex import compile_pattern
 from ..kernels import engine
 from ..kernels.lexeme_masks import slice_choice
 from ..kernels.tables import store_layout
+from ..regex.code_points import TEXT, CodePointSet
+from ..regex.nodes import UNBOUNDED
+from ..regex.utf8 import utf8_char
 from ..trie.build import build_trie
 
 if TYPE_CHECKING:
-    from ..derivatives.nodes import RegexNodes
-    from ..tokenizer import Tokenizer
+    from ..regex.nodes import RegexNodes
+    from ..tokenizer.tokenizer import Tokenizer
     from .store import Store
 
 # without U+2028 and U+2029, which the dot of a pattern refuses: a bounded `.{0,200}` walked the whole trie

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import forks
-from ..derivatives.nodes import RegexNodes
 from ..errors import LimitExceeded
 from ..kernels import engine
 from ..kernels.lexeme_masks import trie_walk
@@ -25,13 +24,14 @@ from ..kernels.machine.jit import entry_point
 from ..kernels.table import Table
 from ..kernels.tables import memory, store_layout
 from ..limits import Limits
+from ..regex.nodes import RegexNodes
 from ..work import active, work_exceeded
 from .lock import StoreLock, Waits
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
     from ..canonical.states import SplitStates
-    from ..tokenizer import Tokenizer
+    from ..tokenizer.tokenizer import Tokenizer
 
 CALL_WORK = 1  # units for the call itself
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from tests.contract.lark_grammars import GRAMMARS
 from tests.generators.lark_grammars import structured_grammar

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import gguf
 import pytest
 
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.spelling import BYTE_ALPHABET
 from tests.unit.vocabulary.gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED
 

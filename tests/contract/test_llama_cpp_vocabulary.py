@@ -12,7 +12,7 @@ import pytest
 
 from bench.tokenizers.texts import many_kinds, random_text
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from tests.unit.vocabulary.gguf_files import CONTROL, NORMAL
 
 from .strange_texts import strange_text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench.sentencepiece_files import field, model_of
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.gguf import read_gguf
 
 from .strange_texts import strange_text, training_lines

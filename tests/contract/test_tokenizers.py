@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 
 from .strange_texts import strange_text, training_lines
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import UnsatisfiableSchema
 from llmask.frontends.bnf import compile_gbnf
 from llmask.store.store import Store

@@ -58,7 +58,7 @@ def store(tokenizer: Any, request: pytest.FixtureRequest) -> Any:
 
 def compiled(store: Any, world: World, rng: random.Random) -> Any:
     """The grammar; with parts also with as many links (leo_items.py) as there can be, some or all taken apart."""
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
     from llmask.kernels.tables import grammar_layout, store_layout
 
     if store.table.array[store_layout.LEAST_PART] != 1:

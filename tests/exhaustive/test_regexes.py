@@ -91,7 +91,7 @@ def step(size: int, effort: float) -> int:
 
 @pytest.mark.parametrize("size", range(1, MAX_SIZE + 1))
 def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: random.Random, effort: float) -> None:
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
 
     for number, expression in enumerate(expressions(size)[:: step(size, effort)]):
         node = to_node(store.nodes, expression)
@@ -110,7 +110,7 @@ def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: rand
 def test_larger_nodes_drawn_at_random_give_the_masks_of_the_definition(
     store: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
 
     def draw(size: int) -> Expression:
         if size <= 2:

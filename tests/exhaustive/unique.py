@@ -48,7 +48,7 @@ class UniqueWorld:
         return int(self.nodes.union([self.nodes.literal(word) for word in words]))
 
     def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
-        """See `llmask.compiled.MakeVariant`."""
+        """See `llmask.compiling.compiled.MakeVariant`."""
         self.asked.append((rule, texts))
         key = (int(rule), frozenset(texts))
         if key not in self._variants:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId, Rules
 from llmask.store.store import Store
 from tests.exhaustive.test_unique import EOS, TOKENS, string_lexeme, unique_world

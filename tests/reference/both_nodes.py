@@ -15,7 +15,7 @@ def make_nodes(kind: str) -> Any:
         return TwinNodes()
     from llmask.limits import Limits
     from llmask.store.store import Store
-    from llmask.tokenizer import Tokenizer
+    from llmask.tokenizer.tokenizer import Tokenizer
 
     tokenizer = Tokenizer.from_bytes([bytes([byte]) for byte in range(256)] + [b"<eos>"], eos=256)
     return Store(tokenizer, Limits()).nodes

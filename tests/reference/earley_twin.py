@@ -66,7 +66,7 @@ class EarleyTwin:
     ----------
     rules : the grammar.
     nodes : the regular expressions that its lexemes name; compiled or twin.
-    make_variant : see `llmask.compiled.MakeVariant`; writes into `rules`.
+    make_variant : see `llmask.compiling.compiled.MakeVariant`; writes into `rules`.
     """
 
     def __init__(self, rules: Rules, nodes: Any, make_variant: Any = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from llmask.derivatives.code_points import MAX_CODE_POINT, CodePointSet
+from llmask.regex.code_points import MAX_CODE_POINT, CodePointSet
 
 
 @cache

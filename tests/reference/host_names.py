@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.json_schema.formats import idna_classes
 from llmask.frontends.json_schema.formats.hosts import HOSTNAME
 from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
 from llmask.frontends.json_schema.formats.international_hosts import LENGTHS
+from llmask.regex import unicode_classes
+from llmask.regex.code_points import CodePointSet
 
 DOTS = r".\u3002\uFF0E\uFF61"
 ASCII = r"\0-\-\/-\x7F"  # without the dot

@@ -1,4 +1,4 @@
-"""Regular expressions over bytes as hash-consed nodes: the plain-Python twin of `llmask.derivatives.nodes.RegexNodes`.
+"""Regular expressions over bytes as hash-consed nodes: the plain-Python twin of `llmask.regex.nodes.RegexNodes`.
 
 Written from the definition: the derivative of a language L by a byte b is { w : b w in L }, and a string belongs to L
 when the language left after all its bytes contains the empty string. Equal expressions get equal ids. Unions and

@@ -117,13 +117,15 @@ def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llmask.matcher.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids))
+    monkeypatch.setattr(
+        "llmask.matching.matcher.next_of_end", lambda matcher: sorted(matcher.grammar.tokenizer.eos_ids)
+    )
     assert run_attack("finish", 1, 5).wrong
 
 
 def test_what_raises_after_the_compile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llmask.matcher.FINISH_WORK", 0)
-    monkeypatch.setattr("llmask.budgets.FINISH_WORK", 0)
+    monkeypatch.setattr("llmask.matching.matcher.FINISH_WORK", 0)
+    monkeypatch.setattr("llmask.matching.budget.FINISH_WORK", 0)
     monkeypatch.setattr(llmask.Limits, "for_untrusted", lambda: llmask.Limits(max_step_work=5))
     tally = run_attack("hostile", 1, 5)
     assert any("after the compile" in wrong for wrong in tally.wrong)

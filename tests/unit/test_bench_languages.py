@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bench.languages import LANGUAGES, plain_text
-from llmask import Compiler, ready
+from llmask import Compiler
+from llmask.compiling import ready
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.rules import CALL_OPEN, Rules
 from llmask.kernels.tables import grammar_layout, store_layout
 from llmask.limits import Limits

@@ -1,6 +1,6 @@
 """Grammars in Backus-Naur form: GBNF as llama.cpp reads it, EBNF as XGrammar does.
 
-They have no notion of tokens, so they mean what they derive, byte by byte (llmask/grammar/fusing.py).
+They have no notion of tokens, so they mean what they derive, byte by byte (llmask/grammar/exact/fusing.py).
 
 In: a text. Out: `Rules`. Cost: some ms for a grammar of a hundred parts.
 """
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from llmask.errors import LimitExceeded
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.bnf.gbnf import parse_gbnf
-from llmask.grammar.fusing import exact_rules
+from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.lowering import Lowered
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.grammar.expressions import Grammar
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["compile_ebnf", "compile_gbnf"]
 

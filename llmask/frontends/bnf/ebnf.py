@@ -22,13 +22,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.bnf.elements import Reader
 from llmask.frontends.bnf.scanner import HEX_DIGITS
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+from llmask.regex.code_points import CodePointSet
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.")
 NAME = NAME_START | frozenset("0123456789")

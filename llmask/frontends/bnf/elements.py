@@ -10,15 +10,15 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.bnf.scanner import Scanner, similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference
 from llmask.grammar.token_ranges import read_tokens
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
-    from llmask.derivatives.code_points import CodePointSet
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.code_points import CodePointSet
+    from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand that there are
 MAX_COUNT = 10**9  # counters are 32-bit

@@ -28,12 +28,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.bnf.elements import Reader
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
+from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 DIGITS = frozenset("0123456789")

@@ -16,8 +16,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from llmask.derivatives.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 from llmask.errors import GrammarError
+from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 
 SHOWN = 100  # characters of a line that an error shows
 MAX_NAMES = 1000  # names among which a similar one is looked for

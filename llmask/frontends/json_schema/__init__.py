@@ -41,7 +41,7 @@ from llmask.frontends.json_schema.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["SchemaGrammar", "SchemaOptions", "compile_schema"]
 

@@ -23,10 +23,10 @@ from llmask.grammar.rules import RuleId, Rules, StateId
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.conjunction import SchemaAt
     from llmask.frontends.json_schema.options import SchemaOptions
     from llmask.frontends.json_schema.satisfiable import Need
+    from llmask.regex.nodes import RegexNodes
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000

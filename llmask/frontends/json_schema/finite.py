@@ -17,8 +17,6 @@ from itertools import product
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
-from llmask.derivatives.utf8 import utf8_char
 from llmask.frontends.json_schema.arrays import ArrayLayout
 from llmask.frontends.json_schema.choices import settle
 from llmask.frontends.json_schema.conjunction import Conjunction, Part, SchemaAt, conjunction_of, with_alternative
@@ -29,11 +27,13 @@ from llmask.frontends.json_schema.ranges import range_of
 from llmask.frontends.json_schema.strings import free_string, string_node
 from llmask.frontends.json_schema.types import types_of
 from llmask.frontends.regex.json_strings import RAW, SHORT_ESCAPES
+from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.utf8 import utf8_char
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.numbers import NumberRange
     from llmask.frontends.json_schema.translation import Translation
+    from llmask.regex.nodes import RegexNodes
 
 MAX_ALTERNATIVES = 64  # besides those that list values
 MAX_DEPTH = 3

@@ -12,7 +12,7 @@ from llmask.frontends.json_schema.numbers import NumberRange, number_node
 from llmask.frontends.json_schema.strings import free_string
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 WHITE_SPACE = 1 << 0x20 | 1 << 0x09 | 1 << 0x0A | 1 << 0x0D
 

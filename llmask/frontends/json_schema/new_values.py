@@ -26,8 +26,8 @@ from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.translation import Translation
+    from llmask.regex.nodes import RegexNodes
 
 
 MOST_CHOICES = 2  # that are looked into

@@ -20,7 +20,7 @@ from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, MAX_STAT
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MINUS, OTHER = DOT + 1, DOT + 2
 LOOP = -2  # in a row: the state itself

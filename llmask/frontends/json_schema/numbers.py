@@ -34,7 +34,7 @@ from llmask.frontends.json_schema.number_machines import (
 from llmask.frontends.json_schema.scientific_numbers import Magnitudes, listed_with_exponent, scientific_node
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MAX_LISTED = 20_000  # multiples that are listed rather than counted
 MAX_EXCLUDED = 1000  # numbers that the automaton knows; more are taken away from it by a complement

@@ -18,7 +18,7 @@ from llmask.grammar.rules import MakeVariant, Rules
 from llmask.limits import Limits
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 LedgerEntry = tuple[str, str, str]
 

@@ -26,15 +26,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from llmask.derivatives.word_lists import literals_node
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node
 from llmask.frontends.json_schema.number_automata import STATE_WORK, Product, States
 from llmask.frontends.json_schema.number_machines import DOT, HOPELESS, Row, divisibility
+from llmask.regex.word_lists import literals_node
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 LEAST, MOST = Decimal("5e-324"), Decimal("1.7976931348623157e308")  # the doubles above 0
 SMALL, LARGE = range(-324, -4), range(16, 309)  # exponents

@@ -28,8 +28,8 @@ from llmask.frontends.regex import compile_pattern
 from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, Rules, StateId
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.options import SchemaOptions
+    from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 32
 MAX_EDGES = 100_000

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
-from llmask.derivatives.word_lists import FEW, literals_node, words_node
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.json_schema.counts import count_range
 from llmask.frontends.json_schema.formats import AT_MOST, FORMATS, PREPARED
@@ -25,11 +23,13 @@ from llmask.frontends.json_schema.keywords import EXCEPT, NO_FORMAT, NO_PATTERN,
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_char, json_string_body, spell_json, style_of
+from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
+from llmask.regex.word_lists import FEW, literals_node, words_node
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.conjunction import Part
     from llmask.frontends.json_schema.translation import Translation
+    from llmask.regex.nodes import RegexNodes
 
 QUOTE = b'"'
 MAX_LITERAL = 2**20  # characters: each takes a node or two

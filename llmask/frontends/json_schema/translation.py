@@ -49,8 +49,8 @@ from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, State
 from llmask.work import share, spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.options import SchemaOptions
+    from llmask.regex.nodes import RegexNodes
 
 SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
 MAX_SHAPES = 100_000

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmask.derivatives.word_lists import n_common
 from llmask.frontends.json_schema.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.listed_numbers import listed_numbers_node, plain_numeral
@@ -23,11 +22,12 @@ from llmask.frontends.json_schema.strings import QUOTE, literals_of, spelled_str
 from llmask.frontends.json_schema.synthetic import schema_of_value
 from llmask.frontends.json_schema.types import types_of
 from llmask.grammar.rules import RuleId, StateId
+from llmask.regex.word_lists import n_common
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.json_schema.conjunction import Part
     from llmask.frontends.json_schema.translation import Translation
+    from llmask.regex.nodes import RegexNodes
 
 LONG = 4000  # listed scalars, from where on their first masks are made with the grammar
 LITERALS = {None: b"null", True: b"true", False: b"false"}

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.chained import chain
-from llmask.grammar.fusing import exact_rules
+from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.lowering import Lowered, lower
 from llmask.grammar.tails import join_tails
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["compile_lark"]
 

@@ -7,7 +7,7 @@ r"""What stands in brackets behind a rule's name: captures, how its terminal end
                           elsewhere x would have to be taken back, which no sampler can do with what it has written
     stop_capture="y"      what matched the suffix or stop is captured under this name
     temperature=0.7       of the sampler while the terminal is written (`Matcher.temperature`)
-    max_tokens=10         the terminal is closed after so many tokens (llmask/closing.py)
+    max_tokens=10         the terminal is closed after so many tokens (llmask/matching/max_tokens.py)
 
 The last two are for rules that are one terminal; a temperature also for one schema or grammar that is put in.
 Source: llguidance, docs/syntax.md, "Lexeme options".
@@ -26,9 +26,9 @@ from llmask.grammar.attributes import Attributes, Ending
 from llmask.grammar.expressions import Expression, Inclusion, Lexeme
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.lark.definitions import Defined
     from llmask.frontends.lark.terminals import Terminals
+    from llmask.regex.nodes import RegexNodes
 
 KNOWN = ("capture", "lazy", "max_tokens", "stop", "stop_capture", "suffix", "temperature")
 MOST_TOKENS = 2**31 - 1

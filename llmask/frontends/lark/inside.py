@@ -18,10 +18,10 @@ from llmask.grammar.expressions import Grammar, Inclusion
 from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.frontends.lark.tree import Json
     from llmask.frontends.places import Spot
     from llmask.limits import Limits
+    from llmask.regex.nodes import RegexNodes
 
 
 def check_inside(spot: Spot, grammar: Grammar) -> None:

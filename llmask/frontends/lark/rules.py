@@ -70,8 +70,8 @@ from llmask.grammar.token_ranges import read_tokens
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.limits import Limits
+    from llmask.regex.nodes import RegexNodes
 
 MAX_INSTANCES = 2000  # templates with their arguments
 Inside = Callable[["Nested | Json | Token"], Expression]  # what a grammar or schema inside the grammar derives

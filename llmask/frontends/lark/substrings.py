@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from llmask.frontends.places import Spot
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 WORDS = re.compile(r"\w+|\s+|[^\w\s]+")
 MAX_CHUNKS = 20_000

@@ -16,8 +16,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.derivatives.code_points import TEXT
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.definitions import Definitions, Scope
 from llmask.frontends.lark.looks import has_lazy, lazy_cases, lazy_tails, looks_outside, width
@@ -48,9 +46,11 @@ from llmask.frontends.regex.posix import posix_class
 from llmask.frontends.regex.tree import Alternatives, Sequence, Tree
 from llmask.frontends.regex.tree import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
+from llmask.regex.code_points import TEXT
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MAX_CHAIN = 50  # terminals that refer to each other, one inside the other
 MAX_WRITTEN = 2**20  # characters of all terminals, those that they name written out

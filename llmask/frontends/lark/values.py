@@ -9,11 +9,11 @@ import json
 import re
 from typing import NamedTuple
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.tree import Pattern, Range, Text
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Chars, Sequence, Tree
+from llmask.regex.code_points import CodePointSet
 
 COLUMN = re.compile(r"column ([0-9]+) of the pattern")
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)

@@ -14,12 +14,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["compile_pattern"]
 

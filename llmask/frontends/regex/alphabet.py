@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.budget import Budget, Kind
 from llmask.frontends.regex.machines import minimal
+from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 DEAD = -1
 MAX_CLASSES = 250

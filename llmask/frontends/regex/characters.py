@@ -17,10 +17,10 @@ from typing import NoReturn
 
 from interegular.patterns import _ParsePattern
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
-from llmask.derivatives.unicode_scripts import script
 from llmask.errors import GrammarError
+from llmask.regex import unicode_classes
+from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+from llmask.regex.unicode_scripts import script
 
 NEWLINE = CodePointSet.of("\n")
 DIGITS = frozenset("0123456789")

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
 from llmask.frontends.regex.characters import DIGITS
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Boundary, Edge, Tree
+from llmask.regex import unicode_classes
+from llmask.regex.code_points import FIRST_SURROGATE, MAX_CODE_POINT, NO_TEXT, CodePointSet
 
 CONTROLS = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 BRACED = re.compile(r"\{([0-9a-fA-F]+)\}")

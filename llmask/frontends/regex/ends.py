@@ -13,8 +13,8 @@ In: a tree. Out: a tree that must match whole texts. Cost: a look at the ends of
 
 from __future__ import annotations
 
-from llmask.derivatives.code_points import TEXT
 from llmask.frontends.regex.tree import Alternatives, Chars, Edge, Look, Repeated, Sequence, Tree
+from llmask.regex.code_points import TEXT
 
 ANY_TEXT = Repeated(Chars(TEXT), 0, None)
 

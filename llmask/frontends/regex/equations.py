@@ -21,7 +21,7 @@ from llmask.frontends.regex.alphabet import DEAD, Alphabet
 from llmask.frontends.regex.budget import Budget, Kind
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 CLOSED = -1  # the variable of an atom that is followed by nothing
 HERE = -2  # the variable that stands for a position in the text; what follows there is asked with `rests`

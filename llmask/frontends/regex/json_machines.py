@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
-from llmask.derivatives.utf8 import LENGTHS
 from llmask.frontends.regex.json_strings import (
     HEX,
     LOW_TOP,
@@ -34,11 +32,13 @@ from llmask.frontends.regex.json_strings import (
     style_of,
 )
 from llmask.frontends.regex.machines import DEAD, Machine, Pieces, merged
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex.utf8 import LENGTHS
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.derivatives.digits import Position
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.digits import Position
+    from llmask.regex.nodes import RegexNodes
 
 WHOLE = DEAD - 1
 ENTRIES_A_UNIT = 32  # of the table of a machine, whose automaton over bytes is some twenty times as large

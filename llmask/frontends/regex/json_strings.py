@@ -18,13 +18,13 @@ import json
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.derivatives.code_points import MAX_CODE_POINT, TEXT, CodePointSet
-from llmask.derivatives.digits import Position, digits_node
-from llmask.derivatives.utf8 import utf8_char
 from llmask.errors import GrammarError
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+from llmask.regex.digits import Position, digits_node
+from llmask.regex.utf8 import utf8_char
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 RAW = TEXT.subtract(CodePointSet.from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)]))
 SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}

@@ -16,10 +16,10 @@ classes of characters x languages.
 
 from __future__ import annotations
 
-from llmask.derivatives.code_points import NO_TEXT, TEXT, CodePointSet
 from llmask.frontends.regex.alphabet import Alphabet
 from llmask.frontends.regex.budget import Kind
 from llmask.frontends.regex.equations import Equations, Tail
+from llmask.regex.code_points import NO_TEXT, TEXT, CodePointSet
 
 STATES = Kind(400, "the pattern's lookbehinds need more than {} states", "Shorten their repetitions.")
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from llmask.derivatives.code_points import MAX_CODE_POINT, CodePointSet
+from llmask.regex.code_points import MAX_CODE_POINT, CodePointSet
 
 REFUSED = None
 DEAD = -1

@@ -21,7 +21,6 @@ from collections.abc import Sequence as Items
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
 from llmask.frontends.regex.atomic import first_match_before
 from llmask.frontends.regex.budget import Budget, Kind
@@ -39,9 +38,10 @@ from llmask.frontends.regex.shapes import (
     without_inner_counter,
 )
 from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
+from llmask.regex.code_points import TEXT, CodePointSet
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 STEPS = Kind(  # visits of a part in a state; loops that look around are visited as often as they repeat
     30_000,

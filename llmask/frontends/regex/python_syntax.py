@@ -15,7 +15,6 @@ import sys
 
 from interegular.utils.simple_parser import nomatch
 
-from llmask.derivatives.code_points import JOIN_SURROGATES, SURROGATE_PAIR, TEXT, CodePointSet
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.atomic import has_empty_loop, has_one_way
 from llmask.frontends.regex.characters import DIGITS, NEWLINE, OCTAL, CharacterParser
@@ -31,6 +30,7 @@ from llmask.frontends.regex.tree import (
     Sequence,
     Tree,
 )
+from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, TEXT, CodePointSet
 
 MAX_NESTING = 60  # the parser takes eight Python frames a level, of the thousand that there are
 MAX_COUNT = 2**31 - 2  # counters are 32-bit

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from llmask.derivatives.code_points import NO_TEXT, CodePointSet
-from llmask.derivatives.nodes import UNBOUNDED
 from llmask.frontends.regex.tree import Alternatives, Atomic, Boundary, Chars, Edge, Look, Repeated, Sequence, Tree
+from llmask.regex.code_points import NO_TEXT, CodePointSet
+from llmask.regex.nodes import UNBOUNDED
 
 MANY_PARTS = 128  # shorter rows are left as they are
 MANY_ROUNDS = 16

@@ -15,7 +15,7 @@ from interegular.patterns import Pattern as Alternatives
 from interegular.patterns import _Concatenation as Sequence
 from interegular.patterns import _Repeated as Repeated
 
-from llmask.derivatives.code_points import NO_TEXT, CodePointSet
+from llmask.regex.code_points import NO_TEXT, CodePointSet
 
 __all__ = ["Alternatives", "Atomic", "Boundary", "Chars", "Edge", "Lazy", "Look", "Repeated", "Sequence", "Tree"]
 

@@ -3,7 +3,7 @@
     {"type": "structural_tag", "format": {...}}                                     XGrammar; see formats.py
     {"type": "structural_tag", "structures": [{"begin", "schema", "end"}, ...], "triggers": [...]}     vLLM's older form
 
-They mean what they derive, byte by byte (llmask/grammar/fusing.py).
+They mean what they derive, byte by byte (llmask/grammar/exact/fusing.py).
 
 In: a document. Out: `Rules`. Cost: that of the schemas in it.
 """
@@ -21,13 +21,13 @@ from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Format
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tags import TAG_FORMATS
 from llmask.frontends.structural_tags.tokens import TOKEN_FORMATS
+from llmask.grammar.exact.sealed import sealed_rules
 from llmask.grammar.expressions import Grammar
 from llmask.grammar.lowering import Lowered
-from llmask.grammar.sealed import sealed_rules
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
     from llmask.limits import Limits
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["compile_structural_tag", "document_of"]
 

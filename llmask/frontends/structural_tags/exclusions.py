@@ -18,12 +18,12 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llmask.derivatives.free_text import free_text
 from llmask.errors import GrammarError
 from llmask.grammar.rules import EDGE_FIELDS, NO_GUARD, SCAN, Rules
+from llmask.regex.free_text import free_text
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 QUOTE, BACKSLASH = 0x22, 0x5C
 EVERY_BYTE = (1 << 256) - 1

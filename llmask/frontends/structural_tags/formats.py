@@ -23,7 +23,6 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.derivatives.utf8 import utf8_literal
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
@@ -49,9 +48,10 @@ from llmask.grammar.expressions import (
     sequence,
 )
 from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
+from llmask.regex.utf8 import utf8_literal
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 60  # of formats in formats: some five of Python's frames a level, of the thousand there are
 MOST_FORMATS = 20_000

@@ -23,17 +23,17 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from llmask.derivatives.code_points import TEXT
-from llmask.derivatives.free_text import free_text
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.expressions import Expression, Lexeme, Repeat, choice, optional, sequence
+from llmask.regex.code_points import TEXT
+from llmask.regex.free_text import free_text
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 
 class Style(NamedTuple):

@@ -1,6 +1,6 @@
 """A batch of known masks that several threads write together, without Python between them.
 
-    control, int64[CONTROL_FIELDS], one a process; its owner lets one batch in at a time (llmask/workers.py)
+    control, int64[CONTROL_FIELDS], one a process; its owner lets one batch in at a time (llmask/matching/workers.py)
 
     BATCH      number of the batch, counted twice: odd while it is open to helpers
     SEATS      helpers that may still join

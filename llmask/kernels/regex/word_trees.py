@@ -1,4 +1,4 @@
-"""Long lists of words as a prefix tree of small nodes: what `derivatives/word_lists.py` asks for, see there.
+"""Long lists of words as a prefix tree of small nodes: what `regex/word_lists.py` asks for, see there.
 
 The words are copied to LITERALS once, one behind the other, so a piece of a word is a place there and its length. A
 branch is a place where words part. Open branches lie on the path to the word at hand, on the scratch stack, the deepest

@@ -5,8 +5,8 @@
                DERIVES_NOTHING; without texts the rule itself
 
 A variant that is not there yet is requested: the operation stops as at a limit, Python has it made and loaded
-(llmask/compiled.py), and the operation runs again. Only regular expressions can leave values out byte by byte, and
-only frontends know how a value may be spelled, so kernels do not make variants themselves.
+(llmask/compiling/compiled.py), and the operation runs again. Only regular expressions can leave values out byte by
+byte, and only frontends know how a value may be spelled, so kernels do not make variants themselves.
 
 A set may hold UNKNOWN_TEXT: that of a value whose text is not looked at (goto.py). Which values are left then is not
 decided. But where different texts are different values (CALL_PLAIN), most of what begins like a value of the variant

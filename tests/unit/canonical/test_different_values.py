@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask import compiled
+from llmask.compiling import compiled
 from tests.reference.definition import read_mask
 
 THREE = {"type": "string", "pattern": "^...$"}

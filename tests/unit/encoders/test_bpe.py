@@ -6,7 +6,7 @@ import pytest
 
 from llmask.encoders.bpe import BpeEncoder
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.patterns import LLAMA3
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 

@@ -11,7 +11,7 @@ import pytest
 
 from llmask.encoders.spm import SpmEncoder
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, freeze_vocabulary, from_bytes
 from tests.reference.sentencepiece_models import merge, merge_long

@@ -11,7 +11,7 @@ import pytest
 from llmask.encoders.unigram import UnigramEncoder
 from llmask.errors import VocabularyError
 from llmask.kernels.encoders.unigram_viterbi import WINDOW
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.charsmap import read_charsmap
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, TokenType, find_special, freeze_vocabulary

@@ -8,7 +8,7 @@ import pytest
 
 from llmask.encoders.wordpiece import WordPieceEncoder
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
 
 from .samples import llama_cpp_samples

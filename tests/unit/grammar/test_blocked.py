@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.derivatives.strings import Strings
 from llmask.frontends.lark import compile_lark
 from llmask.grammar import blocked as module
 from llmask.grammar.blocked import blocked
 from llmask.grammar.expressions import Lexeme, leaves, written
 from llmask.grammar.tails import Network
+from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.derivatives.strings import Strings
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.grammar.derivations import NOTHING, Derivations
 from llmask.grammar.lowering import lower
 from llmask.grammar.rules import Rules
+from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
 

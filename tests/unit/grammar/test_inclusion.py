@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.derivatives.strings import Strings
 from llmask.frontends.bnf.gbnf import parse_gbnf
 from llmask.grammar.lengths import shortest_ends
 from llmask.grammar.lowering import lower
 from llmask.grammar.tails import Network
+from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LlmaskError, TokenRejected, UnsatisfiableSchema
 from llmask.grammar.expressions import (
     EMPTY,

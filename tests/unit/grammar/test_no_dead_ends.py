@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask import dead_ends, sentences
-from llmask.compiled import CompiledGrammar
-from llmask.derivatives.strings import Strings
+from llmask.compiling import dead_ends, sentences
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.frontends.lark import compile_lark
 from llmask.grammar import no_dead_ends as module
 from llmask.grammar.blocked import blocked
 from llmask.grammar.no_dead_ends import has_no_dead_ends
 from llmask.grammar.tails import Network
+from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
 NAMES = 'NAME: /[a-z]+/\nNUMBER: /[0-9]+/\nTEXT: /"[^"]*"/\n'

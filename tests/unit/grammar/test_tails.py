@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar import tails
 from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
 from llmask.grammar.tails import Network, join_tails

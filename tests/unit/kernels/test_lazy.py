@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store

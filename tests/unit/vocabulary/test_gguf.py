@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.gguf import read_gguf
 from llmask.vocabulary.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ import pytest
 
 from bench.sentencepiece_files import BPE, model_bytes
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.charsmap import CharsMap
 from llmask.vocabulary.gguf import read_gguf
 from llmask.vocabulary.gguf_section import read_section

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.huggingface import read_huggingface
 from llmask.vocabulary.patterns import LLAMA3
 

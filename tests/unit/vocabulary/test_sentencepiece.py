@@ -6,7 +6,7 @@ import pytest
 
 from bench.sentencepiece_files import BPE, field, model_bytes, model_of
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.sentencepiece import read_sentencepiece
 from llmask.vocabulary.vocabulary import TokenType
 

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from llmask.errors import VocabularyError
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.patterns import CL100K, GPT2, LLAMA3, O200K, PATTERNS
 from llmask.vocabulary.tiktoken import read_tiktoken
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Union
 from llmask.frontends.json_schema.formats import hosts, international_hosts, patterns, resources, times
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 __all__ = ["AT_MOST", "FORMATS", "Format"]
 

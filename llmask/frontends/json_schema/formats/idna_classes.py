@@ -14,8 +14,8 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
+from llmask.regex import unicode_classes
+from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, CodePointSet
 
 # RFC 5892, section 2.6: exceptions, in this order PVALID, CONTEXTO, DISALLOWED
 ALLOWED = CodePointSet.of("\u00df\u03c2\u06fd\u06fe\u0f0b\u3007")

@@ -22,11 +22,11 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import NamedTuple
 
-from llmask.derivatives import unicode_classes
-from llmask.derivatives.code_points import NO_TEXT, CodePointSet
 from llmask.frontends.json_schema.formats import idna_classes
 from llmask.frontends.json_schema.formats.idna_classes import IDEOGRAPHS, by_value, permitted, where
 from llmask.frontends.regex.machines import REFUSED, Kinds, Machine, Rule, machine_of
+from llmask.regex import unicode_classes
+from llmask.regex.code_points import NO_TEXT, CodePointSet
 
 DOTS = CodePointSet.of(".\u3002\uff0e\uff61")
 CAPITALS = CodePointSet.from_ranges([(0x41, 0x5A)])

@@ -29,7 +29,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import json_machine
 
 if TYPE_CHECKING:
-    from llmask.derivatives.nodes import RegexNodes
+    from llmask.regex.nodes import RegexNodes
 
 BEYOND_ASCII = r"\u0080-\u{10FFFF}"
 # Members of a class beside ASCII, and how many code points of it always make a label of 62 octets at most: four of

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import cache
 from itertools import pairwise
 
-from llmask.derivatives.unicode_classes import CATEGORY_NAMES
+from llmask.regex.unicode_classes import CATEGORY_NAMES
 
 DEPTH = 5
 DEPTH_AHEAD = 2

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.bnf.elements import MAX_COUNT, MAX_DEPTH, Elements
 from llmask.frontends.bnf.scanner import Scanner
 from llmask.grammar.expressions import EMPTY, Lexeme, Reference
+from llmask.regex.code_points import CodePointSet
 from tests.reference.regex_nodes import RegexNodes
 
 

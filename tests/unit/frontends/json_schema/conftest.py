@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from llmask import allocate_bitmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from llmask.frontends.json_schema import SchemaGrammar, SchemaOptions, compile_schema
 from llmask.limits import Limits
-from llmask.matcher import Matcher
+from llmask.matching.matcher import Matcher
 from llmask.store.store import Store
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 from tests.reference.earley_twin import EarleyTwin
 
 MAX_TRIES = 20_000  # of orders of keys

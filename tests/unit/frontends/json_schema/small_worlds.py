@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from llmask import allocate_bitmask
 from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema, VocabularyError
 from llmask.kernels.mask.cell import CELL_CONFIGURATION
-from llmask.matcher import Matcher
+from llmask.matching.matcher import Matcher
 from tests.conftest import EFFORT, SEED
 
 DRAFTS = {

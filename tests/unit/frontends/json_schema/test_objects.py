@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from llmask.compiler import Compiler
+from llmask.compiling.compiler import Compiler
 from llmask.grammar.rules import EDGE_FIELDS
 from llmask.limits import Limits
-from llmask.tokenizer import Tokenizer
+from llmask.tokenizer.tokenizer import Tokenizer
 
 CASES: list[tuple[str, Any, list[Any], list[Any]]] = [
     (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.rules import Rules
 from tests.unit.frontends.json_schema.small_worlds import (
     DRAFTS,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from tests.reference.definition import read_mask
 

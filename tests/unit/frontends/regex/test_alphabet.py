@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex.alphabet import DEAD, DERIVATIVES, ROWS, Alphabet, Spelling
 from llmask.frontends.regex.budget import Budget
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
+from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.utf8 import utf8_char, utf8_literal
 from tests.reference.json_spellings import spell
 from tests.reference.regex_nodes import RegexNodes
 

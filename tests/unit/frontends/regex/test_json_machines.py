@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.frontends.regex.json_machines import json_machine
 from llmask.frontends.regex.json_strings import StringStyle, json_char
 from llmask.frontends.regex.machines import Machine, Rule, machine_of
+from llmask.regex.code_points import TEXT, CodePointSet
 from tests.reference.json_spellings import spell
 
 PARTS = [CodePointSet.from_ranges(ranges) for ranges in (

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
 from llmask.errors import GrammarError
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import (
@@ -23,6 +22,7 @@ from llmask.frontends.regex.json_strings import (
     spell_json,
     style_of,
 )
+from llmask.regex.code_points import TEXT, CodePointSet
 from tests.reference.json_spellings import spellings
 
 SAMPLES = 'aZ09 "\\/\b\f\n\r\t\x00\x1f\x7f\x80é\u07ff\u0800\u2028\ud7ff\ue000\uffff\U00010000😀\U0010ffff'

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from llmask.derivatives.code_points import TEXT, CodePointSet
-from llmask.derivatives.utf8 import utf8_char, utf8_literal
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.alphabet import Alphabet, Spelling
 from llmask.frontends.regex.budget import Budget
 from llmask.frontends.regex.equations import Equations
 from llmask.frontends.regex.left_context import LeftContext
+from llmask.regex.code_points import TEXT, CodePointSet
+from llmask.regex.utf8 import utf8_char, utf8_literal
 
 RAW = Spelling(utf8_char, utf8_literal, str.encode)
 WORDS = ["".join(letters) for length in range(5) for letters in itertools.product("abé", repeat=length)]

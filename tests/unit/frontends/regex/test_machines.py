@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 
-from llmask.derivatives.code_points import MAX_CODE_POINT, CodePointSet
 from llmask.frontends.regex.machines import DEAD, REFUSED, Kinds, Machine, Rule, machine_of, merged
+from llmask.regex.code_points import MAX_CODE_POINT, CodePointSet
 
 SETS = {"a": CodePointSet.of("a"), "vowel": CodePointSet.of("aeé"), "digit": CodePointSet.from_ranges([(0x30, 0x39)])}
 ALPHABET = CodePointSet.of("abeé7")

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.shapes import (
     character_sets,
@@ -17,6 +16,7 @@ from llmask.frontends.regex.shapes import (
     single_character,
     takes_one_character,
 )
+from llmask.regex.code_points import CodePointSet
 
 
 def test_a_choice_of_characters_is_one_set() -> None:

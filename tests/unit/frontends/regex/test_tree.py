@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from interegular import patterns
 
-from llmask.derivatives.code_points import NO_TEXT, CodePointSet
 from llmask.frontends.regex.python_syntax import PythonParser
 from llmask.frontends.regex.tree import Alternatives, Boundary, Chars, Edge, Look, Repeated, Sequence
+from llmask.regex.code_points import NO_TEXT, CodePointSet
 
 
 def test_a_pattern_becomes_its_tree() -> None:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.algebra import lexeme_grammar
-from llmask.compiled import CompiledGrammar
-from llmask.derivatives.free_text import free_text
+from llmask.compiling.algebra import lexeme_grammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
+from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Grammar, Lexeme
-from llmask.grammar.fusing import exact_rules
 from llmask.kernels.tables import store_layout
+from llmask.regex.free_text import free_text
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 

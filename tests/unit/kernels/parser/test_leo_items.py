@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.kernels import engine
 from llmask.kernels.parser.rows import LINK_MARK
 from llmask.kernels.tables import grammar_layout, interning

@@ -55,7 +55,7 @@ def test_sequences_share_rows(tiny_tokenizer: Any) -> None:
 
 def test_rows_are_the_sets_of_the_twin(tiny_tokenizer: Any) -> None:
     # As many different rows as the twin has different Earley sets, up to the naming of origins.
-    from llmask.compiled import CompiledGrammar
+    from llmask.compiling.compiled import CompiledGrammar
     from llmask.grammar.rules import Rules
     from llmask.store.store import Store
 

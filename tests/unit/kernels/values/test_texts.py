@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.grammar.rules import CALL_OPEN, Rules
 from llmask.store.store import Store
 from tests.reference.json_spellings import spell

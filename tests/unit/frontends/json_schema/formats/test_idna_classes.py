@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.json_schema.formats import idna_classes
+from llmask.regex.code_points import CodePointSet
 
 idnadata = pytest.importorskip("idna.idnadata", reason="the package idna is absent")
 

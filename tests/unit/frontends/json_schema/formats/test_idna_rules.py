@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.derivatives.code_points import CodePointSet
 from llmask.frontends.json_schema.formats import idna_rules
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_machines import json_machine
+from llmask.regex.code_points import CodePointSet
 from tests.reference import host_names
 
 GROUPS = (host_names.order, host_names.joiners, host_names.contexts, host_names.direction, host_names.hyphens)

@@ -1,0 +1,1 @@
+"""From sources to compiled grammars, and what can be asked of these."""

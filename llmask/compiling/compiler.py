@@ -1,0 +1,435 @@
+"""From schemas, patterns and choices to compiled grammars: one `Compiler` for each tokenizer.
+
+It owns the store that all its grammars share, and remembers what it compiled, least recently used out first. When the
+store has outgrown `limits.renew_store_bytes` the next grammar begins a new one; the old one dies with its last grammar.
+
+In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 tokens; a median schema about 0.3 ms.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import forks
+from ..arguments import as_flag, as_list
+from ..canonical.states import split_states_of
+from ..copying import Shared
+from ..errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
+from ..frontends.bnf import compile_ebnf, compile_gbnf
+from ..frontends.json_schema import SchemaOptions, compile_schema
+from ..frontends.json_schema.inputs import key_of, schema_of
+from ..frontends.json_schema.satisfiable import part_without_end
+from ..frontends.lark import compile_lark
+from ..frontends.regex import compile_pattern
+from ..limits import Limits, checked
+from ..regex.word_lists import literals_node
+from ..store.lock import Waits
+from ..store.store import Store
+from ..tokenizer.tokenizer import Tokenizer
+from ..work import metered, unmetered
+from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
+from .compiled import CompiledGrammar, warm
+from .dead_ends import look_for_dead_ends, warn_of_dead_ends
+from .grammar_cache import GrammarCache
+from .ready import ReadyGrammars
+from .statistics import Compiled
+from .tags import TagCompiler
+
+if TYPE_CHECKING:
+    from ..grammar.lowering import Lowered
+    from ..regex.nodes import RegexNodes
+
+CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
+_WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
+
+
+class Compiler(TagCompiler, ReadyGrammars, Shared):
+    """Compiles grammars for one tokenizer; may be used from several threads.
+
+    Parameters
+    ----------
+    tokenizer : whose tokens the masks are about.
+    limits : budgets of everything compiled here.
+    cache_bytes : memory for grammars compiled before, in bytes, with all that they hold; 0 compiles every time.
+    canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can
+        still be written so; for byte-pair encoding (README: which vocabularies).
+    slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
+        characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
+
+    Raises
+    ------
+    GrammarError : a slice is none.
+    LlmaskError : an argument is of the wrong type.
+    LimitExceeded : the limits are too low for what all grammars share.
+    VocabularyError : canonical masks are not built for this vocabulary.
+    """
+
+    instead = "pickle its tokenizer, and make a Compiler of that there"
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        limits: Limits | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        canonical: bool = False,
+        slices: Iterable[str] = (),
+    ) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise LlmaskError(
+                f"a tokenizer is a llmask.Tokenizer, not {type(tokenizer).__name__}",
+                help="make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes",
+            )
+        self.tokenizer = tokenizer
+        self.limits = checked(Limits() if limits is None else limits)
+        if type(cache_bytes) is not int or cache_bytes < 0:
+            raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
+        self._is_canonical = as_flag(canonical, "canonical")
+        self._cache = GrammarCache(cache_bytes)
+        if not isinstance(slices, Iterable):
+            raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
+        self._slices = tuple(slices)
+        self._lock = forks.new_lock(forks.COMPILER)
+        self._compiled = Compiled()
+        self._waits = Waits(self.limits.max_step_work)
+        self._store = self._new_store()
+
+    def _new_store(self) -> Store:
+        """A store in which strings, numbers, white space and punctuation of JSON are known already."""
+        with unmetered():  # it is not the work of the grammar that happens to begin it
+            store = Store(self.tokenizer, self.limits, self._slices, self._waits)
+            grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
+            warm(grammar, _WARM_DOCUMENT)
+            if self._is_canonical:
+                store.split_states = split_states_of(self.tokenizer)
+                store.canonical_table = store.split_states.new_table()
+        return store
+
+    def store(self) -> Store:
+        """The store for the next grammar."""
+        with self._lock:
+            if self._store.bytes_used > min(self.limits.renew_store_bytes, self.limits.max_store_bytes // 2):
+                self._store = self._new_store()
+                self._compiled.n_renewals += 1
+                self._cache.keep_only(self._store)
+            return self._store
+
+    def json_schema(
+        self,
+        schema: Any,
+        *,
+        whitespace: str = "flexible",
+        max_whitespace: int = 64,
+        indent: int | str | None = None,
+        property_order: str = "schema",
+        format: str = "assert",
+        formats: Mapping[str, str] | None = None,
+        registry: Any = None,
+        unique_keys: bool = False,
+        numbers: str = "json",
+        escapes: str | Iterable[str] = "all",
+        literals: str = "json",
+        dialect: str | None = None,
+        unsupported: str = "error",
+    ) -> CompiledGrammar:
+        r"""Compile a JSON Schema.
+
+        Parameters
+        ----------
+        schema : the schema as a mapping or bool, as JSON text (`str` or `bytes`, read exactly), or, with pydantic
+            installed, a type: a model, dataclass, TypedDict, NamedTuple, Enum, Literal, Union or any other annotation.
+            A function stands for an object of its parameters.
+        whitespace : "flexible" (JSON's, between any two lexemes), "compact" (none), or a pattern in Python's syntax:
+            white space between two lexemes matches it, and must stand there unless it matches the empty text.
+        max_whitespace : longest run of white space, in bytes.
+        indent : write the document as `json.dumps(indent=indent)` does, line by line; exact down to 32 levels of what
+            the schema refers to (fewer where that takes 100,000 edges), below that by at least as many.
+        property_order : "schema": declared properties in their order, other required ones, then free ones; "any":
+            properties in any order, each declared one once.
+        format : "assert" enforces the formats of the specification, "annotate" none.
+        formats : further formats, or others of the same name: name to pattern (ECMA-262).
+        registry : a `referencing.Registry` with the documents that references name.
+        unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
+        numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
+            below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
+            "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
+        escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
+            may follow a backslash, of `"/\bfnrtu`.
+        literals : "json": declared keys and strings of `const` and `enum` are written as
+            `json.dumps(ensure_ascii=False)` does; "any": in every spelling.
+        dialect : "openapi-3.0" reads a Schema Object of OpenAPI 3.0, with `nullable`; None: what `$schema` declares.
+        unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in `warnings`.
+
+        Raises
+        ------
+        GrammarError : the schema or an option is malformed, or pydantic does not describe the type.
+        UnsupportedSchema : it uses what is not enforced; the message has the JSON pointer.
+        UnsatisfiableSchema : no document fulfils it.
+        LimitExceeded : it is too large for the limits.
+        LlmaskError : the schema is a type, and pydantic is not installed.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.json_schema({"type": "integer", "minimum": 1})
+        """
+        options = SchemaOptions(
+            whitespace=whitespace,
+            max_whitespace=max_whitespace,
+            indent=indent,
+            format=format,
+            formats={} if formats is None else formats,
+            unsupported=unsupported,
+            property_order=property_order,
+            unique_keys=unique_keys,
+            numbers=numbers,
+            escapes=escapes,
+            literals=literals,
+            registry=registry,
+            dialect=dialect,
+            limits=self.limits,
+        )
+        schema = schema_of(schema, self.limits.max_schema_bytes)
+        if not self._cache.max_bytes:
+            return self._metered(lambda: self._compile_schema(self.store(), schema, options))
+        key = ("schema", key_of(schema), *options.key)
+        return self._cached(key, lambda: self._compile_schema(self.store(), schema, options))
+
+    def _check_length(self, what: str, text: str) -> None:
+        if len(text) > self.limits.max_schema_bytes:
+            raise LimitExceeded(
+                f"the {what} has {len(text)} characters, the limit is {self.limits.max_schema_bytes} "
+                "(limits.max_schema_bytes)",
+                help=f"split the {what} or raise the limit",
+            )
+
+    @staticmethod
+    def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
+        made = compile_schema(store.nodes, schema, options)
+        try:
+            return CompiledGrammar(
+                *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
+                grammar=lambda: schema_grammar(made.rules, schema),
+                documents=made.documents,
+                count_stricter=made.count_stricter,
+            )
+        except UnsatisfiableSchema as error:
+            if error.where is not None:
+                raise
+            raise UnsatisfiableSchema(
+                "no document fulfils the schema: this part requires itself without end",
+                part_without_end(made.rules),
+                "let it end: an alternative, an optional property or an empty array",
+            ) from None
+
+    def json_object(
+        self,
+        *,
+        whitespace: str = "flexible",
+        max_whitespace: int = 64,
+        indent: int | str | None = None,
+        escapes: str | Iterable[str] = "all",
+    ) -> CompiledGrammar:
+        """Any JSON object; the options are those of `json_schema`."""
+        return self.json_schema(
+            {"type": "object"},
+            whitespace=whitespace,
+            max_whitespace=max_whitespace,
+            indent=indent,
+            escapes=escapes,
+        )
+
+    def regex(self, pattern: str, method: str = "fullmatch") -> CompiledGrammar:
+        r"""Compile a pattern of Python's `re`, with `\p{...}`: texts that `re.fullmatch`, or "search", finds it in.
+
+        What its named groups match are the captures of a text that is matched, as `re` says.
+
+        Raises
+        ------
+        GrammarError : the pattern is malformed, no regular language can express it (references), or matches nothing.
+        LimitExceeded : its look-arounds and atomic groups need too many states.
+        """
+        if not isinstance(pattern, str):
+            raise GrammarError(f"a pattern is a str, not {type(pattern).__name__}", help="decode bytes first")
+        if not isinstance(method, str) or method not in ("fullmatch", "search"):
+            raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
+        self._check_length("pattern", pattern)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            node = compile_pattern(store.nodes, pattern, is_search=method == "search")
+            return pattern_grammar(store, node, pattern, method == "search")
+
+        return self._cached(("regex", pattern, method), compile_now)
+
+    def gbnf(self, text: str) -> CompiledGrammar:
+        r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), names a token that is none, or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
+        """
+        return self._from_text("gbnf", text, compile_gbnf)
+
+    def ebnf(self, text: str) -> CompiledGrammar:
+        """Compile a grammar in EBNF, as XGrammar reads it; it means what it derives, byte by byte.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed (with line and column), uses look-ahead assertions, attributes of rules
+            or macros, or derives nothing.
+        LimitExceeded : it is too large, or nests too deep.
+        """
+        return self._from_text("ebnf", text, compile_ebnf)
+
+    def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        self._check_length("grammar", text)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_text(store.nodes, text)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
+
+        return self._cached((kind, text), compile_now)
+
+    def lark(
+        self,
+        text: str,
+        *,
+        start: str = "start",
+        lexer: str = "greedy",
+        ties: str | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        grammars: Mapping[str, Any] | None = None,
+    ) -> CompiledGrammar:
+        """Compile a grammar in Lark's notation, with llguidance's additions.
+
+        As in Lark with `lexer="contextual"`, a terminal is as long as it can be among those that are expected where it
+        begins, and of several that end together one is taken: the one of the higher priority, a string rather than a
+        pattern, the pattern that can match more, the longer one. Here these come after the length: Lark takes the
+        first pattern in that order that matches at all, so it never finds `"ab"` beside `/a+/`. What is expected is
+        known exactly here, where LALR tables merge places. What is ignored gives way to what a rule expects. Grammars
+        need not be LALR; ambiguity is no error, and priorities of rules, aliases, `?` and `!` change no text.
+
+        Parameters
+        ----------
+        text : the grammar.
+        start : the rule that derives whole documents.
+        lexer : "greedy": as above. "exact": where a terminal could end here or go on, both are followed, as Lark's
+            Earley parser does with `lexer="dynamic_complete"`; priorities and `ties` have no meaning there.
+        ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
+            "all" in grammars with a line `%llguidance {...}`, "first" in others.
+        directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
+        grammars : what `@name` stands for: by name, another grammar as text, or a JSON schema.
+
+        Raises
+        ------
+        GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column.
+        UnsatisfiableSchema : no document fulfils it, also because terminals take what others need. Where they do so in
+            places only, a `GrammarWarning` tells it.
+        LimitExceeded : it is too large for the limits.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.lark('start: "a" ("," "a")*')
+        """
+        if not isinstance(text, str):
+            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        if not isinstance(start, str):
+            raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
+        if not isinstance(lexer, str) or lexer not in ("greedy", "exact"):
+            raise GrammarError(f'lexer is "greedy" or "exact", not {lexer!r}', help="leave it out")
+        if ties is not None and (not isinstance(ties, str) or ties not in ("first", "all")):
+            raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
+        if directory is not None and not isinstance(directory, (str, os.PathLike)):
+            raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
+        self._check_length("grammar", text)
+        root = None if directory is None else Path(directory)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
+            grammar = CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
+            return grammar if lexer == "exact" else look_for_dead_ends(grammar)
+
+        if root is not None or grammars is not None:
+            return warn_of_dead_ends(self._metered(compile_now))  # what they hold may have changed
+        return warn_of_dead_ends(self._cached(("lark", text, start, lexer, ties), compile_now))
+
+    def choice(self, choices: Iterable[str]) -> CompiledGrammar:
+        """Compile a list of texts, exactly one of which has to be written.
+
+        Raises
+        ------
+        GrammarError : no text at all, something that is not a str, or one that UTF-8 cannot spell.
+        """
+        texts = as_list(choices)
+        if isinstance(choices, str) or not all(isinstance(text, str) for text in texts):
+            raise GrammarError("choices are a sequence of str", help='for example ["yes", "no"]')
+        if not texts:
+            raise GrammarError("there is nothing to choose from", help="give at least one text")
+        try:
+            spellings = [text.encode() for text in texts]
+        except UnicodeEncodeError as error:
+            raise GrammarError(
+                f"the choice {error.object!r} holds a lone surrogate, which is no text", help="take it out"
+            ) from None
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            return lexeme_grammar(store, literals_node(store.nodes, spellings), lambda: choice_text(texts))
+
+        return self._cached(("choice", *texts), compile_now)
+
+    def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+        grammar = None
+        with metered(self.limits.max_compile_work, "max_compile_work") as meter:
+            try:
+                grammar = compile_now()
+            finally:
+                with self._lock:
+                    self._compiled.count(meter.spent, grammar is not None)
+        return grammar
+
+    def statistics(self) -> dict[str, int]:
+        """What was compiled so far, and how threads waited for each other.
+
+        Returns
+        -------
+        compiled, refused : grammars; those found in the cache are not among them.
+        work : units that both took, see `Limits.max_compile_work`.
+        cache_hits, cache_grammars, cache_bytes : grammars that were found in the cache; that it holds, with all that
+            they hold (`cache_bytes` of the compiler bounds it).
+        store_masks, store_bytes : of the newest store: different masks of lexer states, which all grammars share;
+            memory of all that they share, in bytes.
+        store_renewals : how often a new store was begun, see `Limits.renew_store_bytes`.
+        waits, long_waits, longest_wait_us : how often a thread waited for the lock of a store, also to take a step; how
+            often for longer than `Limits.max_step_work` microseconds; microseconds of the longest wait.
+        """
+        with self._lock:
+            store = self._store
+            compiled = self._compiled.statistics()
+        return {**compiled, **self._cache.statistics(), **store.statistics(), **self._waits.statistics()}
+
+    def _cached(self, key: tuple[Any, ...], compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
+        grammar = self._cache.get(key)
+        if grammar is None or not grammar.is_current():
+            grammar = self._metered(compile_now)
+            self._cache.put(key, grammar)
+            if grammar.store is not self._store:  # renewed meanwhile by another thread
+                self._cache.keep_only(self._store)
+        return grammar

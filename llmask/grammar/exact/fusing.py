@@ -1,0 +1,375 @@
+r"""Exact lexing: what a grammar derives byte by byte, with as few and as large lexemes as that allows.
+
+A grammar without a notion of tokens means what it derives: where a lexeme could end or go on, both are followed. The
+lexer follows the longest match only, which is the same where no lexeme may go on with a byte that may follow one that
+ends there (overlaps.py). Lexemes of one byte each always fulfil it. They are the bottom; on the way there
+
+    fuse    every part of the grammar that is regular (without recursion) becomes one lexeme, as large as can be
+    look    which lexemes may go on where others end and what follows begins with that byte?
+    split   those become their parts (a row its elements, a choice its options, a name its rule, a lexeme that has no
+            parts its bytes), and look again
+
+so strings, numbers, comments and white space are lexemes, whose masks the store shares and slices serve, and a keyword
+that a name may begin with is spelled out letter by letter. Every step makes lexemes smaller, so it ends; a grammar that
+is too large for the look has lexemes of one byte. A grammar that is regular as a whole is one lexeme.
+
+Direct recursion at the ends of a rule is repetition (repetitions.py).
+
+In: a `Grammar`. Out: `Rules` for the greedy lexer that derive exactly the same. Cost: some ms for a grammar of a
+hundred parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.grammar.chained import chain
+from llmask.grammar.closures import components
+from llmask.grammar.exact.spelled import spelled
+from llmask.grammar.expressions import (
+    EMPTY,
+    Choice,
+    Expression,
+    Grammar,
+    Inclusion,
+    Lexeme,
+    Reference,
+    Repeat,
+    Sequence,
+    TokenSet,
+    choice,
+    leaves,
+    parts_of,
+    sequence,
+)
+from llmask.grammar.lowering import Lowered, lower
+from llmask.grammar.overlaps import overlaps
+from llmask.grammar.repetitions import as_repetition, folded
+from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules
+from llmask.grammar.tails import join_tails
+from llmask.regex.utf8 import literal_word
+from llmask.regex.word_lists import literals_node
+
+if TYPE_CHECKING:
+    from llmask.regex.nodes import RegexNodes
+
+MOST_PARTS = 5000  # of a lexeme, rules that it uses twice counted twice: what its node takes to be made
+MOST_COPIES = 10_000  # of what is repeated in repetitions: its derivatives count in as many ways at once
+FEW_PARTS = 100  # a list of words counts as so many at most: its node is small (regex/word_lists.py)
+MOST_ROUNDS = 8  # of looking and splitting, before lexemes are split into all their parts
+SEAM = (
+    "where grammars meet, a lexeme of one may go on with what follows the other, and takes it: some texts are lost; "
+    "put a separator between them"
+)
+LAZY_SEAM = (
+    "a lazy rule ends where it can, and where grammars meet it ends what the others expect, too: some of their texts "
+    "may be lost; put a separator between them"
+)
+FUSED = "several parts"  # how lexemes are written that nobody reads
+
+IGNORED = "what is ignored"  # names of rules; those of frontends have no blanks
+DOCUMENT = "the whole document"
+
+
+class Part(NamedTuple):
+    """A regular part of the grammar as one lexeme.
+
+    node     what it matches
+    n_parts  how many parts it was made of
+    words    its texts, where it is one or a choice of them
+    n_copies how often what is repeated stands in it, repetitions in repetitions multiplied
+    """
+
+    node: int
+    n_parts: int
+    words: tuple[bytes, ...] | None = None
+    n_copies: int = 1
+
+
+def exact_rules(nodes: RegexNodes, grammar: Grammar, fuse: bool = True) -> Lowered:
+    """Rules that derive what a grammar does, byte by byte.
+
+    Rules that it includes keep their lexemes; those around them are split where the longest match would change
+    something. What it means among those of one that is greedy is its own business, and where they meet others its
+    author is told what is lost. In and between those that are not greedy it must change nothing, or that is refused.
+
+    Parameters
+    ----------
+    grammar : priorities have no meaning, as all derivations count. What is ignored may stand behind every lexeme, and
+        at the beginning.
+    fuse : False makes lexemes of one byte only; slower, and the same masks.
+
+    Raises
+    ------
+    GrammarError : a rule refers to one that is not defined, uses a lazy lexeme, or includes other rules whose lexemes
+        would have to be split.
+    UnsatisfiableSchema : the start rule derives nothing.
+    LimitExceeded : a lexeme is too large to be spelled out.
+    """
+    warnings = lower(nodes, grammar).warnings
+    _refuse_lazy(nodes, grammar)
+    fusion, n_steps = _Fusion(nodes, woven(nodes, grammar), fuse), 0
+    greedy = {id(part.rules): part.rules for part in fusion.included if part.is_greedy}.values()
+    own = set().union(*(overlaps(nodes, rules)[0] or () for rules in greedy))
+    if any(nodes.is_lazy(lexeme) for rules in greedy for lexeme in _scanned(rules)):
+        warnings.append(LAZY_SEAM)
+    while True:
+        rules = join_tails(lower(nodes, fusion.grammar()).rules)
+        found, n_steps = overlaps(nodes, rules, n_steps) if fusion.fuse else (set(), n_steps)
+        if found is not None:
+            found -= own
+        if found is None:
+            fusion.give_up()  # too large to look at
+        elif not found:
+            return Lowered(chain(rules), warnings, is_exact=True)
+        elif not fusion.split({longer for _, longer in found}):
+            return Lowered(chain(rules), [*warnings, SEAM], is_exact=True)
+
+
+class _Fusion:
+    """One grammar on its way to lexemes.
+
+    Attributes
+    ----------
+    fuse : False where all lexemes are to be single bytes.
+    included : other rules that stand in it, which stay as they are.
+    n_rounds : how often lexemes were split.
+    apart : nodes that must not be lexemes.
+    rules : the grammar's, with recursion at their ends made repetition.
+    regular : those that are regular.
+    """
+
+    def __init__(self, nodes: RegexNodes, grammar: Grammar, fuse: bool) -> None:
+        self.nodes = nodes
+        self.fuse = fuse
+        self.n_rounds = 0
+        self.apart: set[int] = set()
+        self.start = grammar.start
+        self.rules = {name: folded(as_repetition(name, expression)) for name, expression in grammar.rules.items()}
+        self.included = [leaf for rule in self.rules.values() for leaf in leaves(rule) if isinstance(leaf, Inclusion)]
+        self._parts: dict[str, Part | None] = {}
+        self._known: dict[Expression, Part | None] = {}
+        self._spelled: dict[str, Expression] = {}
+        for name in _innermost_first(self.rules):
+            self._parts[name] = self._part(self.rules[name])  # rules in a circle are met before one of them is known
+
+    def grammar(self) -> Grammar:
+        """The grammar of lexemes, as far as it is used."""
+        found: dict[str, Expression] = {}
+        waiting = [self.start]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            found[name] = self._spelled[name] if name in self._spelled else self._fused(self.rules[name])
+            waiting += [leaf.name for leaf in leaves(found[name]) if isinstance(leaf, Reference)]
+        return Grammar(found, self.start)
+
+    def give_up(self) -> None:
+        """Make lexemes of one byte only."""
+        if self.included:
+            raise LimitExceeded(
+                "the grammar, with those inside it, is too large to tell where their lexemes meet",
+                help="use fewer or smaller parts",
+            )
+        self.fuse = False
+
+    def split(self, found: set[int]) -> bool:
+        """Keep the parts of these lexemes apart from now on; after some rounds, rows and choices in them, too.
+
+        False where nothing is left to be split, as the lexemes belong to grammars that are greedy.
+
+        Where something is counted, lexemes that may be empty were written without their empty string.
+        """
+        expressions: dict[int, list[Expression]] = {}
+        for expression, part in self._known.items():
+            if part is not None:
+                expressions.setdefault(part.node, []).append(expression)
+        for rule in self.rules.values():
+            for leaf in leaves(rule):
+                if isinstance(leaf, Lexeme):
+                    expressions.setdefault(leaf.node, [])
+        new = found & expressions.keys()
+        if found - expressions.keys():
+            not_empty = self.nodes.complement(self.nodes.EPSILON)
+            nullable = [node for node in expressions if self.nodes.is_nullable(node)]
+            new |= {node for node in nullable if self.nodes.intersect([node, not_empty]) in found}
+        if self.included and not new - self.apart:
+            if any(part.is_greedy for part in self.included):
+                return False
+            raise _inclusion_error()
+        assert new - self.apart, "nothing is left to be split"
+        self.n_rounds += 1
+        if self.n_rounds > MOST_ROUNDS:
+            new = self._with_parts(new, expressions)
+        self.apart |= new
+        return True
+
+    def _with_parts(self, nodes: set[int], expressions: dict[int, list[Expression]]) -> set[int]:
+        """These lexemes, and the rows, choices and names that they are made of."""
+        found = set(nodes)
+        waiting = [expression for node in nodes for expression in expressions[node]]
+        while waiting:
+            for part in parts_of(waiting.pop()):
+                inner = self.rules[part.name] if isinstance(part, Reference) else part
+                lexeme = self._part(inner)
+                if isinstance(inner, (Sequence, Choice, Reference)) and lexeme and lexeme.node not in found:
+                    found.add(lexeme.node)
+                    waiting.append(inner)
+        return found
+
+    # --- regular parts
+
+    def _part(self, expression: Expression) -> Part | None:
+        """An expression as one lexeme; None where it is not regular, or too large."""
+        if isinstance(expression, Lexeme):
+            word = literal_word(self.nodes, expression.node)
+            return Part(expression.node, 1, None if word is None else (word,))
+        if isinstance(expression, Reference):
+            return self._parts.get(expression.name)
+        if expression not in self._known:
+            self._known[expression] = self._made(expression)
+        return self._known[expression]
+
+    def _made(self, expression: Expression) -> Part | None:
+        assert not isinstance(expression, (Lexeme, Reference))
+        if isinstance(expression, (TokenSet, Inclusion)):
+            return None
+        if isinstance(expression, Repeat):
+            part = self._part(expression.part)
+            if part is None:
+                return None
+            n_copies = part.n_copies * max(expression.low, expression.high or 1, 1)
+            if part.n_copies > 1 and n_copies > MOST_COPIES:
+                return None
+            node = self.nodes.repeat(part.node, expression.low, expression.high)
+            return Part(node, part.n_parts + 1, n_copies=n_copies)
+        assert isinstance(expression, (Sequence, Choice)), "calls and conditions are for the greedy lexer"
+        parts = [self._part(part) for part in _below(expression)]
+        known = [part for part in parts if part is not None]
+        n_parts = sum(part.n_parts for part in known) + 1
+        words = [word for part in known for word in part.words or ()]
+        if isinstance(expression, Choice) and len(known) == len(parts) and all(part.words for part in known):
+            node = literals_node(self.nodes, words)
+            self.nodes.put_extensions_of_words(node, words)
+            return Part(node, min(n_parts, FEW_PARTS), tuple(words))
+        if len(known) < len(parts) or n_parts > MOST_PARTS:
+            return None
+        together = self.nodes.concat if isinstance(expression, Sequence) else self.nodes.union
+        n_copies = max((part.n_copies for part in known), default=1)
+        return Part(together([part.node for part in known]), n_parts, n_copies=n_copies)
+
+    # --- lexemes
+
+    def _fused(self, expression: Expression) -> Expression:
+        """An expression with its regular parts as lexemes, except those that are apart."""
+        part = self._part(expression) if self.fuse else None
+        if part is not None and part.node not in self.apart:
+            return EMPTY if part.node == self.nodes.EPSILON else Lexeme(part.node, FUSED)
+        if isinstance(expression, Lexeme):
+            return self._spelled_out(expression.node)
+        if isinstance(expression, (TokenSet, Reference, Inclusion)):
+            return expression
+        if isinstance(expression, Repeat):
+            return Repeat(self._fused(expression.part), expression.low, expression.high)
+        if isinstance(expression, Sequence):
+            return sequence(self._fused_row(expression))
+        assert isinstance(expression, Choice), "calls and conditions are for the greedy lexer"
+        together = [option for option in expression.options if self._part(option) is not None]
+        if self.fuse and 1 < len(together) < len(expression.options):
+            others = [option for option in expression.options if self._part(option) is None]
+            return choice([self._fused(choice(together)), *(self._fused(option) for option in others)])
+        return choice(self._fused(option) for option in expression.options)
+
+    def _fused_row(self, expression: Sequence) -> list[Expression]:
+        """The parts of a row, regular ones that stand side by side as one."""
+        found: list[Expression] = []
+        row: list[Expression] = []
+        for part in (*expression.parts, None):
+            if part is not None and self.fuse and self._part(part) is not None:
+                row.append(part)
+                continue
+            if 1 < len(row) < len(expression.parts):
+                found.append(self._fused(sequence(row)))
+            else:
+                found += [self._fused(one) for one in row]
+            row = []
+            if part is not None:
+                found.append(self._fused(part))
+        return found
+
+    def _spelled_out(self, node: int) -> Expression:
+        """A lexeme byte by byte."""
+        found = spelled(self.nodes, node)
+        self._spelled.update(found.rules)
+        return found.start
+
+
+def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
+    """A grammar that ignores nothing, with what was ignored behind every lexeme and at the beginning.
+
+    Behind a lexeme that is the empty string nothing is ignored: what may stand once would stand there again.
+    """
+    if not grammar.ignored:
+        return grammar
+
+    def weave(expression: Expression) -> Expression:
+        if isinstance(expression, Lexeme) and nodes.is_nullable(expression.node):
+            node = nodes.intersect([expression.node, nodes.complement(nodes.EPSILON)])
+            return Repeat(sequence([replace(expression, node=node), Reference(IGNORED)]), 0, 1)
+        if isinstance(expression, (Lexeme, Inclusion, TokenSet)):
+            return sequence([expression, Reference(IGNORED)])
+        if isinstance(expression, Repeat):
+            return Repeat(weave(expression.part), expression.low, expression.high)
+        if isinstance(expression, Sequence):
+            return sequence(map(weave, expression.parts))
+        return choice(map(weave, expression.options)) if isinstance(expression, Choice) else expression
+
+    rules = {name: weave(expression) for name, expression in grammar.rules.items()}
+    rules[IGNORED] = Repeat(choice(grammar.ignored), 0, 1 if grammar.ignores_once else None)
+    return Grammar({**rules, DOCUMENT: sequence([Reference(IGNORED), Reference(grammar.start)])}, DOCUMENT)
+
+
+def _refuse_lazy(nodes: RegexNodes, grammar: Grammar) -> None:
+    for name, rule in grammar.rules.items():
+        for leaf in leaves(rule):
+            if any(nodes.is_lazy(lexeme) for lexeme in _lexemes(leaf)):
+                raise GrammarError(
+                    f'rule "{name}" is lazy: it ends where it can, and exact lexing also goes on',
+                    grammar.places.get(name),
+                    'say what it must not hold instead, or use lexer="greedy"',
+                )
+
+
+def _lexemes(leaf: Expression) -> list[int]:
+    """The lexemes of a part that is exact."""
+    if isinstance(leaf, Inclusion):
+        return [] if leaf.is_greedy else _scanned(leaf.rules)
+    return [leaf.node] if isinstance(leaf, Lexeme) else []
+
+
+def _scanned(rules: Rules) -> list[int]:
+    edges = rules.edges
+    return [edges[at + 2] for at in range(0, len(edges), EDGE_FIELDS) if edges[at + 1] == SCAN]
+
+
+def _inclusion_error() -> GrammarError:
+    return GrammarError(
+        "a grammar inside this one has lexemes that may go on with what follows it, which exact lexing cannot split",
+        help='put a separator behind it (a number may go on with a digit), or use lexer="greedy"',
+    )
+
+
+def _below(expression: Sequence | Choice) -> tuple[Expression, ...]:
+    return expression.parts if isinstance(expression, Sequence) else expression.options
+
+
+def _innermost_first(rules: dict[str, Expression]) -> list[str]:
+    """Names of rules, each behind those that it refers to, circles aside."""
+    names = list(rules)
+    numbers = {name: number for number, name in enumerate(names)}
+    named = [[leaf.name for leaf in leaves(rule) if isinstance(leaf, Reference)] for rule in rules.values()]
+    uses = [sorted({numbers[name] for name in found}) for found in named]
+    return [names[number] for members in components(uses) for number in members]

@@ -1,0 +1,323 @@
+"""How the sequences of a grammar can end: bounds of configurations, and where the tokens of their masks lead.
+
+Bounds and ways are found in kernels (kernels/finish/paths.py); here is what is kept of them, and the search for shorter
+ways over whole tokens. The tokens of a mask are grouped by the configurations that they lead to, tens for thousands.
+
+In the middle of values that must not repeat (values/transcripts.py) every token leads to a configuration of its own,
+and looking at each takes milliseconds: what may follow has to be derived without its text. There the first token stands
+for all that lead to the same lexer state: these are taken to need at most SLACK tokens more than it does. That is no
+proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a letter
+more, where texts are free. A budget would break only where the values written so far force more than SLACK tokens.
+
+In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
+configuration lead 0.3 to 5 ms the first time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import weakref
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import LimitExceeded
+from ..kernels import engine
+from ..kernels.finish import operations as finish_operations
+from ..kernels.finish.paths import NO_BOUND
+from ..kernels.lexer.states import DEAD
+from ..kernels.machine.constants import NO_TOKEN
+from ..kernels.mask.configurations import ENDED
+from ..work import metered, spend
+from .forced import items_of
+
+if TYPE_CHECKING:
+    from ..compiling.compiled import Generation
+    from ..tokenizer.tokenizer import Tokenizer
+
+Int32s = npt.NDArray[np.int32]
+
+MOST_RECORDED = 16  # configurations with records behind one mask that are looked at
+SLACK = 64  # tokens that others like them are taken to need at most beside
+KEPT_TOKENS = 4_000_000  # tokens in the lists that are kept, 4 bytes each
+ASKED_AT_ONCE = 64
+MOST_LOST = 8
+SEARCHED_TOKENS = 400_000  # tokens looked at for a shorter way, all in all
+SEARCHED_PLACES = 4000
+PLACE_WORK = 100  # units of Python's work to look at a place, besides what kernels count
+GROUP_WORK = 4  # and to find where a group of tokens leads
+
+
+class Inside(NamedTuple):
+    """Tokens that stay inside the lexeme of a lexer state, grouped by the state behind them.
+
+    tokens  int32[n]              group by group
+    first   int64[n_groups + 1]   where each begins
+    """
+
+    tokens: Int32s
+    first: npt.NDArray[np.int64]
+
+
+class Reach(NamedTuple):
+    """Where the tokens of a configuration's mask lead.
+
+    inside, reached   groups of tokens, and the configuration behind each group, int32[n_groups]
+    inside_bounds     int32[n_groups]
+    tokens, behind    the others and the configuration behind each; they have precedence over the groups
+    bounds            int32[n_tokens]
+    shortest          configuration behind the token of the bound; ENDED where there is none
+    is_recorded       something is recorded at the place: the bounds of groups have SLACK
+    """
+
+    inside: Inside
+    reached: Int32s
+    inside_bounds: Int32s
+    tokens: Int32s
+    behind: Int32s
+    bounds: Int32s
+    shortest: int
+    is_recorded: bool
+
+    @property
+    def most(self) -> int:
+        """The greatest bound."""
+        return int(max(self.inside_bounds.max(initial=0), self.bounds.max(initial=0)))
+
+    @property
+    def least(self) -> int:
+        """The least bound."""
+        return int(min(self.inside_bounds.min(initial=NO_BOUND), self.bounds.min(initial=NO_BOUND)))
+
+
+NOTHING_INSIDE = Inside(np.zeros(0, np.int32), np.zeros(1, np.int64))
+
+
+class Ends:
+    """Bounds of the configurations of a generation's tables; used under the store's lock.
+
+    Parameters
+    ----------
+    most_work : units of work that one search for a shorter way may take.
+
+    Attributes
+    ----------
+    most : by configuration, a budget above it restricts nothing.
+    """
+
+    def __init__(self, generation: Generation, tokenizer: Tokenizer, most_work: int) -> None:
+        self._generation: Generation = weakref.proxy(generation)  # which holds this
+        self._tokenizer = tokenizer
+        self._most_work = most_work
+        self.most: dict[int, int] = {}
+        self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
+        self._reaches: OrderedDict[int, tuple[int, Reach]] = OrderedDict()
+        self._insides: OrderedDict[int, Inside] = OrderedDict()
+        self._n_kept = 0
+
+    # --- bounds
+
+    def bounds(self, configurations: Int32s) -> Int32s:
+        """Bounds of some configurations."""
+        n = len(configurations)
+        data = np.concatenate([configurations, np.zeros(n, np.int32)])
+        self._generation.run(finish_operations.BOUNDS, data=data)
+        return data[n:]
+
+    def _bounds_of_some(self, configurations: Int32s, first: int) -> Int32s:
+        """Bounds of different configurations, that of `first` before the others; NO_BOUND once many have none.
+
+        It takes up to 50 ms to find that a configuration has none.
+        """
+        found = np.full(len(configurations), NO_BOUND, np.int32)
+        found[configurations == first] = self.bound(first)
+        for begin in range(0, len(configurations), ASKED_AT_ONCE):
+            chunk = slice(begin, begin + ASKED_AT_ONCE)
+            found[chunk] = self.bounds(configurations[chunk])
+            if np.count_nonzero(found[: chunk.stop] == NO_BOUND) > MOST_LOST:
+                break
+        return found
+
+    def bound(self, configuration: int) -> int:
+        """The bound of one configuration."""
+        return int(self.bounds(np.array([configuration], np.int32))[0])
+
+    def path(self, configuration: int) -> list[int]:
+        """Tokens that end the document in as many tokens as the bound says, an end of sequence left aside."""
+        assert self.bound(configuration) < NO_BOUND
+        tokens: list[int] = []
+        while configuration != ENDED:
+            token = self._generation.run(finish_operations.FINISHING_TOKEN, configuration)
+            if token == NO_TOKEN:
+                break
+            tokens.append(token)
+            configuration = self._generation.run(engine.ACCEPT, configuration, token)
+        return tokens
+
+    def keep(self, configuration: int, path: list[int]) -> None:
+        """Have the bound of a configuration be at most what a path says that ended it in other tables."""
+        way = [configuration]
+        for token in path:
+            way.append(self._generation.run(engine.ACCEPT, way[-1], token))
+        bounds = self.bounds(np.array(way, np.int32))
+        behind = int(bounds[-1])
+        self._n_lowered += 1
+        for here, token in zip(reversed(way[:-1]), reversed(path), strict=True):
+            behind += 1
+            self._generation.run(finish_operations.LOWER_BOUND, here, behind, np.array([token], np.int32))
+
+    # --- where tokens lead
+
+    def reach(self, configuration: int) -> Reach:
+        """Where the tokens of a configuration lead, and the bounds there."""
+        n_lowered, known = self._reaches.pop(configuration, (-1, None))
+        if known is None or n_lowered != self._n_lowered:
+            self._n_kept -= 0 if known is None else len(known.tokens)
+            known = self._find_reach(configuration)
+            self._n_kept += len(known.tokens)
+        self.most[configuration] = known.most
+        self._reaches[configuration] = self._n_lowered, known
+        while self._n_kept > KEPT_TOKENS and len(self._reaches) > 1:
+            self._n_kept -= len(self._reaches.popitem(last=False)[1][1].tokens)
+        return known
+
+    def _with_bounds(self, reach: Reach) -> Reach:
+        """The same with bounds."""
+        different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
+        flags = np.concatenate([different, np.zeros(len(different), np.int32)])
+        self._generation.run(finish_operations.ARE_RECORDED, data=flags)
+        recorded = np.flatnonzero(flags[len(different) :])[MOST_RECORDED:]  # beyond those that are looked at
+        bounds = np.zeros(len(different), np.int32)
+        is_known = np.ones(len(different), bool)
+        is_known[recorded] = False
+        bounds[is_known] = self._bounds_of_some(different[is_known], reach.shortest)
+        if len(recorded):
+            looked_at = bounds[is_known & (flags[len(different) :] != 0)]
+            bounds[recorded] = min(int(looked_at.max()) + SLACK, NO_BOUND)
+        bounds = bounds[which]
+        n = len(reach.reached)
+        slack = SLACK if reach.is_recorded else 0
+        return reach._replace(inside_bounds=np.minimum(bounds[:n] + np.int32(slack), NO_BOUND), bounds=bounds[n:])
+
+    def _find_reach(self, configuration: int) -> Reach:
+        run = self._generation.run
+        pairs = self._pairs(finish_operations.LIST_CROSSING, configuration)
+        inside, reached = NOTHING_INSIDE, np.zeros(0, np.int32)
+        state = run(finish_operations.TWIN_OF, configuration)
+        if state != DEAD:
+            inside = self._inside(state)
+            reached = self._behind_groups(configuration, inside)
+        flags = np.array([configuration, 0], np.int32)
+        run(finish_operations.ARE_RECORDED, data=flags)
+        token, shortest = NO_TOKEN, ENDED
+        if self.bound(configuration) < NO_BOUND:
+            token = run(finish_operations.FINISHING_TOKEN, configuration)
+        if token != NO_TOKEN:
+            shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
+        if flags[1]:  # the first token of each group is certain, and so is that of the bound
+            tokens = inside.tokens[inside.first[:-1]][:MOST_RECORDED]
+            tokens = tokens if token == NO_TOKEN else np.append(tokens, np.int32(token))
+            certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
+            pairs = np.concatenate([pairs, certain])
+        nothing = np.zeros(0, np.int32)
+        return self._with_bounds(
+            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
+        )
+
+    def _pairs(self, operation: int, number: int) -> Int32s:
+        """What an operation lists: int32[n, 2]."""
+        data = np.empty(4096, np.int32)
+        while True:
+            n = self._generation.run(operation, number, data=data)
+            if n <= len(data):
+                return data[:n].reshape(-1, 2)
+            data = np.empty(n, np.int32)
+
+    def _inside(self, state: int) -> Inside:
+        """The tokens that stay inside the lexeme of a state."""
+        known = self._insides.get(state)
+        if known is None:
+            pairs = self._pairs(finish_operations.LIST_INSIDE, state)
+            order = np.argsort(pairs[:, 1], kind="stable")
+            ends = np.flatnonzero(np.diff(pairs[order, 1])) + 1
+            first = np.concatenate([[0], ends, [len(pairs)]]) if len(pairs) else np.zeros(1, np.int64)
+            known = self._insides[state] = Inside(np.ascontiguousarray(pairs[order, 0]), first.astype(np.int64))
+            n_kept = sum(len(inside.tokens) for inside in self._insides.values())
+            while n_kept > KEPT_TOKENS and len(self._insides) > 1:
+                n_kept -= len(self._insides.popitem(last=False)[1].tokens)
+        else:
+            self._insides.move_to_end(state)
+        return known
+
+    def _behind_groups(self, configuration: int, inside: Inside) -> Int32s:
+        """Configurations behind the bytes of the first token of each group; as a token it may be named."""
+        spend(GROUP_WORK * (len(inside.first) - 1))
+        texts = (self._tokenizer.token_bytes(int(token)) for token in inside.tokens[inside.first[:-1]])
+        return np.array(
+            [self._generation.run(engine.ADVANCE, configuration, data=items_of(text)) for text in texts], np.int32
+        )
+
+    def _behind(self, configuration: int, tokens: Int32s) -> Int32s:
+        """Configurations behind some tokens."""
+        n = len(tokens)
+        data = np.concatenate([tokens, np.zeros(n, np.int32)])
+        self._generation.run(finish_operations.AFTER_TOKENS, configuration, data=data)
+        return data[n:]
+
+    # --- shorter ways
+
+    def search(self, configuration: int) -> int:
+        """Look for ways with fewer tokens than the bound says, the most promising first; returns the bound.
+
+        It is the minimum when the search came to its end before SEARCHED_TOKENS, SEARCHED_PLACES and the work that
+        compiling may take.
+        """
+        with metered(self._most_work, "max_compile_work") as meter:
+            try:
+                self._search(configuration)
+            except LimitExceeded:
+                if meter.left >= 0:
+                    raise
+        return self.bound(configuration)
+
+    def _search(self, configuration: int) -> None:
+        bound = self.bound(configuration)
+        before: dict[int, tuple[int, int]] = {configuration: (-1, NO_TOKEN)}
+        depths = {configuration: 0}
+        waiting = [(bound, 0, configuration)]
+        n_left = SEARCHED_TOKENS
+        while waiting and n_left > 0 and len(before) < SEARCHED_PLACES:
+            _, depth, here = heapq.heappop(waiting)
+            if depth > depths[here] or depth + 1 >= bound:
+                continue
+            reach = self.reach(here)
+            n_left -= len(reach.tokens) + len(reach.reached)
+            spend(PLACE_WORK + (len(reach.tokens) + len(reach.reached)) // 16)
+            first_tokens = reach.inside.tokens[reach.inside.first[:-1]]
+            is_named = np.isin(first_tokens, reach.tokens)
+            for places, bounds, tokens in (
+                (reach.reached[~is_named], reach.inside_bounds[~is_named], first_tokens[~is_named]),
+                (reach.behind, reach.bounds, reach.tokens),
+            ):
+                _, firsts = np.unique(places, return_index=True)
+                for i in firsts.tolist():
+                    place, there = int(places[i]), int(bounds[i])
+                    if depths.get(place, NO_BOUND) <= depth + 1:
+                        continue
+                    depths[place] = depth + 1
+                    before[place] = here, int(tokens[i])
+                    if depth + 1 + there < bound:
+                        there = self.bound(place)  # without what was guessed
+                        bound = min(bound, depth + 1 + there)
+                        self._lower(place, there, before)
+                    heapq.heappush(waiting, (depth + 1 + there, depth + 1, place))
+
+    def _lower(self, place: int, bound: int, before: dict[int, tuple[int, int]]) -> None:
+        """Note the way to a place, and the bound there, at all places on it."""
+        self._n_lowered += 1
+        while before[place][0] >= 0:
+            place, token = before[place]
+            bound += 1
+            self._generation.run(finish_operations.LOWER_BOUND, place, bound, np.array([token], np.int32))

@@ -1,0 +1,322 @@
+"""Regular expressions over bytes, hash-consed in a store's table: what frontends build lexemes from.
+
+Every method returns a node id; equal ids mean equal expressions. The laws that make two spellings equal are those of
+`kernels/regex/constructors.py`. `tests/reference/regex_nodes.py` holds the plain twin with the same methods.
+
+In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import GrammarError
+from ..kernels import engine
+from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
+from ..kernels.table import Table
+from ..kernels.tables import grammar_layout
+from ..work import in_parts
+
+if TYPE_CHECKING:
+    from ..tokenizer.token_table import TokenTable
+
+UNBOUNDED = 2**31 - 1
+PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
+PREPARED_ROWS = 64
+# what parser/load_rules.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start
+# of its rule; rules of its states; an edge; an end; a guard that lets everything through; nothing required; no
+# priorities and nothing chained
+ONE_LEXEME = (
+    *(0, -1, 0, 0, 0, 0),
+    *(1, 2, 1, 1, 1, 2, 0, 0),
+    *(0, 0, 0),
+    *(0, 0, None, 1, 0),
+    *(1, 0),
+    *(0, 0, UNBOUNDED, 0, UNBOUNDED),
+    *(0, 0),
+)
+
+Run = Callable[..., int]
+
+
+class Remembered(dict[Hashable, Any]):
+    """What frontends remember of a store's nodes; all grammars of the store share it."""
+
+
+class RegexNodes:
+    """Constructors and questions for the regex nodes of one store.
+
+    Parameters
+    ----------
+    run : runs one operation of `kernels.engine.build` under the store's lock and raises `LimitExceeded`.
+    count : how many nodes there are.
+    table : the tokens of the vocabulary; None where no grammar names any.
+
+    Attributes
+    ----------
+    memo : what frontends remember of the nodes that they built, under keys of their own; as old as the nodes.
+    variant_key : what the memo is about, where a frontend builds the same things in several ways; see `variant`.
+    """
+
+    EMPTY = 0  # matches no string
+    EPSILON = 1  # matches the empty string
+    ALL = 2  # matches every byte string
+
+    def __init__(self, run: Run, count: Callable[[], int], table: TokenTable | None = None) -> None:
+        self._run = run
+        self._count = count
+        self.table = table
+        self.memo: dict[Hashable, Any] = Remembered()
+        self._memos = [self.memo]  # and the parts of it that `remembered` gave
+        self.variant_key: Any = None
+        self._dfas: dict[Hashable, int] = {}  # kernels keep each automaton that they are given
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are: a measure of the work that was done with them."""
+        return self._count()
+
+    @property
+    def n_remembered(self) -> int:
+        """Entries of the memo."""
+        return sum(map(len, self._memos))
+
+    def remembered(self, key: Hashable) -> dict[Any, Any]:
+        """A part of the memo that has entries of its own."""
+        found: dict[Any, Any] | None = self.memo.get(key)
+        if found is None:
+            part = Remembered()
+            found = self.memo.setdefault(key, part)  # another thread may be here
+            if found is part:
+                self._memos.append(part)
+        return found
+
+    def variant(self, key: Hashable) -> RegexNodes:
+        """The same nodes with a memo of its own for each `key`; what is remembered there is never mixed up."""
+        other = copy(self)
+        other.memo = self.remembered((__name__, key))
+        other.variant_key = key
+        return other
+
+    def byte_set(self, mask: int) -> int:
+        """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""
+        words = np.frombuffer(mask.to_bytes(32, "little"), np.int32).copy()
+        return self._run(engine.BYTE_SET, data=words)
+
+    def literal(self, data: bytes) -> int:
+        """Exactly these bytes."""
+        return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
+
+    def words(self, words: Sequence[bytes]) -> int:
+        """Any of `words`, which are ascending and all different, as a prefix tree: see regex/word_trees.py."""
+        text = b"".join(words)
+        n_items = 1 + len(words)
+        data = np.zeros(n_items + (len(text) + 3) // 4, np.int32)
+        data[0] = len(words)
+        data[1:n_items] = np.fromiter(map(len, words), np.int32, len(words))
+        data[n_items:].view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
+        return self._run(engine.WORDS, data=data)
+
+    def concat(self, nodes: Sequence[int]) -> int:
+        """One after the other."""
+        return self._run(engine.CONCAT, data=np.array(nodes, np.int32))
+
+    def union(self, nodes: Sequence[int]) -> int:
+        """What any of them matches."""
+        return self._run(engine.UNION, data=np.array(nodes, np.int32))
+
+    def intersect(self, nodes: Sequence[int]) -> int:
+        """What all of them match."""
+        return self._run(engine.INTERSECT, data=np.array(nodes, np.int32))
+
+    def lazy(self, node: int) -> int:
+        """As a lexeme: a string of `node` that ends where it first can, and so do all lexemes expected beside it.
+
+        As an expression it is `node`, and another one.
+        """
+        found = self.concat([node, LAZY_END])
+        self.memo[__name__, "lazy", found] = True
+        return found
+
+    def is_lazy(self, node: int) -> bool:
+        """Whether `lazy` made it."""
+        return (__name__, "lazy", node) in self.memo
+
+    def mark_units(self, node: int, are_all: bool) -> None:
+        """Say that every string of `node` is one word of the prefix code that JSON spells code points with; no word
+        begins with a quote.
+
+        Repetitions of such nodes are intersected by counting words. `are_all`: the node is the whole code.
+        """
+        self._run(engine.MARK, node, UNIT | ALL_UNITS if are_all else UNIT)
+
+    def complement(self, node: int) -> int:
+        """Every byte string that `node` does not match."""
+        return self._run(engine.COMPLEMENT, node)
+
+    def repeat(self, node: int, low: int, high: int | None = None) -> int:
+        """`low` to `high` times (None: no bound), kept as a counter."""
+        if low < 0 or (high is not None and high < low) or max(low, high or 0) >= UNBOUNDED:
+            raise GrammarError(
+                f"a repetition cannot be bounded by {low} and {high}",
+                help=f"bounds are ordered and below {UNBOUNDED}",
+            )
+        return self._run(engine.REPEAT, node, low, UNBOUNDED if high is None else high)
+
+    def dfa(
+        self,
+        class_of_byte: npt.NDArray[Any],
+        next_state: npt.NDArray[Any],
+        accepting: npt.NDArray[Any],
+    ) -> int:
+        """A deterministic automaton; state 0 starts.
+
+        Parameters
+        ----------
+        class_of_byte : uint8[256], the column of `next_state` for each byte.
+        next_state : int32[n_states, n_classes], -1 where no string goes on.
+        accepting : bool[n_states].
+        """
+        classes, order = np.unique(class_of_byte, return_index=True)
+        # kernels number classes by their first byte
+        by_first_byte = classes[np.argsort(order)]
+        column_of = np.zeros(256, np.int32)
+        column_of[by_first_byte] = np.arange(len(by_first_byte))
+        table = np.take(next_state, by_first_byte, axis=1).astype(np.int32, copy=False)
+        accepts = np.asarray(accepting, bool)
+        distance = _distances(table, accepts)
+        if distance[0] < 0:
+            return self.EMPTY
+        if distance.min() < 0:
+            table[distance[table] < 0] = -1  # states from which nothing is accepted are cut off
+        said = np.stack([accepts, np.maximum(distance, 0)], axis=1)
+        data = np.concatenate([column_of[class_of_byte], table.ravel(), said.ravel()]).astype(np.int32, copy=False)
+        key = table.shape, data.tobytes()
+        node = self._dfas.get(key)
+        if node is None:
+            node = self._dfas[key] = self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
+        return node
+
+    def tokens(self, ranges: Sequence[tuple[int, int]], has_text: bool) -> int:
+        """A terminal of tokens by their ids, which is no part of any expression: for `Rules.scan` alone.
+
+        Parameters
+        ----------
+        ranges : first and last id of each range, in their order, apart from each other; at least one.
+        has_text : whether some of the tokens have bytes.
+        """
+        data = np.array([int(has_text), *(token for pair in ranges for token in pair)], np.int32)
+        found = self._run(engine.TOKENS, data=data)
+        self.memo[__name__, "tokens", found] = True
+        return found
+
+    def names_tokens(self, node: int) -> bool:
+        """Whether `tokens` made it."""
+        return (__name__, "tokens", node) in self.memo
+
+    def is_nullable(self, node: int) -> bool:
+        """Whether `node` matches the empty string."""
+        return self._run(engine.IS_NULLABLE, node) != 0
+
+    def is_empty(self, node: int) -> bool:
+        """Whether `node` matches no string at all; exact."""
+        return in_parts(lambda: self._run(engine.IS_EMPTY, node)) != 0
+
+    def is_open(self, node: int) -> bool:
+        """Whether what is not yet a string of `node`, if it can become one, can in infinitely many ways.
+
+        False also where deciding it takes too long. See `llmask.grammar.rules.Rules.call_new`.
+        """
+        return in_parts(lambda: self._run(engine.IS_OPEN, node)) != 0
+
+    def extensions(self, one: int, other: int) -> tuple[int, bool]:
+        """Where `one` may end while `other` goes on, over all strings but the empty one.
+
+        Returns
+        -------
+        bytes : bit b is set where a string of `one` and then byte b begin a string of `other`; every bit where
+            deciding it takes too long.
+        may_both_end : whether some string is in both; True where deciding it takes too long.
+        """
+        key = (__name__, "extensions", one, other)
+        found = self.memo.get(key)
+        if found is None:
+            flags = np.zeros(257, np.int32)
+            is_decided = self._run(engine.EXTENSIONS, one, other, data=flags) != 0
+            packed = int.from_bytes(np.packbits(flags.astype(bool), bitorder="little").tobytes(), "little")
+            found = (packed & (2**256 - 1), bool(packed >> 256)) if is_decided else (2**256 - 1, True)
+            self.memo[key] = found
+        return found
+
+    def put_extensions_of_words(self, node: int, words: Iterable[bytes]) -> None:
+        """Remember `extensions(node, node)` of a list of words, which may be too long for it."""
+        known = sorted(set(words))
+        found = 0
+        shorter: list[bytes] = []  # the words that `word` begins with
+        for word in known:
+            while shorter and not word.startswith(shorter[-1]):
+                shorter.pop()
+            for begun in shorter:
+                found |= 1 << word[len(begun)] if begun else 0
+            shorter.append(word)
+        self.memo[__name__, "extensions", node, node] = found, any(known)
+
+    def first_bytes(self, node: int) -> int:
+        """Bit b is set where a string of `node` may begin with byte b."""
+        # what may follow one byte of any value where `node` goes on behind it
+        any_byte = self.byte_set(2**256 - 1)
+        return self.extensions(any_byte, self.concat([any_byte, node]))[0]
+
+    def derivative(self, node: int, byte: int) -> int:
+        """What is left of `node` after one byte."""
+        return self._run(engine.DERIVATIVE, node, byte)
+
+    def matches(self, node: int, data: bytes) -> bool:
+        """Whether `node` matches all of `data`."""
+        return self._run(engine.MATCHES, node, data=np.frombuffer(data, np.uint8).astype(np.int32)) != 0
+
+    def prepare(self, node: int, pieces: Sequence[bytes]) -> None:
+        """Build the masks of a lexeme where it begins and behind each of `pieces`, which may not fit, in turn.
+
+        Lexer states and their masks belong to the store, so a grammar that is thrown away makes them for all.
+        """
+        table = Table(
+            grammar_layout.N_GRAMMAR_SLOTS, PREPARED_BYTES, grammar_layout.GRAMMAR_BLOCKS, grammar_layout.GRAMMAR_POOLS
+        )
+        table.array[grammar_layout.MAX_ROWS] = table.array[grammar_layout.MAX_ITEMS] = PREPARED_ROWS
+        data = np.array([node if column is None else column for column in ONE_LEXEME], np.int32)
+        here = self._run(engine.LOAD_RULES, data=data, grammar=table)
+        assert here >= 0, "ONE_LEXEME is not what LOAD_RULES reads"
+        for text in (b"", *pieces):
+            if here >= 0:
+                read = np.frombuffer(text, np.uint8).astype(np.int32)
+                here = self._run(engine.ADVANCE, here, data=read, grammar=table)
+            if here >= 0:
+                self._run(engine.BUILD_MASK, here, grammar=table)
+
+
+def _distances(table: npt.NDArray[np.int32], accepts: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+    """Bytes from each state of an automaton to the nearest one that accepts; -1 where there is none.
+
+    Edges are followed backwards, each once or, where classes with another target lie between, a few times: looking at
+    all states again for every byte of distance took 1.3 s for 42,000 states of 115 classes.
+    """
+    is_edge = table >= 0
+    is_edge[:, 1:] &= table[:, 1:] != table[:, :-1]
+    sources, targets = np.nonzero(is_edge)[0], table[is_edge]
+    order = np.argsort(targets, kind="stable")
+    sources = sources[order]
+    first_edge = np.searchsorted(targets[order], np.arange(len(table) + 1)).tolist()
+    distance = np.where(accepts, 0, -1).astype(np.int32)
+    reached, n_bytes = np.flatnonzero(accepts), 0
+    while len(reached):
+        n_bytes += 1
+        before = np.concatenate([sources[first_edge[state] : first_edge[state + 1]] for state in reached.tolist()])
+        reached = np.unique(before[distance[before] < 0])
+        distance[reached] = n_bytes
+    return distance

@@ -1,0 +1,183 @@
+"""Strings of a regular expression: the shortest one, and random ones.
+
+Where nothing is intersected or complemented, a node says how long its shortest string is (`DISTANCE`,
+kernels/regex/constructors.py), so the way to it is found byte by byte. Other nodes are searched through, breadth first.
+
+In: a node. Out: bytes. Cost: about 20 us a byte where a node is new, 1 us where it is known; MOST_SEARCHED bounds it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.errors import LimitExceeded, LlmaskError
+from llmask.kernels.regex.nodes import BYTE_DISTANCE, DISTANCE, FLAGS, HIDES, MAP, MOST_DISTANCE, NODE_FIELDS
+from llmask.kernels.tables.store_layout import CLASS_MAPS, NODES
+
+if TYPE_CHECKING:
+    from llmask.kernels.table import Table
+    from llmask.regex.nodes import RegexNodes
+
+MOST_SEARCHED = 20_000  # nodes that the search for one shortest string may visit, about a second
+MOST_KNOWN = 200_000  # nodes whose ways are remembered
+STOPS = (0.3, 0.05)  # how often a random string ends where it may, one of them for each string
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+def _weights() -> tuple[float, ...]:
+    """How often a byte is taken beside others: letters often, control characters hardly ever."""
+    found = [0.01] * 0x20 + [0.5] * 0x5F + [0.01] * 0x81
+    for letter in LETTERS:
+        found[ord(letter)] = 2.0
+    found[0x20] = 3.0
+    found[0x0A] = 0.3
+    return tuple(found)
+
+
+WEIGHTS = _weights()
+
+
+class Way(NamedTuple):
+    """Bytes that lead to the same place, the usual ones first, the node there, and how often they are taken."""
+
+    members: bytes
+    target: int
+    weight: float
+
+
+class Strings:
+    """Strings of the nodes of one store; used by one thread at a time.
+
+    Parameters
+    ----------
+    nodes, table, lock : of the store.
+    """
+
+    def __init__(self, nodes: RegexNodes, table: Table, lock: Any) -> None:
+        self._nodes = nodes
+        self._table = table
+        self._lock = lock
+        self._ways: dict[int, list[Way]] = {}
+        self._lengths: dict[int, int] = {}
+
+    def length(self, node: int) -> int:
+        """Length of a shortest string, in bytes.
+
+        Raises
+        ------
+        LimitExceeded : it is longer than a million bytes, or the search for it takes too long.
+        LlmaskError : the node stands for tokens, whatever their text.
+        """
+        found = self._lengths.get(node)
+        if found is None:
+            if self._nodes.names_tokens(node):
+                raise LlmaskError("the grammar names tokens, which are no text", help="it has no sentences in bytes")
+            fields = self._fields(node)
+            if fields[FLAGS] & HIDES:
+                found = self._searched(node)
+            elif fields[DISTANCE] >= MOST_DISTANCE:
+                raise LimitExceeded("a lexeme has no short string", help="shorten its repetition")
+            else:
+                found = fields[DISTANCE] // BYTE_DISTANCE
+            self._lengths[node] = found
+        return found
+
+    def lexeme_length(self, node: int) -> int:
+        """Length of a shortest string that is not empty."""
+        return self.length(node) or 1 + min((self.length(way.target) for way in self.ways(node)), default=0)
+
+    def ways(self, node: int) -> list[Way]:
+        """What may come next, by classes of bytes that lead to the same node."""
+        found = self._ways.get(node)
+        if found is None:
+            if len(self._ways) > MOST_KNOWN:
+                self._ways.clear()
+            found = self._ways[node] = self._find_ways(node)
+        return found
+
+    def shortest(self, node: int) -> bytes:
+        """A shortest string that is not empty; of several that with the most usual letters."""
+        found = bytearray()
+        while not found or self.length(node):
+            ways = self.ways(node)
+            least = min(self.length(way.target) for way in ways)
+            way = max((way for way in ways if self.length(way.target) == least), key=lambda way: way.weight)
+            found.append(way.members[0])
+            node = way.target
+        return bytes(found)
+
+    def sample(self, node: int, random: Random, n_bytes: int) -> bytes:
+        """A random string that is not empty; when it has `n_bytes` it takes the shortest way to an end.
+
+        None is left out, but most have letters rather than control characters.
+        """
+        found = bytearray()
+        stops = random.choice(STOPS)
+        while True:
+            ways = self.ways(node)
+            if found and (not ways or (self._nodes.is_nullable(node) and random.random() < stops)):
+                return bytes(found)
+            if len(found) >= n_bytes:
+                if found and self.length(node) == 0:
+                    return bytes(found)
+                least = min(self.length(way.target) for way in ways)
+                ways = [way for way in ways if self.length(way.target) == least]
+            way = random.choices(ways, [way.weight for way in ways])[0]
+            found.append(random.choices(way.members, [WEIGHTS[byte] for byte in way.members])[0])
+            node = way.target
+
+    def _find_ways(self, node: int) -> list[Way]:
+        hides = self._fields(node)[FLAGS] & HIDES
+        members: dict[int, list[int]] = {}
+        for class_members in self._classes(node):
+            target = self._nodes.derivative(node, class_members[0])
+            if target != self._nodes.EMPTY and not (hides and self._nodes.is_empty(target)):
+                members.setdefault(target, []).extend(class_members)
+        return [
+            Way(
+                bytes(sorted(found, key=WEIGHTS.__getitem__, reverse=True)),
+                target,
+                max(WEIGHTS[byte] for byte in found) * min(len(found), 8) ** 0.5,
+            )
+            for target, found in members.items()
+        ]
+
+    def _classes(self, node: int) -> list[list[int]]:
+        """Bytes by their class."""
+        class_map = self._fields(node)[MAP]
+        with self._lock:  # a block may be moved while it grows
+            classes = ctypes.string_at(int(self._table.array[CLASS_MAPS + 1]) + 256 * class_map, 256)
+        found: list[list[int]] = [[] for _ in range(max(classes) + 1)]
+        for byte, number in enumerate(classes):
+            found[number].append(byte)
+        return found
+
+    def _fields(self, node: int) -> memoryview:
+        """The record of a node (kernels/regex/nodes.py)."""
+        with self._lock:
+            address = int(self._table.array[NODES]) + 4 * NODE_FIELDS * node
+            return memoryview(ctypes.string_at(address, 4 * NODE_FIELDS)).cast("i")
+
+    def _searched(self, root: int) -> int:
+        seen = {root}
+        level = [root]
+        length = 0
+        while level:
+            if any(self._nodes.is_nullable(node) for node in level):
+                return length
+            following: list[int] = []
+            for node in level:
+                for way in self.ways(node):
+                    if way.target not in seen:
+                        seen.add(way.target)
+                        following.append(way.target)
+            if len(seen) > MOST_SEARCHED:
+                raise LimitExceeded(
+                    f"the search for the shortest string of a lexeme visits more than {MOST_SEARCHED} places",
+                    help="simplify what is intersected or complemented in it",
+                )
+            level = following
+            length += 1
+        raise AssertionError("an empty node is no lexeme")

@@ -1,0 +1,137 @@
+r"""The classes of characters that patterns name: `\d \w \s`, general categories, letters without regard to case.
+
+Which code points belong depends on the Unicode version of the running Python, so nothing is shipped: what `re`
+matches is asked of `re` itself, once, over a string of all code points (12 ms for `\w`; spelled out with
+`str.isalnum` it took 90). The same holds for case: `re.IGNORECASE` is neither `str.lower` nor `str.casefold`
+(U+0130 matches "i", which is neither its lower case nor its case folding), so the engine is run over the few thousand
+code points that have case.
+Source: Python documentation, `re`; ECMA-262, 15th edition, sections 12.2, 12.3 and 22.2.2.9 for its fixed sets.
+
+In: names. Out: `CodePointSet`s, kept for the life of the process. Cost: nothing at import; each scan happens at most
+once.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from itertools import groupby
+
+import numpy as np
+
+from llmask.regex.code_points import MAX_CODE_POINT, TEXT, CodePointSet
+
+ASCII_DIGITS = CodePointSet.from_ranges([(0x30, 0x39)])
+ASCII_WORDS = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+ASCII_SPACES = CodePointSet.of(" \t\n\r\f\v")
+ECMA_SPACES = CodePointSet.of(" \t\n\r\f\v\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff").union(
+    CodePointSet.from_ranges([(0x2000, 0x200A)])
+)
+ECMA_LINE_ENDS = CodePointSet.of("\n\r\u2028\u2029")
+ASCII = CodePointSet.from_ranges([(0, 0x7F)])
+
+WHITE_SPACE = CodePointSet.of("\t\n\v\f\r \x85\u00a0\u1680\u2028\u2029\u202f\u205f\u3000").union(
+    CodePointSet.from_ranges([(0x2000, 0x200A)])
+)
+HEXADECIMAL = CodePointSet.of("0123456789abcdefABCDEF")
+FIXED_PROPERTIES = {
+    "Any": TEXT, "ASCII": ASCII, "White_Space": WHITE_SPACE, "space": WHITE_SPACE, "ASCII_Hex_Digit": HEXADECIMAL,
+    "AHex": HEXADECIMAL,
+}  # fmt: skip
+
+# Unicode 16.0, PropertyValueAliases.txt, property gc; ECMA-262 accepts both names.
+CATEGORY_NAMES = {
+    "Letter": "L", "Cased_Letter": "LC", "Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Titlecase_Letter": "Lt",
+    "Modifier_Letter": "Lm", "Other_Letter": "Lo", "Mark": "M", "Combining_Mark": "M", "Nonspacing_Mark": "Mn",
+    "Spacing_Mark": "Mc", "Enclosing_Mark": "Me", "Number": "N", "Decimal_Number": "Nd", "digit": "Nd",
+    "Letter_Number": "Nl", "Other_Number": "No", "Punctuation": "P", "punct": "P", "Connector_Punctuation": "Pc",
+    "Dash_Punctuation": "Pd", "Open_Punctuation": "Ps", "Close_Punctuation": "Pe", "Initial_Punctuation": "Pi",
+    "Final_Punctuation": "Pf", "Other_Punctuation": "Po", "Symbol": "S", "Math_Symbol": "Sm", "Currency_Symbol": "Sc",
+    "Modifier_Symbol": "Sk", "Other_Symbol": "So", "Separator": "Z", "Space_Separator": "Zs", "Line_Separator": "Zl",
+    "Paragraph_Separator": "Zp", "Other": "C", "Control": "Cc", "cntrl": "Cc", "Format": "Cf", "Surrogate": "Cs",
+    "Private_Use": "Co", "Unassigned": "Cn",
+}  # fmt: skip
+LAST_PLANE_WITH_CASE = 1
+
+
+@cache
+def digits() -> CodePointSet:
+    r"""`\d` of `re`: decimal digits of every script."""
+    return _matched_by_re(r"\d+")
+
+
+@cache
+def words() -> CodePointSet:
+    r"""`\w` of `re`: letters and numbers of every script and the underscore."""
+    return _matched_by_re(r"\w+")
+
+
+@cache
+def spaces() -> CodePointSet:
+    r"""`\s` of `re`."""
+    return _matched_by_re(r"\s+")
+
+
+def category(name: str) -> CodePointSet | None:
+    """Code points of a general category, by short or long name ("Lu", "Uppercase_Letter", "L"), or None."""
+    short = CATEGORY_NAMES.get(name, name)
+    members = {"LC": ("Lu", "Ll", "Lt")}.get(short, (short,))
+    found = [pair for key, ranges in _categories().items() if key.startswith(members) for pair in ranges]
+    is_known = short in CATEGORY_NAMES.values() and short != ""
+    return CodePointSet.from_ranges(found) if is_known else None
+
+
+@cache
+def binary_property(name: str) -> CodePointSet | None:
+    """Code points of a binary property of ECMA-262 (table 70) that Python knows, or None."""
+    if name in FIXED_PROPERTIES:
+        return FIXED_PROPERTIES[name]
+    asked = {"Lowercase": str.islower, "Lower": str.islower, "Uppercase": str.isupper, "Upper": str.isupper}
+    if name in asked:
+        return CodePointSet.of("".join(filter(asked[name], map(chr, TEXT))))
+    unassigned = category("Cn") if name == "Assigned" else None
+    return None if unassigned is None else unassigned.complement()
+
+
+@lru_cache(maxsize=4096)
+def without_case(members: CodePointSet) -> CodePointSet:
+    """Everything that a character class of `members` matches under `re.IGNORECASE`."""
+    cased = _cased()
+    inside = members.intersect(_cased_set())
+    if not inside.bounds:
+        return members
+    spelled = "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in inside.ranges())
+    return members.union(CodePointSet.of("".join(re.findall(f"[{spelled}]", cased, re.IGNORECASE))))
+
+
+def _matched_by_re(pattern: str) -> CodePointSet:
+    return CodePointSet.from_ranges((run.start(), run.end() - 1) for run in re.finditer(pattern, _every_code_point()))
+
+
+def _every_code_point() -> str:
+    """The string whose character i is code point i, surrogates included."""
+    return np.arange(MAX_CODE_POINT + 1, dtype=np.uint32).tobytes().decode("utf-32", "surrogatepass")
+
+
+@cache
+def _categories() -> dict[str, list[tuple[int, int]]]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    start = 0
+    for name, run in groupby(map(unicodedata.category, _every_code_point())):
+        end = start + sum(1 for _ in run)
+        found.setdefault(name, []).append((start, end - 1))
+        start = end
+    return found
+
+
+@cache
+def _cased() -> str:
+    """Every character that has another case; beyond plane 1 there is none (a test looks at all of them)."""
+    planes = map(chr, TEXT.intersect(CodePointSet((0, (LAST_PLANE_WITH_CASE + 1) << 16))))
+    return "".join(c for c in planes if c.lower() != c or c.upper() != c or c.title() != c)
+
+
+@cache
+def _cased_set() -> CodePointSet:
+    return CodePointSet.of(_cased())

@@ -1,0 +1,104 @@
+"""The ready grammars: found by name, with their samples, and beside trusted parsers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmask import Compiler
+from llmask.compiling import ready
+from llmask.compiling.compiled import CompiledGrammar
+from llmask.errors import GrammarError, TokenRejected
+from tests.unit.judges import JUDGES, judge_of
+
+TEXTS = [name for name, path in ready.files().items() if path.suffix != ".json"]
+N_SAMPLES = 200  # of each grammar, beside its judge
+
+
+@pytest.fixture(scope="module")
+def compiler(default_tokenizer: Any) -> Compiler:
+    return Compiler(default_tokenizer)
+
+
+def accepts(grammar: CompiledGrammar, document: str) -> bool:
+    matcher = grammar.matcher()
+    try:
+        matcher.accept_bytes(document.encode())
+    except TokenRejected:
+        return False
+    return matcher.is_accepting()
+
+
+def test_grammars_are_found_by_name(compiler: Compiler) -> None:
+    assert accepts(compiler.grammar("json"), '{"a": 1}')
+    assert accepts(compiler.grammar("outline"), '{"title": "x", "sections": []}') or "outline" in ready.files()
+    with pytest.raises(GrammarError, match='did you mean "python"'):
+        compiler.grammar("pyton")
+    with pytest.raises(GrammarError, match="there is no ready grammar 3"):
+        compiler.grammar(3)  # type: ignore[arg-type]
+
+
+def test_there_is_one_for_each_language_that_the_readme_of_the_folder_names() -> None:
+    text = (ready.folder() / "README.md").read_text(encoding="utf-8")
+    assert [name for name in ready.files() if f"`{ready.files()[name].name}`" not in text] == []
+    assert set(JUDGES) <= set(TEXTS)
+    assert len(TEXTS) >= 24
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_file_states_its_departures(name: str) -> None:
+    text = ready.files()[name].read_text(encoding="utf-8")
+    assert text.startswith("//")
+    assert "Departures:" in text
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_grammar_has_no_dead_ends(compiler: Compiler, name: str) -> None:
+    assert compiler.grammar(name).warnings == []
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_samples_are_judged_as_their_file_says(compiler: Compiler, name: str) -> None:
+    grammar = compiler.grammar(name)
+    samples = json.loads((ready.folder() / f"{name}.samples.json").read_text(encoding="utf-8"))
+    assert [text for text in samples["accept"] if not accepts(grammar, text)] == []
+    assert [text for text in samples["reject"] if accepts(grammar, text)] == []
+    assert len(samples["accept"]) >= 2
+    assert len(samples["reject"]) >= 4
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_samples_are_accepted_by_a_trusted_parser(compiler: Compiler, name: str, scaled: Any) -> None:
+    judge = judge_of(name)
+    grammar = compiler.grammar(name)
+    refused = []
+    for seed in range(scaled(N_SAMPLES)):
+        text = grammar.sample(seed).decode()
+        assert accepts(grammar, text), text
+        try:
+            if judge is not None:
+                judge(text)
+        except Exception as error:
+            refused.append((seed, text, repr(error)))
+    assert refused == []
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_a_trusted_parser_refuses_is_refused(compiler: Compiler, name: str) -> None:
+    """The judges judge: of the samples to reject at least one is wrong for them, too."""
+    judge = judge_of(name)
+    if judge is None:
+        pytest.skip("there is no parser in Python")
+    samples = json.loads((ready.folder() / f"{name}.samples.json").read_text(encoding="utf-8"))
+
+    def is_refused(text: str) -> bool:
+        try:
+            judge(text)
+        except Exception:
+            return True
+        return False
+
+    assert [text for text in samples["accept"] if is_refused(text)] == []
+    assert any(is_refused(text) for text in samples["reject"])

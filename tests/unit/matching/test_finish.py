@@ -1,0 +1,123 @@
+"""Bounds of configurations, and where the tokens of their masks lead."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import llmask
+from llmask.kernels import engine
+from tests.reference.definition import read_mask
+
+SCHEMAS: list[Any] = [
+    {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b"]},
+    {"type": "array", "items": {"type": ["string", "null"]}, "maxItems": 3, "uniqueItems": True},
+    {"type": "string", "pattern": "^(ab|cd)*é?$", "maxLength": 12},
+    {"anyOf": [{"type": "number"}, {"enum": [[], {}, "x"]}]},
+]
+
+
+@pytest.fixture(scope="module")
+def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
+    return llmask.Compiler(tiny_tokenizer)
+
+
+@pytest.mark.parametrize("number", range(len(SCHEMAS)))
+def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
+    compiler: llmask.Compiler, number: int, rng: random.Random
+) -> None:
+    grammar = compiler.json_schema(SCHEMAS[number])
+    size = compiler.tokenizer.vocab_size
+    for _ in range(10):
+        matcher = grammar.matcher()
+        while not matcher.is_terminated():
+            allowed = read_mask(matcher, size)
+            ends = matcher._generation.ends
+            reach = ends.reach(matcher._cell[2])
+            in_groups = {}
+            for group, behind in enumerate(reach.reached.tolist()):
+                tokens = reach.inside.tokens[reach.inside.first[group] : reach.inside.first[group + 1]]
+                in_groups.update(dict.fromkeys(tokens.tolist(), behind))
+            alone = dict(zip(reach.tokens.tolist(), reach.behind.tolist(), strict=True))
+            assert set(in_groups) | set(alone) == allowed - set(compiler.tokenizer.eos_ids)
+            # where something is recorded one token stands for all of its group
+            found = alone if reach.is_recorded else {**in_groups, **alone}
+            for token, behind in found.items():
+                assert grammar.generation.run(engine.ACCEPT, matcher._cell[2], token) == behind
+            matcher.accept_token(rng.choice(sorted(allowed)))
+
+
+def test_the_bound_of_a_path_is_its_length(compiler: llmask.Compiler) -> None:
+    for schema in SCHEMAS:
+        generation = compiler.json_schema(schema).generation
+        path = generation.ends.path(generation.start)
+        assert generation.ends.bound(generation.start) == len(path) + 1
+        generation.ends.keep(generation.start, path)
+        assert generation.ends.bound(generation.start) == len(path) + 1
+
+
+def test_a_kept_path_lowers_bounds_for_good(compiler: llmask.Compiler) -> None:
+    """Of three words the one with the fewest bytes is found; another one takes fewer tokens."""
+    generation = compiler.regex("name|xyz").generation
+    ends = generation.ends
+    assert ends.bound(generation.start) == 4
+    reach = ends.reach(generation.start)
+    assert reach.least == 1
+    assert ends.search(generation.start) == 2
+    assert ends.bound(generation.start) == 2
+    assert compiler.tokenizer.decode_bytes(ends.path(generation.start)) == b"name"
+
+
+def test_lists_are_forgotten_and_made_again(compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llmask.matching.finish.KEPT_TOKENS", 0)
+    grammar = compiler.json_schema(SCHEMAS[0])
+    size = compiler.tokenizer.vocab_size
+    matcher = grammar.matcher()
+    budget = matcher.least_budget() + 5
+    first = read_mask(matcher, size, budget)
+    matcher.accept_token(min(first))
+    read_mask(matcher, size, budget - 1)
+    matcher.rollback(1)
+    assert read_mask(matcher, size, budget) == first
+    assert len(grammar.generation.ends._reaches) == 1
+
+
+def test_what_is_known_dies_with_the_tables(tiny_tokenizer: Any) -> None:
+    grammar = llmask.Compiler(tiny_tokenizer).regex("a{3}")
+    grammar.matcher().least_budget()
+    dead = weakref.ref(grammar.generation)
+    gc.collect()
+    gc.disable()
+    try:
+        del grammar
+        assert dead() is None  # no cycle holds it
+    finally:
+        gc.enable()
+
+
+def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> None:
+    generation = compiler.regex("a{0,9}").generation
+    run = generation.run
+    places = [generation.start]
+    for _ in range(9):
+        places.append(run(engine.ADVANCE, places[-1], data=np.array([ord("a")], np.int32)))
+    assert generation.ends.bounds(np.array(places, np.int32)).tolist() == [1] * 10
+
+
+def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_tokenizer: Any) -> None:
+    # it went on for seconds, and held the store's lock meanwhile
+    schema = {"type": "array", "items": {"enum": ["zzzzzz", "something longer"]}, "minItems": 6}
+    bounds = []
+    for most_work in (10, 10**9):
+        generation = llmask.Compiler(default_tokenizer).json_schema(schema).generation
+        ends, start = generation.ends, generation.start
+        first = ends.bound(start)
+        ends._most_work = most_work
+        bounds.append(ends.search(start))
+        assert bounds[-1] <= first
+    assert bounds[1] < bounds[0] == first

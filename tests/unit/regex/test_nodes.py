@@ -1,0 +1,415 @@
+"""The compiled nodes against their plain twin, on random expressions over all constructors, and at their limits."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from llmask.compiling.compiled import CompiledGrammar
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.grammar.rules import Rules
+from llmask.kernels.tables import store_layout
+from llmask.limits import Limits
+from llmask.store.store import Store
+from tests.reference.both_nodes import make_nodes
+from tests.reference.definition import read_mask
+from tests.reference.regex_nodes import RegexNodes as TwinNodes
+
+ALPHABET = b"abc\x00\xff"
+EVERY_BYTE = 2**256 - 1
+Expression = tuple[Any, ...]
+
+
+def random_expression(rng: random.Random, size: int) -> Expression:
+    """An expression with `size` constructors."""
+    if size <= 1:
+        kind = rng.choice(["set", "set", "literal", "dfa"])
+        if kind == "set":
+            mask = sum(1 << byte for byte in rng.sample(ALPHABET, rng.randint(0, 4)))
+            return ("set", mask if rng.random() < 0.8 else EVERY_BYTE & ~mask)
+        if kind == "literal":
+            return ("literal", bytes(rng.choices(ALPHABET, k=rng.randint(0, 4))))
+        n_states, n_classes = rng.randint(1, 4), rng.randint(1, 3)
+        return (
+            "dfa",
+            tuple(rng.randrange(n_classes) for _ in range(256)),
+            tuple(tuple(rng.randrange(-1, n_states) for _ in range(n_classes)) for _ in range(n_states)),
+            tuple(rng.random() < 0.5 for _ in range(n_states)),
+        )
+    kind = rng.choice(["concat", "union", "intersect", "complement", "repeat", "repeat"])
+    if kind == "complement":
+        return ("complement", random_expression(rng, size - 1))
+    if kind == "repeat":
+        low = rng.randint(0, 3)
+        high = rng.choice([None, low + rng.randint(0, 3)])
+        return ("repeat", random_expression(rng, size - 1), low, high)
+    n_parts = rng.randint(0, 3) if size > 3 else 2
+    return (kind, *(random_expression(rng, (size - 1) // max(n_parts, 1)) for _ in range(n_parts)))
+
+
+def build(nodes: Any, expression: Expression) -> int:
+    kind, *parts = expression
+    if kind == "set":
+        return nodes.byte_set(parts[0])
+    if kind == "literal":
+        return nodes.literal(parts[0])
+    if kind == "dfa":
+        return nodes.dfa(np.array(parts[0], np.uint8), np.array(parts[1], np.int32), np.array(parts[2]))
+    if kind == "complement":
+        return nodes.complement(build(nodes, parts[0]))
+    if kind == "repeat":
+        return nodes.repeat(build(nodes, parts[0]), parts[1], parts[2])
+    return getattr(nodes, kind)([build(nodes, part) for part in parts])
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Any:
+    return make_nodes("compiled")
+
+
+def test_random_expressions_agree_with_the_twin(
+    rng: random.Random, scaled: Callable[[int], int], compiled: Any
+) -> None:
+    twin = TwinNodes()
+    n_empty = n_open = n_large = 0
+    for _ in range(scaled(400)):
+        expression = random_expression(rng, rng.randint(1, 7))
+        node, oracle = build(compiled, expression), build(twin, expression)
+        assert compiled.is_nullable(node) == twin.is_nullable(oracle), expression
+        assert compiled.is_empty(node) == twin.is_empty(oracle), expression
+        assert compiled.is_open(node) <= twin.is_open(oracle), expression
+        n_open += compiled.is_open(node)
+        n_large += compiled.is_open(node) != twin.is_open(oracle)  # more states than openness.MOST_STATES
+        n_empty += twin.is_empty(oracle)
+        for _ in range(6):
+            data = bytes(rng.choices(ALPHABET, k=rng.randint(0, 7)))
+            assert compiled.matches(node, data) == twin.matches(oracle, data), (expression, data)
+            left, left_oracle = node, oracle
+            for byte in data:
+                left, left_oracle = compiled.derivative(left, byte), twin.derivative(left_oracle, byte)
+                assert compiled.is_nullable(left) == twin.is_nullable(left_oracle), (expression, data)
+            assert compiled.is_empty(left) == twin.is_empty(left_oracle), (expression, data)
+    assert n_empty > 10
+    assert n_open > 10 * (n_large + 1)
+
+
+def test_extensions_agree_with_the_twin(rng: random.Random, scaled: Callable[[int], int], compiled: Any) -> None:
+    """Where an expression matches nothing without being EMPTY more may be told, which the twin's emptiness is not."""
+    twin = TwinNodes()
+    n_same = n_some = 0
+    for _ in range(scaled(150)):
+        pair = [random_expression(rng, rng.randint(1, 5)) for _ in range(2)]
+        found = compiled.extensions(*(build(compiled, expression) for expression in pair))
+        wanted = twin.extensions(*(build(twin, expression) for expression in pair))
+        assert not wanted[0] & ~found[0], pair
+        assert wanted[1] <= found[1], pair
+        n_same += found == wanted
+        n_some += wanted[0] != 0
+        one = pair[0]
+        missing = twin.first_bytes(build(twin, one)) & ~compiled.first_bytes(build(compiled, one))
+        assert not missing, one
+    assert n_same > scaled(150) * 0.8
+    assert n_some > scaled(150) * 0.2
+
+
+def test_extensions_of_words_are_known(compiled: Any) -> None:
+    letter = compiled.byte_set(sum(1 << byte for byte in range(ord("a"), ord("z") + 1)))
+    name, word = compiled.repeat(letter, 1, None), compiled.literal(b"if")
+    assert compiled.extensions(name, word) == (1 << ord("f"), True)
+    assert compiled.extensions(word, name) == (compiled.first_bytes(letter), True)
+    assert compiled.extensions(word, word) == (0, True)
+    assert compiled.extensions(word, compiled.literal(b"i")) == (0, False)
+    assert compiled.extensions(compiled.EPSILON, name) == (0, False)
+    assert compiled.first_bytes(word) == 1 << ord("i")
+    assert compiled.first_bytes(compiled.EMPTY) == 0
+
+
+def test_extensions_of_listed_words(compiled: Any) -> None:
+    words = [b"", b"a", b"ab", b"abc", b"ac", b"b", b"bcd", b"c"]
+    node = compiled.words(sorted(words))
+    decided = compiled.extensions(node, node)
+    compiled.put_extensions_of_words(node, words)
+    assert compiled.extensions(node, node) == decided == (sum(1 << byte for byte in b"bc"), True)
+
+
+def test_extensions_of_too_many_states_are_not_decided(compiled: Any) -> None:
+    letter = compiled.byte_set(sum(1 << byte for byte in b"ab"))
+    long = compiled.concat([compiled.repeat(letter, 3000), compiled.literal(b"!")])
+    assert compiled.extensions(long, compiled.repeat(letter, 3000)) == (EVERY_BYTE, True)
+    assert compiled.extensions(compiled.literal(b"a"), long) == (compiled.first_bytes(letter), False)
+
+
+def test_strings_are_open_where_they_may_always_go_on(compiled: Any) -> None:
+    def quoted(body: int) -> int:
+        return int(compiled.concat([compiled.literal(b'"'), body, compiled.literal(b'"')]))
+
+    letter = compiled.byte_set(sum(1 << byte for byte in b"abcdefgh"))
+    letters = compiled.repeat(letter, 0, None)
+    assert compiled.is_open(letters)
+    assert compiled.is_open(quoted(letters))
+    assert compiled.is_open(quoted(compiled.repeat(letter, 30, None)))
+    assert compiled.is_open(quoted(compiled.concat([compiled.literal(b"a"), letters, compiled.literal(b"b")])))
+    assert compiled.is_open(compiled.intersect([quoted(letters), compiled.complement(compiled.literal(b'"abc"'))]))
+    assert not compiled.is_open(quoted(compiled.repeat(letter, 0, 30)))
+    assert not compiled.is_open(compiled.union([quoted(letters), compiled.literal(b"null")]))
+    assert not compiled.is_open(compiled.literal(b""))
+    assert not compiled.is_open(compiled.EMPTY)
+
+
+def test_openness_is_not_claimed_where_it_takes_too_long(compiled: Any) -> None:
+    # 2^14 states: which of the last letters were `a`
+    letter = compiled.byte_set((1 << 97) | (1 << 98))
+    tail = compiled.repeat(letter, 14, 14)
+    assert not compiled.is_open(compiled.concat([compiled.repeat(letter, 0, None), compiled.literal(b"a"), tail]))
+
+
+def test_a_prepared_lexeme_has_its_masks(byte_tokenizer: Any) -> None:
+    store = Store(byte_tokenizer, Limits())
+    nodes, counters = store.nodes, (store_layout.N_MASKS, store_layout.N_EXITS, store_layout.N_TOKEN_LISTS)
+    node = nodes.concat([nodes.literal(b"ab"), nodes.repeat(nodes.byte_set(0x3FFFFFF << 97), 3, 40)])
+    nodes.prepare(node, [b"a", b"b"])
+    known = [int(store.table.array[slot]) for slot in counters]
+    rules = Rules()
+    end = rules.state(rules.rule("start"))
+    rules.scan(rules.start_state(rules.start), node, end)
+    rules.final(end)
+    matcher = CompiledGrammar(store, rules).matcher()
+    read_mask(matcher, 257)
+    matcher.accept_bytes(b"ab")
+    read_mask(matcher, 257)
+    assert [int(store.table.array[slot]) for slot in counters] == known
+    matcher.accept_bytes(b"c")
+    read_mask(matcher, 257)
+    assert [int(store.table.array[slot]) for slot in counters] != known
+
+
+def test_building_again_gives_the_same_id(rng: random.Random, scaled: Callable[[int], int], compiled: Any) -> None:
+    for _ in range(scaled(100)):
+        expression = random_expression(rng, rng.randint(1, 7))
+        assert build(compiled, expression) == build(compiled, expression), expression
+
+
+def test_laws_that_make_two_spellings_one_node(nodes: Any) -> None:
+    a, b = nodes.byte_set(1 << 97), nodes.byte_set(1 << 98)
+    ab = nodes.literal(b"ab")
+    assert nodes.union([a, b]) == nodes.union([b, a, a]) == nodes.byte_set(3 << 97)
+    assert nodes.union([]) == nodes.byte_set(0) == nodes.EMPTY
+    assert nodes.intersect([]) == nodes.ALL
+    assert nodes.concat([]) == nodes.literal(b"") == nodes.EPSILON
+    assert nodes.concat([nodes.EMPTY, ab]) == nodes.concat([ab, nodes.EMPTY]) == nodes.EMPTY
+    assert nodes.complement(nodes.complement(ab)) == ab
+    assert nodes.complement(nodes.EMPTY) == nodes.ALL
+    assert nodes.intersect([ab, nodes.ALL]) == nodes.union([ab, nodes.EMPTY]) == ab
+    assert nodes.repeat(ab, 1, 1) == ab
+    assert nodes.repeat(ab, 0, 0) == nodes.repeat(nodes.EPSILON, 3, 7) == nodes.EPSILON
+    assert nodes.repeat(nodes.EMPTY, 0, 3) == nodes.EPSILON
+    assert nodes.repeat(nodes.EMPTY, 1, 3) == nodes.EMPTY
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 2, 31, 32, 33, 63, 64, 65, 1000, 100_000])
+def test_literals_of_any_length(nodes: Any, n_bytes: int) -> None:
+    if n_bytes > 1000 and isinstance(nodes, TwinNodes):
+        n_bytes = 1000
+    data = bytes(number * 7 % 256 for number in range(n_bytes))
+    node = nodes.literal(data)
+    assert nodes.matches(node, data)
+    assert not nodes.matches(node, data + b"x")
+    assert not nodes.is_empty(node)
+    if data:
+        assert not nodes.matches(node, data[:-1])
+        changed = data[:-1] + bytes([data[-1] ^ 1])
+        assert not nodes.matches(node, changed)
+        assert nodes.matches(nodes.literal(changed), changed)
+
+
+def test_equal_literals_in_pieces_match_the_same(nodes: Any) -> None:
+    data = b"0123456789" * 12
+    whole = nodes.literal(data)
+    for cut in (1, 31, 32, 33, 64, 119):
+        pieces = nodes.concat([nodes.literal(data[:cut]), nodes.literal(data[cut:])])
+        assert nodes.matches(pieces, data)
+        difference = nodes.intersect([pieces, nodes.complement(whole)])
+        assert nodes.is_empty(difference)
+
+
+def test_literals_with_a_common_end_or_beginning(nodes: Any) -> None:
+    texts = [b"x" * n + b"y" * m for n in (0, 1, 32, 40) for m in (0, 1, 32, 40) if n + m]
+    node = nodes.union([nodes.literal(text) for text in texts])
+    for n in range(42):
+        for m in range(0, 42, 3):
+            text = b"x" * n + b"y" * m
+            assert nodes.matches(node, text) == (text in texts), text
+
+
+def test_a_union_of_five_thousand_literals(compiled: Any) -> None:
+    texts = [f"entry {number * number}".encode() for number in range(5000)]
+    node = compiled.union([compiled.literal(text) for text in texts])
+    for text in (texts[0], texts[1234], texts[-1]):
+        assert compiled.matches(node, text)
+    for text in (b"", b"entry ", b"entry 2", b"entry 5", texts[-1] + b"0"):
+        assert not compiled.matches(node, text)
+    assert compiled.union([node, node, compiled.literal(texts[7])]) == node
+    left = node
+    for byte in b"entry 9":
+        left = compiled.derivative(left, byte)
+    assert compiled.is_nullable(left)
+    assert not compiled.is_empty(left)
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer"),
+    [((2, 3), (2, 2)), ((0, 1), (0, 5)), ((1, None), (2, 3)), ((2, 2), (0, None)), ((3, 5), (2, 4)), ((0, 0), (1, 3))],
+)
+def test_repetitions_of_repetitions(nodes: Any, inner: Any, outer: Any) -> None:
+    node = nodes.repeat(nodes.repeat(nodes.literal(b"a"), *inner), *outer)
+    high_inner, high_outer = (20 if pair[1] is None else pair[1] for pair in (inner, outer))
+    lengths = {0} if outer[0] == 0 else set()
+    sums = {0}
+    for count in range(1, high_outer + 1):
+        sums = {total + n for total in sums for n in range(inner[0], high_inner + 1) if total + n <= 20}
+        if count >= outer[0]:
+            lengths |= sums
+    for n in range(20):
+        assert nodes.matches(node, b"a" * n) == (n in lengths), n
+
+
+def test_neighbouring_repetitions_keep_their_bounds(nodes: Any) -> None:
+    a = nodes.literal(b"a")
+    for parts, low, high in [
+        ([(0, 2), (1, 3)], 1, 5),
+        ([(1, 1), (0, None)], 1, None),
+        ([(2, None), (3, None)], 5, None),
+        ([(0, 1)] * 6, 0, 6),
+        ([(1, 1)] * 6, 6, 6),
+    ]:
+        node = nodes.concat([nodes.repeat(a, *bounds) for bounds in parts])
+        for n in range(12):
+            assert nodes.matches(node, b"a" * n) == (low <= n and (high is None or n <= high)), (parts, n)
+
+
+def test_a_large_counter_is_not_unrolled(compiled: Any) -> None:
+    node = compiled.repeat(compiled.byte_set(3 << 97), 1_000_000, 2_000_000_000)
+    assert not compiled.is_empty(node)
+    assert not compiled.matches(node, b"ab" * 100)
+    exact = compiled.repeat(compiled.literal(b"ab"), 5000, 5000)
+    assert compiled.matches(exact, b"ab" * 5000)
+    assert not compiled.matches(exact, b"ab" * 4999)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, None), (2, 1), (0, 2**31 - 1), (2**31, None), (2**40, 2**41)])
+def test_bounds_that_no_counter_holds_are_refused(compiled: Any, low: int, high: int | None) -> None:
+    with pytest.raises(GrammarError) as caught:
+        compiled.repeat(compiled.literal(b"a"), low, high)
+    assert str(caught.value) == (
+        f"a repetition cannot be bounded by {low} and {high}\n  bounds are ordered and below 2147483647"
+    )
+
+
+def divisible_by_three(byte_classes: list[int]) -> tuple[Any, Any, Any]:
+    """Decimal numbers divisible by three; `byte_classes` names the columns of other bytes and of residues 0, 1, 2."""
+    of_byte = np.full(256, byte_classes[0], np.uint8)
+    for digit in range(10):
+        of_byte[48 + digit] = byte_classes[1 + digit % 3]
+    table = np.full((4, 4), -1, np.int32)
+    for state, residue in enumerate((0, 0, 1, 2)):
+        for digit in range(3):
+            table[state, byte_classes[1 + digit]] = 1 + (residue + digit) % 3
+    return of_byte, table, np.array([False, True, False, False])
+
+
+@pytest.mark.parametrize("columns", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]])
+def test_automata_in_any_order_of_their_columns(nodes: Any, columns: list[int]) -> None:
+    node = nodes.dfa(*divisible_by_three(columns))
+    for number in range(400):
+        assert nodes.matches(node, str(number).encode()) == (number % 3 == 0)
+    assert not nodes.is_nullable(node)
+    assert not nodes.matches(node, b"3x")
+    assert not nodes.matches(node, b"x")
+
+
+def test_states_of_an_automaton_that_lead_nowhere_are_dead(nodes: Any) -> None:
+    # a -> state 1, from which nothing is accepted; b -> accepted
+    of_byte = np.zeros(256, np.uint8)
+    of_byte[97], of_byte[98] = 1, 2
+    table = np.array([[-1, 1, 2], [1, 1, 1], [-1, -1, -1]], np.int32)
+    node = nodes.dfa(of_byte, table, np.array([False, False, True]))
+    assert nodes.derivative(node, 97) == nodes.EMPTY
+    assert nodes.matches(node, b"b")
+    assert nodes.dfa(of_byte, table, np.array([False, False, False])) == nodes.EMPTY
+
+
+def test_a_long_chain_of_states_is_looked_at_once(compiled: Any) -> None:
+    """Every state was looked at again for every byte that an end was away: 40,000 states took 1.3 s."""
+    n = 20_000
+    table = np.full((2 * n, 2), -1, np.int32)
+    table[: n - 1, 1] = np.arange(1, n)  # a leads along a chain; other bytes lead to one that never ends
+    table[:n, 0] = np.arange(n, 2 * n)
+    table[n:, 0] = np.roll(np.arange(n, 2 * n), 1)
+    of_byte = np.zeros(256, np.uint8)
+    of_byte[97] = 1
+    node = compiled.dfa(of_byte, table, np.arange(2 * n) == n - 1)
+    assert compiled.matches(node, b"a" * (n - 1))
+    assert not compiled.matches(node, b"a" * (n - 2))
+    assert compiled.derivative(node, 98) == compiled.EMPTY
+
+
+def test_emptiness_is_decided_with_all_parts_together(nodes: Any) -> None:
+    def contains(byte: int) -> int:
+        return nodes.concat([nodes.ALL, nodes.literal(bytes([byte])), nodes.ALL])
+
+    short = nodes.repeat(nodes.byte_set(7 << 97), 0, 2)
+    assert not nodes.is_empty(nodes.intersect([contains(97), contains(98), short]))
+    assert nodes.is_empty(nodes.intersect([contains(97), contains(98), contains(99), short]))
+    even, odd = (
+        nodes.repeat(nodes.literal(b"aa"), 0),
+        nodes.concat([single_a(nodes), nodes.repeat(nodes.literal(b"aa"), 0)]),
+    )
+    assert nodes.is_empty(nodes.intersect([even, odd]))
+    assert nodes.is_empty(nodes.concat([nodes.intersect([even, odd]), nodes.literal(b"c")]))
+    either = nodes.union([even, odd])
+    every = nodes.repeat(single_a(nodes), 0)
+    assert nodes.is_empty(nodes.intersect([every, nodes.complement(either)]))
+
+
+def single_a(nodes: Any) -> int:
+    return nodes.literal(b"a")
+
+
+def test_the_memo_belongs_to_the_nodes(nodes: Any) -> None:
+    nodes.memo["test_nodes", "key"] = nodes.literal(b"value")
+    assert nodes.matches(nodes.memo["test_nodes", "key"], b"value")
+
+
+def test_limits_name_themselves_and_what_was_built_stays(tiny_tokenizer: Any) -> None:
+    store = Store(tiny_tokenizer, Limits(max_emptiness_steps=40, max_regex_nodes=2000))
+    nodes = store.nodes
+    letters = nodes.byte_set(3 << 97)
+
+    def ends(letter: bytes) -> int:
+        return nodes.concat([nodes.repeat(letters, 0), nodes.literal(letter), nodes.repeat(letters, 12, 12)])
+
+    hard = nodes.intersect([ends(b"a"), ends(b"b")])
+    with pytest.raises(LimitExceeded, match=r"more than 40 derivatives \(limits.max_emptiness_steps\)"):
+        nodes.is_empty(hard)
+    data = bytes(random.Random(2).choices(b"ab", k=20_000))
+    with pytest.raises(LimitExceeded, match=r"more than 2000 new regex nodes \(limits.max_regex_nodes\)"):
+        nodes.matches(ends(b"a"), data)
+    free = Store(tiny_tokenizer, Limits()).nodes
+    easy = nodes.intersect([ends(b"a"), nodes.repeat(letters, 13, 13)])
+    assert nodes.matches(easy, b"abbbbbbbbbbbb")
+    assert not nodes.matches(easy, b"bbbbbbbbbbbbb")
+    assert not free.is_empty(free.intersect([free.ALL, free.literal(b"a")]))
+
+
+def test_variants_share_nodes_and_remember_apart(nodes: Any) -> None:
+    one, other = nodes.variant("one"), nodes.variant("other")
+    one.memo["x"] = one.literal(b"x")
+    assert nodes.literal(b"x") == one.memo["x"]
+    assert "x" not in other.memo
+    assert "x" not in nodes.memo
+    assert nodes.variant("one").memo is one.memo
+    assert (nodes.variant_key, one.variant_key) == (None, "one")
