@@ -3,7 +3,8 @@
 Each thread keeps LIVE sequences of grammars drawn as users draw them: few popular ones often, many others once, of
 schemas in both orders, tools, patterns, GBNF and Lark. A round fills the masks of all as one batch and has every
 sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. Judged: no exception,
-and memory within TOLERANCE of what it was after SETTLED minutes. Latency is recorded, not judged.
+and memory within TOLERANCE of what it was after SETTLED minutes with a store of the same size (`drift`). Latency is
+recorded, not judged.
 
 In: minutes. Out: a row a minute. Cost: as said.
 """
@@ -58,11 +59,28 @@ def run(tally: Tally) -> None:
         tally.sums["refused"] += thread.n_refused
         for what in thread.wrong:
             tally.fault(*what)
-    resident = [row["resident MiB"] for row in tally.rows]
     if tally.done >= LEAST_JUDGED:
-        settled, last = np.median(resident[SETTLED - 2 : SETTLED + 3]), np.median(resident[-5:])
-        if abs(last - settled) > TOLERANCE * settled:
-            tally.fault("memory moves", f"{settled:.0f} MiB after {SETTLED} minutes, {last:.0f} at the end")
+        moved = drift(tally.rows)
+        tally.sums["memory moved per mille"] = round(1000 * moved)
+        if abs(moved) > TOLERANCE:
+            tally.fault(
+                "memory moves", f"by {moved:.1%} from minute {SETTLED} to the end, at the same size of the store"
+            )
+
+
+def drift(rows: list[dict[str, Any]]) -> float:
+    """By how much resident memory moved since minute SETTLED at the store's mean size, as a part of its mean.
+
+    A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up and down with
+    it by half, every three to five minutes. So it is fitted as a + b * (size of the store) + c * (minute).
+    """
+    later = [row for row in rows if row["minute"] >= SETTLED]
+    minutes, store, resident = (
+        np.array([row[name] for row in later], float) for name in ("minute", "store MiB", "resident MiB")
+    )
+    terms = np.stack([np.ones_like(minutes), store, minutes], axis=1)
+    a_minute = np.linalg.lstsq(terms, resident, rcond=None)[0][2]
+    return float(a_minute * (minutes[-1] - minutes[0]) / resident.mean())
 
 
 def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -159,3 +160,14 @@ def test_a_case_without_an_end_ends_the_process_with_its_summary(project_root: P
     assert ended.returncode == 1
     assert json.loads(ended.stdout)["hung"] == 1
     assert "case 3 0" in ended.stdout
+
+
+@pytest.mark.parametrize(("leak", "is_within"), [(0.0, True), (2.0, False)])
+def test_a_leak_is_told_from_a_store_that_fills(leak: float, is_within: bool) -> None:
+    rng = random.Random(1)
+    rows: list[dict[str, Any]] = []
+    for minute in range(1, 41):
+        store = 30.0 + minute % 5 * 15
+        resident = 400 + 3.5 * store + leak * minute + rng.uniform(-20, 20)
+        rows.append({"minute": minute, "store MiB": store, "resident MiB": resident})
+    assert (abs(soak.drift(rows)) <= soak.TOLERANCE) is is_within

@@ -9,7 +9,7 @@ from llmask.errors import VocabularyError
 from llmask.tokenizer.token_sources import DEFAULT_FILE
 from llmask.tokenizer.tokenizer import Tokenizer
 
-from .vocabulary.test_sentencepiece import PIECES
+from ..vocabulary.test_sentencepiece import PIECES
 
 
 class OwnTokenizer(Tokenizer):

@@ -36,7 +36,7 @@ def test_both_files_have_at_most_four_megabytes():
 SMALL = """
 import sys
 from pathlib import Path
-from llmask.defaults import corpus, make
+from llmask.defaults.training import corpus, make
 texts = list(corpus.generate_documents(7, 120_000))
 small = corpus.Corpus(texts[:30], [], texts)
 make.VOCAB_SIZE = 700
