@@ -63,9 +63,7 @@ def run(tally: Tally) -> None:
         moved = drift(tally.rows)
         tally.sums["memory moved per mille"] = round(1000 * moved)
         if abs(moved) > TOLERANCE:
-            tally.fault(
-                "memory moves", f"by {moved:.1%} from minute {SETTLED} to the end, at the same size of the store"
-            )
+            tally.fault("memory moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
 
 
 def drift(rows: list[dict[str, Any]]) -> float:
