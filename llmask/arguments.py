@@ -96,3 +96,8 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
             help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
         )
     return array
+
+
+def shown(data: bytes) -> str:
+    """Bytes in a message."""
+    return repr(data)[1:]

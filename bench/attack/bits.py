@@ -19,7 +19,6 @@ import llmask
 from bench.attack.corpora import Masks, schemas, state_of, tiny_tokenizer
 from bench.attack.harness import Tally
 from bench.mutations import DRAW
-from llmask.kernels.mask.cell import CELL_CONFIGURATION
 from llmask.matching.expected import may_be_named
 
 LANGUAGES = ("corpus", *DRAW)
@@ -89,7 +88,7 @@ class _Doors:
         """Compare some tokens at one place."""
         yes, no = np.flatnonzero(allowed).tolist(), np.flatnonzero(~allowed).tolist()
         tokens = [*rng.sample(yes, min(TOKENS, len(yes))), *rng.sample(no, min(TOKENS, len(no))), *self.always]
-        configuration = matcher._cell[CELL_CONFIGURATION]
+        configuration = matcher.configuration
         reads_bytes = not may_be_named(matcher, configuration) and not matcher.grammar.limited_rules
         llmask.fill_bitmasks([matcher, matcher.fork()], self.batch, threads=2)
         if (self.batch != self.masks.bitmask).any():

@@ -81,7 +81,7 @@ class _Tables:
     """What is known of the configurations of one grammar's tables: bounds, and shortest endings."""
 
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
-        self.generation = matcher._generation
+        self.generation = matcher.generation
         self.ways: dict[int, _Way] = {}
         self._found_more: dict[tuple[tuple[int, ...], int], float] = {}  # by kind: bytes beyond the bound
         self._bound = Remaining(matcher, lengths)
@@ -147,9 +147,9 @@ class _Probe(Matcher):
 
     def __init__(self, matcher: Matcher) -> None:
         super().__init__(matcher.grammar)
-        self._generation = matcher._generation
-        self._cell[CELL_GRAMMAR] = matcher._cell[CELL_GRAMMAR]
-        self.put(matcher._cell[CELL_CONFIGURATION])
+        self._generation = matcher.generation
+        self._cell[CELL_GRAMMAR] = matcher.cell[CELL_GRAMMAR]
+        self.put(matcher.configuration)
 
     def _make_room(self) -> None:
         pass
@@ -240,7 +240,7 @@ class Completion:
 
     def _found_in(self, rounds: tuple[tuple[int, bool, int], ...], matcher: Matcher) -> Found:
         probe, tables = _Probe(matcher), self._tables_of(matcher)
-        least, n_steps = tables.needed(matcher._cell[CELL_CONFIGURATION]), 0
+        least, n_steps = tables.needed(matcher.configuration), 0
         for weight, learns, most_steps in rounds:
             found = self._searched(probe, matcher, tables, weight, learns, most_steps + int(min(least, MOST_NEEDED)))
             n_steps += found.n_steps
@@ -250,16 +250,16 @@ class Completion:
 
     def _tables_of(self, matcher: Matcher) -> _Tables:
         """What is known of a matcher's tables, kept for the next search in them."""
-        if self._lengths is None or self._lengths[0] is not matcher._store:
-            self._lengths = matcher._store, Lengths(matcher._store)
-        if self._tables is None or self._tables.generation is not matcher._generation:
+        if self._lengths is None or self._lengths[0] is not matcher.store:
+            self._lengths = matcher.store, Lengths(matcher.store)
+        if self._tables is None or self._tables.generation is not matcher.generation:
             self._tables = _Tables(matcher, self._lengths[1])
         return self._tables
 
     def _searched(
         self, probe: _Probe, matcher: Matcher, tables: _Tables, weight: int, learns: bool, most_steps: int
     ) -> Found:
-        start = matcher._cell[CELL_CONFIGURATION]
+        start = matcher.configuration
         bound = tables.expected if learns else tables.needed
         least = bound(start)
         # cost, order, bytes that are needed, node, bytes to try (None: not looked at yet)

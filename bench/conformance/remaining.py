@@ -18,7 +18,6 @@ import heapq
 from collections import defaultdict
 from typing import NamedTuple
 
-from llmask.compiling.compiled import Generation
 from llmask.kernels.lexer.states import S_MAP, START_MARK, STATE_FIELDS
 from llmask.kernels.mask.configurations import C_ACCEPTS, C_STATE, CONFIGURATION_FIELDS
 from llmask.kernels.parser.guards import ADD, ANOTHER, CHECK, COUNT, GUARD_FIELDS
@@ -28,6 +27,7 @@ from llmask.kernels.tables import grammar_layout, store_layout
 from llmask.kernels.values.transcripts import FIRST_PLACE
 from llmask.kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
 from llmask.matching.matcher import Matcher
+from llmask.store.generation import Generation
 
 from .blocks import Blocks
 from .lengths import NEVER, Lengths
@@ -333,10 +333,10 @@ class Remaining:
     """The bound for configurations of one matcher's tables."""
 
     def __init__(self, matcher: Matcher, lengths: Lengths) -> None:
-        self._grammar = Blocks(matcher._generation.table)
-        self._store = Blocks(matcher._store.table)
+        self._grammar = Blocks(matcher.generation.table)
+        self._store = Blocks(matcher.store.table)
         self._lengths = lengths
-        self._rules = _Rules(matcher._generation, self._grammar, lengths, self._store)
+        self._rules = _Rules(matcher.generation, self._grammar, lengths, self._store)
         self._start = self._grammar.number(grammar_layout.START_RULE)
         ignored = self._store.items(store_layout.LEXEME_SETS, self._grammar.number(grammar_layout.IGNORED))
         self._ignored = ignored[0] if ignored else None

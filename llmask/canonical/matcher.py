@@ -20,10 +20,12 @@ from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import ASK, CELL_CONTEXT, CELL_FILTER, CELL_MAY_END
 from ..kernels.mask.configurations import REFUSED
 from ..matching.matcher import Matcher
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
 from .review import run
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import CompiledGrammar, Generation
+    from typing_extensions import Self
 
 
 class CanonicalMatcher(Matcher):
@@ -38,19 +40,19 @@ class CanonicalMatcher(Matcher):
 
     __slots__ = ("_contexts",)
 
-    def __init__(self, grammar: CompiledGrammar) -> None:
+    def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
         self._contexts = array("q", (_beginning(grammar),))
         self._show()
 
     def _show(self) -> None:
         """Have the cell show the present position."""
-        show_place(self._cell_address, self._contexts[-1])
+        show_place(self.cell_address, self._contexts[-1])
 
     def _build_mask(self) -> None:
         """Have the cell say what is known of the present position, which is found out where it is not."""
-        if self._cell[CELL_FILTER] == ASK:
-            run(self._generation, self._store, engine.REVIEW, self._cell_address)
+        if self.cell[CELL_FILTER] == ASK:
+            run(self.generation, self.store, engine.REVIEW, self.cell_address)
 
     def _fill_within(self, bitmask: Any, row: int, budget: Any) -> bool:
         raise self._no_budgets()
@@ -69,7 +71,8 @@ class CanonicalMatcher(Matcher):
         """Refused: the shortest way to the end need not be canonical."""
         raise self._no_budgets()
 
-    def _accept(self, token: int) -> bool:
+    def accept(self, token: int) -> bool:
+        """As `Matcher.accept`."""
         try:
             return self._take(token)
         except BaseException:  # compiled code has moved the cell, perhaps
@@ -78,19 +81,19 @@ class CanonicalMatcher(Matcher):
 
     def _take(self, token: int) -> bool:
         try:
-            reached = take_known(self._cell_address, token)
+            reached = take_known(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
         if reached == MISS:
-            generation = self._generation
+            generation = self.generation
             if generation.table.bytes_used > generation.room:
-                self._make_room()
-                generation = self._generation
-            reached = run(generation, self._store, engine.STEP_CANONICAL, self._cell_address, token)
+                self.make_room()
+                generation = self.generation
+            reached = run(generation, self.store, engine.STEP_CANONICAL, self.cell_address, token)
         if reached == REFUSED:
             return False
-        self._history.push(token, reached)
-        self._contexts.append(self._cell[CELL_CONTEXT])
+        self.history.push(token, reached)
+        self._contexts.append(self.cell[CELL_CONTEXT])
         return True
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
@@ -103,16 +106,15 @@ class CanonicalMatcher(Matcher):
             raise
 
     def _settle(self) -> None:
-        self._history.settle()
-        self._history.drop(max(0, len(self._history) + 1 - len(self._contexts)))
+        self.history.settle()
+        self.history.drop(max(0, len(self.history) + 1 - len(self._contexts)))
         super()._settle()
-        del self._contexts[len(self._history) + 1 :]
+        del self._contexts[len(self.history) + 1 :]
         self._show()
 
-    def fork(self) -> CanonicalMatcher:
+    def fork(self) -> Self:
         """As `Matcher.fork`."""
         twin = super().fork()
-        assert isinstance(twin, CanonicalMatcher)
         twin._contexts = self._contexts[:]
         return twin
 
@@ -126,13 +128,13 @@ class CanonicalMatcher(Matcher):
         """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""
         if not super().is_accepting() or self.is_terminated():
             return super().is_accepting()
-        if self._cell[CELL_FILTER] == ASK:
-            self._make_room()
+        if self.cell[CELL_FILTER] == ASK:
+            self.make_room()
             self._build_mask()
-        return bool(self._cell[CELL_MAY_END])
+        return bool(self.cell[CELL_MAY_END])
 
 
-def _beginning(grammar: CompiledGrammar) -> int:
+def _beginning(grammar: LoadedGrammar) -> int:
     """The context behind a special token (kernels/canonical/positions.py)."""
     table = grammar.store.canonical_table
     assert table is not None

@@ -15,9 +15,10 @@ import numpy as np
 from ..kernels import engine
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical.review import FOLLOWING_MISSING, RANKS_MISSING, STATE_MISSING
+from .states import split_states_of
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import Generation
+    from ..store.generation import Generation
     from ..store.store import Store
 
 
@@ -39,8 +40,7 @@ def run(generation: Generation, store: Store, operation: int, cell: int, token: 
 
 
 def _run_to_end(generation: Generation, store: Store, operation: int, cell: int, token: int) -> int:
-    states, table = store.split_states, store.canonical_table
-    assert states is not None
+    states, table = split_states_of(store.tokenizer), store.canonical_table
     assert table is not None
     while True:
         result = generation.run(operation, cell, token)

@@ -9,7 +9,7 @@ on, each lexeme as its shortest string. Two of one text are different where, at 
 Options that are equal, and empty parts in one place, are no ambiguity here. In greedy grammars both derivations have to
 have the same lexemes; in others it also counts where one lexeme ends and the next begins.
 
-In: a `CompiledGrammar`. Out: a sentence or None. Cost: up to MOST_STEPS steps, about half a second.
+In: a grammar. Out: a sentence or None. Cost: up to MOST_STEPS steps, about half a second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..grammar.lowering import lower
 from ..regex.strings import Strings
 
 if TYPE_CHECKING:
-    from .compiled import CompiledGrammar
+    from ..store.loaded_grammar import LoadedGrammar
 
 MOST_STEPS = 30_000
 MOST_BYTES = 200  # of a sentence
@@ -44,7 +44,7 @@ class _Node(NamedTuple):
     traces: tuple[tuple[int, ...], ...]
 
 
-def ambiguous_sentence(grammar: CompiledGrammar) -> bytes | None:
+def ambiguous_sentence(grammar: LoadedGrammar) -> bytes | None:
     """A sentence with two derivations, if one is found; see the module."""
     store = grammar.store
     strings = Strings(store.nodes, store.table, store.lock)

@@ -24,19 +24,21 @@ from ..frontends.json_schema.inputs import key_of, schema_of
 from ..frontends.json_schema.satisfiable import part_without_end
 from ..frontends.lark import compile_lark
 from ..frontends.regex import compile_pattern
+from ..frontends.structural_tags import compile_structural_tag, document_of
+from ..frontends.tools import place_of
 from ..limits import Limits, checked
 from ..regex.word_lists import literals_node
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import metered, unmetered
-from .algebra import choice_text, lexeme_grammar, pattern_grammar, schema_grammar
-from .compiled import CompiledGrammar, warm
-from .dead_ends import look_for_dead_ends, warn_of_dead_ends
+from . import ready
+from .algebra import choice_text, schema_grammar
+from .compiled import CompiledGrammar, lexeme_grammar, pattern_grammar, warm
+from .dead_ends import dead_end_warnings, warn_of_dead_ends
 from .grammar_cache import GrammarCache
-from .ready import ReadyGrammars
 from .statistics import Compiled
-from .tags import TagCompiler
+from .tags import tag_of_tools
 
 if TYPE_CHECKING:
     from ..grammar.lowering import Lowered
@@ -46,7 +48,7 @@ CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 m
 _WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
-class Compiler(TagCompiler, ReadyGrammars, Shared):
+class Compiler(Shared):
     """Compiles grammars for one tokenizer; may be used from several threads.
 
     Parameters
@@ -103,8 +105,7 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
             warm(grammar, _WARM_DOCUMENT)
             if self._is_canonical:
-                store.split_states = split_states_of(self.tokenizer)
-                store.canonical_table = store.split_states.new_table()
+                store.canonical_table = split_states_of(self.tokenizer).new_table()
         return store
 
     def store(self) -> Store:
@@ -364,11 +365,111 @@ class Compiler(TagCompiler, ReadyGrammars, Shared):
             store = self.store()
             lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
             grammar = CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
-            return grammar if lexer == "exact" else look_for_dead_ends(grammar)
+            grammar.dead_ends = [] if lexer == "exact" else dead_end_warnings(grammar)
+            return grammar
 
         if root is not None or grammars is not None:
-            return warn_of_dead_ends(self._metered(compile_now))  # what they hold may have changed
-        return warn_of_dead_ends(self._cached(("lark", text, start, lexer, ties), compile_now))
+            grammar = self._metered(compile_now)  # what they hold may have changed
+        else:
+            grammar = self._cached(("lark", text, start, lexer, ties), compile_now)
+        warn_of_dead_ends(grammar.dead_ends)
+        return grammar
+
+    def structural_tag(self, spec: Any) -> CompiledGrammar:
+        """Compile a structural tag: free text, tags and schemas in it; it means what it derives, byte by byte.
+
+        Parameters
+        ----------
+        spec : `{"type": "structural_tag", "format": {...}}` as XGrammar 0.2.8 reads it, or vLLM's older form with
+            `structures` and `triggers`: a dict, JSON text, or a value of XGrammar's own models.
+
+        Raises
+        ------
+        GrammarError : it is malformed or has a field or format that is not known; the message has the JSON pointer.
+        UnsupportedSchema : a schema in it uses what is not enforced.
+        UnsatisfiableSchema : no text fulfils it.
+        LimitExceeded : it is too large for the limits.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> call = {"begin": "<f=add>", "content": {"type": "json_schema", "json_schema": {}}, "end": "</f>"}
+        >>> form = {"type": "triggered_tags", "triggers": ["<f="], "tags": [call]}
+        >>> grammar = compiler.structural_tag({"type": "structural_tag", "format": form})
+        """
+        document = document_of(spec, self.limits)
+
+        def compile_now() -> CompiledGrammar:
+            store = self.store()
+            lowered = compile_structural_tag(store.nodes, document, self.limits)
+            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
+
+        return self._cached(("structural_tag", key_of(document)), compile_now)
+
+    def tools(
+        self,
+        tools: Any,
+        model: str = "llama-3",
+        tool_choice: Any = "auto",
+        *,
+        parallel: bool = True,
+        reasoning: bool | str = False,
+    ) -> CompiledGrammar:
+        """Compile the tool calls of a family of models, with the arguments of each function by its schema.
+
+        Marks such as `[TOOL_CALLS]` are the special tokens of the vocabulary where it has them, and text elsewhere.
+
+        Parameters
+        ----------
+        tools : functions in OpenAI's form, `{"type": "function", "function": {"name": ..., "parameters": {...}}}`, or
+            only what stands in `function`.
+        model : "llama-3", "hermes", "qwen-2.5", "qwen-3", "qwen-3-coder", "mistral", "mistral-v11", "deepseek-v3",
+            "deepseek-v3.1", "deepseek-v3.2", "gpt-oss", "kimi-k2", "glm-4.5", "minimax-m1" or "minimax-m2".
+        tool_choice : "auto": text in which calls may stand; "required": calls only; "none": text without calls; or
+            `{"name": ...}` (OpenAI's longer form, too): calls of this function only.
+        parallel : whether there may be several calls; the end of one is else the end of the response.
+        reasoning : True: a section of reasoning (`<think>...</think>`) stands before all else. "optional": it may.
+            "open": the prompt ends inside of it. False: there is none.
+
+        Raises
+        ------
+        GrammarError : a function, a choice or an option is malformed; the message has the JSON pointer.
+        UnsupportedSchema : a schema uses what is not enforced.
+        UnsatisfiableSchema : no call fulfils a schema.
+        LimitExceeded : it is too large for the limits.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> add = {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
+        >>> grammar = compiler.tools([add], model="qwen-3", tool_choice="required")
+        """
+        document, listed = tag_of_tools(self.tokenizer, tools, model, tool_choice, parallel, reasoning)
+        try:
+            return self.structural_tag(document)
+        except LlmaskError as error:
+            raise type(error)(error.message, place_of(error.where, document, listed), error.help) from None
+
+    def grammar(self, name: str) -> CompiledGrammar:
+        """Compile a ready grammar, one of the folder `grammars/`.
+
+        Raises
+        ------
+        GrammarError : there is none of that name.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).grammar("arithmetic")
+        """
+        kind, text, is_exact = ready.find(name)
+        if kind == ".gbnf":
+            return self.gbnf(text)
+        if kind == ".lark":
+            return self.lark(text, lexer="exact" if is_exact else "greedy")
+        return self.json_schema(text)
 
     def choice(self, choices: Iterable[str]) -> CompiledGrammar:
         """Compile a list of texts, exactly one of which has to be written.

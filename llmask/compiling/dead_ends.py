@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,9 +34,8 @@ from ..grammar.tails import Network
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..regex.strings import Strings
-
-if TYPE_CHECKING:
-    from .compiled import CompiledGrammar, Generation
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
 
 SHOWN = 200  # bytes of a text that the warning shows
 MAX_CONFIGURATIONS = 400
@@ -51,25 +49,13 @@ REMEDY = (
 )
 
 
-def look_for_dead_ends(grammar: CompiledGrammar) -> CompiledGrammar:
-    """The grammar, with a warning where a text may be written that begins no document, or a part is in no document.
+def dead_end_warnings(grammar: LoadedGrammar) -> list[str]:
+    """Warnings, where a text may be written that begins no document, or a part is in no document.
 
     Raises
     ------
     UnsatisfiableSchema : there is no document.
     """
-    grammar.dead_ends = _warnings(grammar)
-    return grammar
-
-
-def warn_of_dead_ends(grammar: CompiledGrammar, n_callers: int = 1) -> CompiledGrammar:
-    """The grammar; its warnings are told to the one who called so many functions ago."""
-    for warning in grammar.dead_ends:
-        warnings.warn(warning, GrammarWarning, stacklevel=n_callers + 2)
-    return grammar
-
-
-def _warnings(grammar: CompiledGrammar) -> list[str]:
     if grammar.limited_rules:
         return []
     store = grammar.store
@@ -94,7 +80,13 @@ def _warnings(grammar: CompiledGrammar) -> list[str]:
     return [f"no document begins with {shown}, though it may be written: {cause}; {REMEDY}"]
 
 
-def _said(grammar: CompiledGrammar, pair: Blocked) -> str:
+def warn_of_dead_ends(said: list[str], n_callers: int = 1) -> None:
+    """Tell warnings to the one who called so many functions ago."""
+    for warning in said:
+        warnings.warn(warning, GrammarWarning, stacklevel=n_callers + 2)
+
+
+def _said(grammar: LoadedGrammar, pair: Blocked) -> str:
     """What a lexeme does to the one that has to follow it."""
     names = _names(grammar)
     rule = grammar.rules.names[pair.rule]
@@ -103,7 +95,7 @@ def _said(grammar: CompiledGrammar, pair: Blocked) -> str:
     return f'{taker} takes the beginning of {needed}, which has to follow it in rule "{rule}"'
 
 
-def _guessed(grammar: CompiledGrammar) -> str:
+def _guessed(grammar: LoadedGrammar) -> str:
     """The pair of terminals that is most likely at fault: one that goes on with another one, which may follow."""
     names = _names(grammar)
     pairs: list[tuple[bool, str, str]] = []
@@ -120,7 +112,7 @@ def _guessed(grammar: CompiledGrammar) -> str:
     return f"{taker_name} may go on with the beginning of {needed_name}, where that may come, too"
 
 
-def _names(grammar: CompiledGrammar) -> dict[int, str]:
+def _names(grammar: LoadedGrammar) -> dict[int, str]:
     """How lexemes are written in the grammar, by their nodes."""
     found = {} if grammar.rules.ignored is None else {grammar.rules.ignored: "what is ignored"}
     for rule in grammar.grammar.rules.values():

@@ -5,20 +5,16 @@
 
 A Lark grammar with a line `// lexer: exact` before its first rule is compiled with `lexer="exact"`.
 
-In: a name. Out: a compiled grammar. Cost: that of compiling it.
+In: a name. Out: its text. Cost: reading a file.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 from ..errors import GrammarError
 from ..frontends.places import similar
-
-if TYPE_CHECKING:
-    from .compiled import CompiledGrammar
-    from .compiler import Compiler
 
 KINDS = (".lark", ".gbnf", ".schema.json")
 EXACT = "// lexer: exact"
@@ -40,32 +36,18 @@ def files() -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-class ReadyGrammars:
-    """What a `Compiler` can do with ready grammars."""
+def find(name: Any) -> tuple[str, str, bool]:
+    """The kind of a ready grammar, its text, and whether its lexing is exact.
 
-    def grammar(self, name: str) -> CompiledGrammar:
-        """Compile a ready grammar, one of the folder `grammars/`.
-
-        Raises
-        ------
-        GrammarError : there is none of that name.
-
-        Examples
-        --------
-        >>> import llmask
-        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).grammar("arithmetic")
-        """
-        known = files()
-        if not isinstance(name, str) or name not in known:
-            raise GrammarError(
-                f"there is no ready grammar {name!r}", help=similar(str(name), known, f"there are {', '.join(known)}")
-            )
-        path = known[name]
-        text = path.read_text(encoding="utf-8")
-        compiler = cast("Compiler", self)
-        if path.suffix == ".gbnf":
-            return compiler.gbnf(text)
-        if path.suffix == ".lark":
-            is_exact = EXACT in text.splitlines()
-            return compiler.lark(text, lexer="exact" if is_exact else "greedy")
-        return compiler.json_schema(text)
+    Raises
+    ------
+    GrammarError : there is none of that name.
+    """
+    known = files()
+    if not isinstance(name, str) or name not in known:
+        raise GrammarError(
+            f"there is no ready grammar {name!r}", help=similar(str(name), known, f"there are {', '.join(known)}")
+        )
+    text = known[name].read_text(encoding="utf-8")
+    kind = next(kind for kind in KINDS if known[name].name.endswith(kind))
+    return kind, text, EXACT in text.splitlines()

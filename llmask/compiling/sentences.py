@@ -12,7 +12,7 @@ Where there are no derivations to follow, because rules with a parameter are wri
 without a text are named, the engine alone says what may come next: samples are random bytes and then a shortest end,
 and what needs a named token is no sentence in bytes.
 
-In: a `CompiledGrammar`. Out: bytes. Cost: about 0.1 ms a byte of a sample; MOST_STEPS bounds the search.
+In: a grammar. Out: bytes. Cost: about 0.1 ms a byte of a sample; MOST_STEPS bounds the search.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from ..regex.strings import Strings
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
+    from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
-    from .compiled import CompiledGrammar
 
 MOST_STEPS = 100_000  # places that the search for a shortest sentence looks at: some seconds
 MOST_READ = 5000  # configurations that it looks at where derivations did not help: some seconds
@@ -101,17 +101,17 @@ class Sentences:
             self._missing = error
         self._lock = forks.new_lock(forks.SENTENCES)
 
-    def shortest_of(self, grammar: CompiledGrammar) -> bytes:
-        """See `CompiledGrammar.shortest`."""
+    def shortest_of(self, grammar: LoadedGrammar) -> bytes:
+        """See `LoadedGrammar.shortest`."""
         with self._lock:
             return self._search(grammar).shortest()
 
-    def sample_of(self, grammar: CompiledGrammar, seed: int, max_bytes: int) -> bytes:
-        """See `CompiledGrammar.sample`."""
+    def sample_of(self, grammar: LoadedGrammar, seed: int, max_bytes: int) -> bytes:
+        """See `LoadedGrammar.sample`."""
         with self._lock:
             return self._search(grammar).sample(seed, max_bytes)
 
-    def _search(self, grammar: CompiledGrammar) -> _Reader:
+    def _search(self, grammar: LoadedGrammar) -> _Reader:
         if self._derivations is None:
             return _Reader(grammar, self._missing)
         return _Search(self, self._derivations, grammar)
@@ -131,7 +131,7 @@ class _Reader:
 
     n_tries = MOST_BLIND
 
-    def __init__(self, grammar: CompiledGrammar, missing: LlmaskError | None = None) -> None:
+    def __init__(self, grammar: LoadedGrammar, missing: LlmaskError | None = None) -> None:
         self._missing = missing
         self._generation = grammar.generation
         if self._generation.table.bytes_used > self._generation.room:
@@ -235,7 +235,7 @@ class _Search(_Reader):
 
     n_tries = MOST_TRIES
 
-    def __init__(self, known: Sentences, derivations: Derivations, grammar: CompiledGrammar) -> None:
+    def __init__(self, known: Sentences, derivations: Derivations, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
         self._strings = known._strings
         self._nodes = known._nodes

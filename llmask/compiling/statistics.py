@@ -1,17 +1,9 @@
-"""What compilers and grammars count of what they do; `Compiler.statistics` and `CompiledGrammar.statistics` say what.
+"""What a compiler counts of what it does; `Compiler.statistics` says what.
 
-In: compilers, grammars. Out: dicts of whole numbers. Cost: nothing while they work; the bytes of a full cache 1 ms.
+In: work of grammars. Out: a dict of whole numbers. Cost: nothing worth naming.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from ..kernels.tables import grammar_layout
-from ..kernels.tables.interning import COUNT
-
-if TYPE_CHECKING:
-    from .compiled import CompiledGrammar
 
 
 class Compiled:
@@ -44,19 +36,3 @@ class Compiled:
             "work": self.work,
             "store_renewals": self.n_renewals,
         }
-
-
-def grammar_statistics(grammar: CompiledGrammar) -> dict[str, int]:
-    """See `CompiledGrammar.statistics`."""
-    table = grammar.generation.table
-    slots = table.slots
-    return {
-        "rows": slots[grammar_layout.KERNELS + COUNT],
-        "configurations": slots[grammar_layout.N_CONFIGURATIONS],
-        "own_masks": slots[grammar_layout.N_OWN_MASKS],
-        "bytes": table.bytes_used,
-        "renewals": grammar.n_renewals,
-        "cut": grammar.n_cut,
-        "finished": grammar.n_finished,
-        "stricter": grammar.count_stricter(),
-    }

@@ -57,7 +57,7 @@ def fill_bitmasks(
     matchers = _listed(matchers, "matchers")
     n = len(matchers)
     try:
-        cells = np.array([matcher._cell_address for matcher in matchers], np.int64)
+        cells = np.array([matcher.cell_address for matcher in matchers], np.int64)
     except AttributeError:
         wrong = next(matcher for matcher in matchers if not isinstance(matcher, Matcher))
         raise LlmaskError(

@@ -13,13 +13,14 @@ minimum if that search came to its end.
 
 With more tokens left than the greatest U behind a configuration's tokens, the grammar's own mask stands.
 
-In: a matcher, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that is
-met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300 us.
+In: a sequence, a budget. Out: its bitmask. Cost: where the end is far 0.3 us beside the mask; of a configuration that
+is met for the first time some milliseconds (128,256 tokens: median 0.06, 99 % 37); a known mask near the end 50 to 300
+us.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,49 +28,45 @@ from ..arguments import as_bitmask, as_integer, no_such_row
 from ..errors import BudgetError, LimitExceeded, LlmaskError
 from ..kernels.finish import operations as finish_operations
 from ..kernels.finish.paths import NO_BOUND
-from ..kernels.mask.cell import CELL_CONFIGURATION
 from ..kernels.mask.configurations import ENDED
 from ..work import in_parts, metered
-from .finish import Int32s, Reach
-
-if TYPE_CHECKING:
-    from .matcher import Matcher
-
+from .finish import Int32s, Reach, ends_of, has_ends
+from .sequence import Sequence
 
 FINISH_WORK = 500_000  # units to find the way to the end in, beside what a step may take
 
 
-def fill_within(matcher: Matcher, bitmask: Any, row: int, budget: Any) -> bool:
-    """See `Matcher.fill_bitmask`, with a budget."""
+def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool | None:
+    """See `Matcher.fill_bitmask`, with a budget; None, and nothing is written: the mask without one stands."""
     n = checked_budget(budget)
-    configuration = matcher._cell[CELL_CONFIGURATION]
-    if configuration == ENDED or n > matcher._generation.ends.most.get(configuration, NO_BOUND):
-        return matcher.fill_bitmask(bitmask, row)
+    configuration = sequence.configuration
+    if configuration == ENDED or n > ends_of(sequence.generation).most.get(configuration, NO_BOUND):
+        return None
     words = as_bitmask(bitmask)
     row = as_integer(row, "a row")
-    if not 0 <= row < len(words) or words.shape[1] < matcher._store.n_words:
-        raise no_such_row(row, words, matcher._store.n_words)
-    matcher._make_room()
-    with matcher._store.lock, metered(matcher._store.limits.max_step_work, "max_step_work"):
-        ends = matcher._generation.ends
-        configuration = matcher._cell[CELL_CONFIGURATION]
-        if not len(matcher._history):
+    if not 0 <= row < len(words) or words.shape[1] < sequence.store.n_words:
+        raise no_such_row(row, words, sequence.store.n_words)
+    sequence.make_room()
+    with sequence.store.lock, metered(sequence.store.limits.max_step_work, "max_step_work"):
+        ends = ends_of(sequence.generation)
+        configuration = sequence.configuration
+        if not len(sequence.history):
             bound = ends.bound(configuration)
             check_least(n, bound if bound <= n else ends.search(configuration))
         reach = ends.reach(configuration)
-        is_accepting = matcher.is_accepting()
+        is_accepting = sequence.is_accepting()
         if n > reach.most or not (is_accepting or len(reach.tokens) or len(reach.reached)):
-            return matcher.fill_bitmask(words, row)
-        return _write_mask(matcher, reach, n - 1, is_accepting, words[row])
+            return None
+        return _write_mask(sequence, reach, n - 1, is_accepting, words[row])
 
 
-def _write_mask(matcher: Matcher, reach: Reach, most: int, is_accepting: bool, words: Int32s) -> bool:
+def _write_mask(sequence: Sequence, reach: Reach, most: int, is_accepting: bool, words: Int32s) -> bool:
     """Write the mask of the tokens whose bounds are at most `most`, or where there are none the least of all."""
-    tokenizer = matcher._store.tokenizer
+    tokenizer = sequence.store.tokenizer
     if not is_accepting and reach.least > most:
         most = reach.least
         if most >= NO_BOUND:
-            raise no_end(matcher._place())
+            raise no_end(sequence.place())
     flags = np.zeros(len(words) * 32, bool)
     if is_accepting:
         flags[list(tokenizer.eos_ids)] = True
@@ -81,56 +78,54 @@ def _write_mask(matcher: Matcher, reach: Reach, most: int, is_accepting: bool, w
     return int(np.count_nonzero(flags)) < tokenizer.vocab_size
 
 
-def least_budget(matcher: Matcher) -> int:
+def least_budget(sequence: Sequence) -> int:
     """See `Matcher.least_budget`."""
-    matcher._make_room()
-    with matcher._store.lock:
-        bound = matcher._generation.ends.search(matcher._cell[CELL_CONFIGURATION])
+    sequence.make_room()
+    with sequence.store.lock:
+        bound = ends_of(sequence.generation).search(sequence.configuration)
     if bound >= NO_BOUND:
-        raise no_end(matcher._place())
+        raise no_end(sequence.place())
     return max(bound, 1)
 
 
-def finishing_tokens(matcher: Matcher) -> list[int]:
+def finishing_tokens(sequence: Sequence) -> list[int]:
     """See `Matcher.finishing_tokens`."""
-    matcher._make_room()
-    with matcher._store.lock:
-        ends = matcher._generation.ends
-        configuration = matcher._cell[CELL_CONFIGURATION]
+    sequence.make_room()
+    with sequence.store.lock:
+        ends = ends_of(sequence.generation)
+        configuration = sequence.configuration
         if ends.bound(configuration) >= NO_BOUND and ends.search(configuration) >= NO_BOUND:
-            raise no_end(matcher._place())
+            raise no_end(sequence.place())
         return ends.path(configuration)
 
 
-def next_of_end(matcher: Matcher) -> list[int]:
+def next_of_end(sequence: Sequence) -> list[int]:
     """See `Matcher.finish`."""
-    tokenizer = matcher._store.tokenizer
-    if matcher.is_accepting():
+    tokenizer = sequence.store.tokenizer
+    if sequence.is_accepting():
         return sorted(tokenizer.eos_ids)
-    if not matcher.grammar.takes_budget:
-        return matcher.finishing_tokens()[:1]  # says why there are none
-    matcher._make_room()
+    sequence.make_room()
     with metered(FINISH_WORK, "max_step_work"):
-        ends = matcher._generation.ends
-        configuration = matcher._cell[CELL_CONFIGURATION]
+        ends = ends_of(sequence.generation)
+        configuration = sequence.configuration
         if in_parts(lambda: ends.bound(configuration)) >= NO_BOUND:
-            raise no_end(matcher._place())
-        return [matcher._run(finish_operations.FINISHING_TOKEN, configuration)]
+            raise no_end(sequence.place())
+        return [sequence.run(finish_operations.FINISHING_TOKEN, configuration)]
 
 
-def known_end(matcher: Matcher) -> list[int] | None:
-    """The way to the end that the matcher's tables know, to be kept in other tables; None: nobody asked for one."""
-    generation = matcher._generation
-    configuration = matcher._cell[CELL_CONFIGURATION]
-    if "ends" not in generation.__dict__ or generation.ends.bound(configuration) >= NO_BOUND:
+def known_end(sequence: Sequence) -> list[int] | None:
+    """The way to the end that the sequence's tables know, to be kept in other tables; None: nobody asked for one."""
+    generation = sequence.generation
+    configuration = sequence.configuration
+    if not has_ends(generation) or ends_of(generation).bound(configuration) >= NO_BOUND:
         return None
-    return generation.ends.path(configuration)
+    return ends_of(generation).path(configuration)
 
 
-def keep_end(matcher: Matcher, end: list[int] | None) -> None:
-    """Have the matcher's new tables know a way to the end."""
+def keep_end(sequence: Sequence, end: list[int] | None) -> None:
+    """Have the sequence's new tables know a way to the end."""
     if end is not None:
-        matcher._generation.ends.keep(matcher._cell[CELL_CONFIGURATION], end)
+        ends_of(sequence.generation).keep(sequence.configuration, end)
 
 
 def checked_budget(budget: Any) -> int:

@@ -1,58 +1,54 @@
-"""What may come next where a matcher stands, by name: bytes, tokens by their ids, rules whose terminals are in hand.
+"""What may come next where a sequence is, by name: bytes, tokens by their ids, rules whose terminals are in hand.
 
-In: a matcher. Out: ids and names. Cost: 2 us.
+In: a sequence. Out: ids and names. Cost: 2 us.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..arguments import shown
 from ..kernels import engine
-from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
-
-if TYPE_CHECKING:
-    from ..compiling.compiled import Generation
-    from ..tokenizer.tokenizer import Tokenizer
-    from .matcher import Matcher
+from ..store.generation import Generation
+from ..tokenizer.tokenizer import Tokenizer
+from .sequence import Sequence
 
 MOST_SHOWN = 6  # of the tokens of one range, in messages
 
 
-def may_be_named(matcher: Matcher, configuration: int) -> bool:
+def may_be_named(sequence: Sequence, configuration: int) -> bool:
     """Whether a token may come next that the grammar names."""
-    return bool(engine.names_tokens(matcher._cell[CELL_GRAMMAR], configuration))
+    return bool(engine.names_tokens(sequence.grammar_address, configuration))
 
 
-def named_ranges(matcher: Matcher, configuration: int) -> list[tuple[int, int]]:
+def named_ranges(sequence: Sequence, configuration: int) -> list[tuple[int, int]]:
     """First and last ids of the tokens that the grammar names, each range once; ranges may overlap."""
     numbers = np.zeros(0, np.int32)
-    n = matcher._run(engine.NAMED_RANGES, configuration, numbers)
+    n = sequence.run(engine.NAMED_RANGES, configuration, numbers)
     if n:
         numbers = np.zeros(n, np.int32)
-        matcher._run(engine.NAMED_RANGES, configuration, numbers)
+        sequence.run(engine.NAMED_RANGES, configuration, numbers)
     return sorted(set(zip(numbers[::2].tolist(), numbers[1::2].tolist(), strict=True)))
 
 
-def named_tokens(matcher: Matcher, configuration: int) -> list[str]:
+def named_tokens(sequence: Sequence, configuration: int) -> list[str]:
     """What may come next of these, for messages: names of single tokens, ids of others."""
     names = []
-    for low, high in named_ranges(matcher, configuration):
+    for low, high in named_ranges(sequence, configuration):
         if high - low < MOST_SHOWN:
-            names += [matcher.grammar.tokenizer.token_name(token) or f"<[{token}]>" for token in range(low, high + 1)]
+            names += [sequence.grammar.tokenizer.token_name(token) or f"<[{token}]>" for token in range(low, high + 1)]
         else:
             names.append(f"<[{low}-{high}]>")
     return names
 
 
-def temperature_of(matcher: Matcher) -> float | None:
+def temperature_of(sequence: Sequence) -> float | None:
     """The temperature of the terminals in hand, or of those that may begin; of several the highest."""
-    said = matcher.grammar.temperatures
+    said = sequence.grammar.temperatures
     if not said:
         return None
-    matcher._make_room()
-    found = rules_at(matcher._generation, matcher._cell[CELL_CONFIGURATION], True)
+    sequence.make_room()
+    found = rules_at(sequence.generation, sequence.configuration, True)
     return max((said[rule] for rule in found if rule in said), default=None)
 
 
@@ -67,10 +63,10 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
     return rules
 
 
-def named_bytes(matcher: Matcher, configuration: int) -> list[str]:
+def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
     """The bytes that may come next, for messages, neighbours together."""
     flags = np.zeros(256, np.int32)
-    matcher._run(engine.LIVE_BYTES, configuration, flags)
+    sequence.run(engine.LIVE_BYTES, configuration, flags)
     ranges: list[list[int]] = []
     for byte in np.flatnonzero(flags).tolist():
         if ranges and ranges[-1][1] == byte - 1:
@@ -94,8 +90,3 @@ def refused_token(tokenizer: Tokenizer, token: int) -> str:
     if not text:
         return f"token {token} ({tokenizer.token_name(token) or 'special, it has no text'}) cannot come next"
     return f"token {token} {shown(text)} cannot come next"
-
-
-def shown(data: bytes) -> str:
-    """Bytes in a message."""
-    return repr(data)[1:]

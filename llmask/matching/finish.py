@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 import weakref
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +30,10 @@ from ..kernels.finish.paths import NO_BOUND
 from ..kernels.lexer.states import DEAD
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED
+from ..store.generation import Generation
+from ..tokenizer.tokenizer import Tokenizer
 from ..work import metered, spend
-from .forced import items_of
-
-if TYPE_CHECKING:
-    from ..compiling.compiled import Generation
-    from ..tokenizer.tokenizer import Tokenizer
+from .sequence import items_of
 
 Int32s = npt.NDArray[np.int32]
 
@@ -321,3 +319,21 @@ class Ends:
             place, token = before[place]
             bound += 1
             self._generation.run(finish_operations.LOWER_BOUND, place, bound, np.array([token], np.int32))
+
+
+NOTE = "ends"  # name among the notes of a generation
+
+
+def has_ends(generation: Generation) -> bool:
+    """Whether anybody asked for the ends of these tables."""
+    return NOTE in generation.notes
+
+
+def ends_of(generation: Generation) -> Ends:
+    """How the sequences of these tables can end; made at the first use."""
+    found: Ends | None = generation.notes.get(NOTE)
+    if found is None:
+        store = generation.store
+        made = Ends(generation, store.tokenizer, store.limits.max_compile_work)
+        found = generation.notes.setdefault(NOTE, made)  # of two threads that make it both get the same one
+    return found

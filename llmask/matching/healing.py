@@ -16,20 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, no_such_row
+from ..arguments import as_bitmask, no_such_row, shown
 from ..errors import TokenRejected, VocabularyError
 from ..kernels import engine
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import REFUSED
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
 from .budget import check_least, checked_budget, no_end
-from .expected import shown
-from .forced import items_of
+from .finish import ends_of
 from .matcher import Matcher
+from .sequence import items_of
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import CompiledGrammar, Generation
+    from typing_extensions import Self
 
 NO_NODE = -1
 
@@ -44,34 +46,34 @@ class PrefixedMatcher(Matcher):
 
     __slots__ = ("_n_spelled", "prefix")
 
-    def __init__(self, grammar: CompiledGrammar, prefix: bytes) -> None:
+    def __init__(self, grammar: LoadedGrammar, prefix: bytes) -> None:
         super().__init__(grammar)
         self.prefix = prefix
         self._n_spelled = 0  # bytes of the prefix
-        self._cell[CELL_FILTER] = ASK
+        self.cell[CELL_FILTER] = ASK
 
     @property
-    def _rest(self) -> bytes:
+    def rest(self) -> bytes:
         """What is left of the prefix."""
         return self.prefix[self._n_spelled :]
 
     def _count(self) -> None:
         """Find out how much of the prefix the tokens spell."""
         self._n_spelled = min(len(self.text()), len(self.prefix))
-        self._cell[CELL_FILTER] = ASK if self._rest or self._finishes_from is not None else NO_FILTER
+        self.cell[CELL_FILTER] = ASK if self.rest or self._finishes_from is not None else NO_FILTER
 
     def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """As `Matcher.fill_bitmask`; inside of the prefix the tokens that spell it, which a budget counts, too."""
-        if not self._rest:
+        if not self.rest:
             return super().fill_bitmask(bitmask, row, budget)
         bitmask = as_bitmask(bitmask)
-        if not 0 <= row < len(bitmask) or bitmask.shape[1] < self._store.n_words:
-            raise no_such_row(row, bitmask, self._store.n_words)
-        tokens = self._spelling_tokens(self._rest)
+        if not 0 <= row < len(bitmask) or bitmask.shape[1] < self.store.n_words:
+            raise no_such_row(row, bitmask, self.store.n_words)
+        tokens = self._spelling_tokens(self.rest)
         if not tokens:
             raise VocabularyError(
-                f"no token of the vocabulary spells {shown(self._rest)} and then what the grammar goes on with",
-                where=self._place(),
+                f"no token of the vocabulary spells {shown(self.rest)} and then what the grammar goes on with",
+                where=self.place(),
                 help="use a vocabulary with a token for every byte",
             )
         if budget is not None:
@@ -79,21 +81,21 @@ class PrefixedMatcher(Matcher):
         flags = np.zeros(bitmask.shape[1] * 32, bool)
         flags[tokens] = True
         bitmask[row] = np.packbits(flags, bitorder="little").view(np.int32)
-        return len(tokens) < self._store.tokenizer.vocab_size
+        return len(tokens) < self.store.tokenizer.vocab_size
 
     def _spelling_tokens(self, rest: bytes) -> list[int]:
         """Tokens that spell the beginning of the rest of the prefix, or all of it and the beginning of a document."""
-        self._make_room()
-        trie = self._store.tokenizer.trie
+        self.make_room()
+        trie = self.store.tokenizer.trie
         tokens, node = self._tokens_on(rest)
         first, of_byte, of_node, token_at = trie.child_first, trie.child_byte, trie.child_node, trie.token
         if node != NO_NODE:
-            waiting = [(node, self._generation.start)]
+            waiting = [(node, self.generation.start)]
             while waiting:
                 node, configuration = waiting.pop()
                 for child in range(int(first[node]), int(first[node + 1])):
                     data = np.array([of_byte[child]], np.int32)
-                    reached = self._run(engine.ADVANCE, configuration, data)
+                    reached = self.run(engine.ADVANCE, configuration, data)
                     if reached != REFUSED:
                         waiting.append((int(of_node[child]), reached))
                         tokens.append(int(token_at[of_node[child]]))
@@ -102,7 +104,7 @@ class PrefixedMatcher(Matcher):
 
     def _tokens_on(self, rest: bytes) -> tuple[list[int], int]:
         """What ends at the trie's nodes on the way through some bytes, and the node behind them or NO_NODE."""
-        trie = self._store.tokenizer.trie
+        trie = self.store.tokenizer.trie
         tokens, node = [], 0
         for byte in rest:
             children = range(int(trie.child_first[node]), int(trie.child_first[node + 1]))
@@ -118,13 +120,13 @@ class PrefixedMatcher(Matcher):
 
         Of what is left of the prefix behind a token it is counted how few tokens spell it and nothing else.
         """
-        token_bytes = self._store.tokenizer.token_bytes
-        rest = self._rest
+        token_bytes = self.store.tokenizer.token_bytes
+        rest = self.rest
         bounds = {}
-        self._make_room()
-        with self._store.lock:
-            ends = self._generation.ends
-            run, start = self._generation.run, self._generation.start
+        self.make_room()
+        with self.store.lock:
+            ends = ends_of(self.generation)
+            run, start = self.generation.run, self.generation.start
             of_tails = [ends.bound(start)]  # by the length of what is left
             for length in range(1, len(rest)):
                 spelling = [token for token in self._tokens_on(rest[-length:])[0] if token != NO_TOKEN]
@@ -141,7 +143,7 @@ class PrefixedMatcher(Matcher):
     def _tokens_within(self, tokens: list[int], budget: int) -> list[int]:
         """Those of some tokens behind which a budget can be kept; at the start a budget below them all is refused."""
         bounds = self._bounds_behind(tokens)
-        if not len(self._history) and budget <= min(bounds):
+        if not len(self.history) and budget <= min(bounds):
             check_least(budget, self._least_bound())
             bounds = self._bounds_behind(tokens)
         most = max(budget - 1, min(bounds))
@@ -149,45 +151,46 @@ class PrefixedMatcher(Matcher):
 
     def least_budget(self) -> int:
         """As `Matcher.least_budget`, the tokens of the prefix included."""
-        if not self._rest:
+        if not self.rest:
             return super().least_budget()
         bound = self._least_bound()
         if bound >= NO_BOUND:
-            raise no_end(self._place())
+            raise no_end(self.place())
         return bound
 
     def _least_bound(self) -> int:
         """Tokens that suffice, after a search for a shorter way behind the prefix; NO_BOUND: none are known."""
-        self._make_room()
-        with self._store.lock:
-            self._generation.ends.search(self._generation.start)
-        bounds = self._bounds_behind(self._spelling_tokens(self._rest))
+        self.make_room()
+        with self.store.lock:
+            ends_of(self.generation).search(self.generation.start)
+        bounds = self._bounds_behind(self._spelling_tokens(self.rest))
         return min([NO_BOUND, *(bound + 1 for bound in bounds)])
 
     def _way_on(self) -> list[int]:
-        return self.finishing_tokens()[:1] if self._rest else super()._way_on()
+        return self.finishing_tokens()[:1] if self.rest else super()._way_on()
 
     def finishing_tokens(self) -> list[int]:
         """As `Matcher.finishing_tokens`, the tokens of the prefix included."""
         twin = self.fork()
         tokens = []
-        while twin._rest:
-            spelling = twin._spelling_tokens(twin._rest)
+        while twin.rest:
+            spelling = twin._spelling_tokens(twin.rest)
             bounds = twin._bounds_behind(spelling)
             tokens.append(spelling[bounds.index(min(bounds))])
             twin.accept_token(tokens[-1])
         return tokens + Matcher.finishing_tokens(twin)
 
-    def _accept(self, token: int) -> bool:
+    def accept(self, token: int) -> bool:
+        """As `Matcher.accept`."""
         try:
-            if not self._rest:
-                is_accepted = super()._accept(token)
+            if not self.rest:
+                is_accepted = super().accept(token)
             else:
                 reached = self._inside(token)
                 is_accepted = reached != REFUSED
                 if is_accepted:
-                    self._history.push(token, reached)
-                    self._cell[CELL_CONFIGURATION] = reached
+                    self.history.push(token, reached)
+                    self.cell[CELL_CONFIGURATION] = reached
             if is_accepted:
                 self._count()
         except BaseException:
@@ -197,32 +200,32 @@ class PrefixedMatcher(Matcher):
 
     def _inside(self, token: int) -> int:
         """Configuration after a token that begins inside of the prefix, or REFUSED."""
-        tokenizer = self._store.tokenizer
+        tokenizer = self.store.tokenizer
         data = tokenizer.token_bytes(token) if 0 <= token < tokenizer.vocab_size else b""
         if not data:
             return REFUSED
-        self._make_room()
-        return self._read(self._generation, data)
+        self.make_room()
+        return self._read(self.generation, data)
 
     def _read(self, generation: Generation, data: bytes) -> int:
         """Configuration after bytes that begin inside of the prefix, or REFUSED."""
-        rest = self._rest
+        rest = self.rest
         if not data.startswith(rest[: len(data)]):
             return REFUSED
         return generation.run(engine.ADVANCE, generation.start, data=items_of(data[len(rest) :]))
 
     def accept_bytes(self, data: bytes) -> None:
         """As `Matcher.accept_bytes`."""
-        if not self._rest or not isinstance(data, bytes):
+        if not self.rest or not isinstance(data, bytes):
             super().accept_bytes(data)
             return
-        self._make_room()
-        with self._store.lock:
-            reached = self._read(self._generation, data)
+        self.make_room()
+        with self.store.lock:
+            reached = self._read(self.generation, data)
         if reached == REFUSED:
             raise TokenRejected(
                 f"{shown(data)} cannot come next; {self._expectation()}",
-                where=self._place(),
+                where=self.place(),
                 help="fill_bitmask tells which tokens may come next",
             )
         self._take_bytes(data, reached)
@@ -239,10 +242,9 @@ class PrefixedMatcher(Matcher):
         super()._settle()
         self._count()
 
-    def fork(self) -> PrefixedMatcher:
+    def fork(self) -> Self:
         """As `Matcher.fork`."""
         twin = super().fork()
-        assert isinstance(twin, PrefixedMatcher)
         twin.prefix, twin._n_spelled = self.prefix, self._n_spelled
         return twin
 
@@ -254,21 +256,21 @@ class PrefixedMatcher(Matcher):
             self._count()
 
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
-        rest = self._rest
+        rest = self.rest
         if not rest:
             return super()._repeat(generation, configuration, token, data)
-        data = self._store.tokenizer.token_bytes(token) if data is None else data
+        data = self.store.tokenizer.token_bytes(token) if data is None else data
         reached = self._read(generation, data)
         self._n_spelled += min(len(data), len(rest))
         return reached
 
     def is_accepting(self) -> bool:
         """As `Matcher.is_accepting`; False inside of the prefix."""
-        return not self._rest and super().is_accepting()
+        return not self.rest and super().is_accepting()
 
     def forced_bytes(self) -> bytes:
         """As `Matcher.forced_bytes`; inside of the prefix its rest comes first."""
-        return self._rest + super().forced_bytes()
+        return self.rest + super().forced_bytes()
 
     def _expectation(self, after: bytes = b"") -> str:
-        return f"expected {shown(self._rest)}" if self._rest else super()._expectation(after)
+        return f"expected {shown(self.rest)}" if self.rest else super()._expectation(after)

@@ -1,48 +1,37 @@
-"""A matcher: one sequence on its way through a grammar.
+"""A matcher: one sequence, with all that its users ask of it.
 
-The state of a sequence is the number of a configuration; the matcher is the list of those numbers, one a token, so
-forking copies a few pointers and rolling back shortens the list. Known masks and steps take no lock; a miss builds what
-is missing under the store's lock and tries again. When the grammar's tables have outgrown their room, the next miss
-moves the matcher to new ones by replaying its tokens (see `compiled.Generation`).
+The state is that of a `Sequence` (sequence.py); masks, messages, budgets, captures and what is forced are functions
+over it. Known masks take no lock; a miss builds what is missing under the store's lock and tries again.
 
 In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 us for a known token.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arguments import as_bitmask, as_integer, each_of, no_such_row
-from ..copying import Forking
+from ..arguments import as_bitmask, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
-from ..kernels.lexer.states import MISS
 from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
-from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FIELDS, CELL_FILTER, CELL_GRAMMAR, NO_FILTER
-from ..kernels.mask.configurations import ENDED, REFUSED
-from ..kernels.tables import store_layout
-from ..work import metered, unmetered
+from ..kernels.mask.cell import ASK, CELL_FILTER, NO_FILTER
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
+from ..work import metered
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
-from .expected import named_bytes, named_tokens, refused_token, shown, temperature_of
-from .forced import find_forced, forced_tokens, items_of
-from .history import History
-from .sequence import Accepted
+from .captures import Capture, find_captures
+from .expected import named_bytes, named_tokens, refused_token, temperature_of
+from .forced import find_forced, forced_tokens
+from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import CompiledGrammar, Generation
-    from .captures import Capture
-
-SHOWN_BYTES = 40  # of the text so far, in messages
-_NO_DATA = np.zeros(0, np.int32)
-NO_FIELDS = (0,) * (CELL_FIELDS - 3)
+    from typing_extensions import Self
 
 
-class Matcher(Accepted, Forking):
+class Matcher(Sequence):
     """State of one sequence; used by one thread at a time.
 
     Parameters
@@ -54,23 +43,12 @@ class Matcher(Accepted, Forking):
     on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
     """
 
-    __slots__ = (
-        *("__weakref__", "_cell", "_cell_address", "_finishes_from", "_generation", "_history", "_pieces", "_store"),
-        *("grammar", "on_limit"),
-    )
+    __slots__ = ("_finishes_from", "on_limit")
 
-    def __init__(self, grammar: CompiledGrammar) -> None:
-        self.grammar = grammar
+    def __init__(self, grammar: LoadedGrammar) -> None:
+        super().__init__(grammar)
         self.on_limit = "error"
         self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
-        self._store = grammar.store
-        self._history = History()
-        self._pieces: list[tuple[int, bytes]] = []  # (position in the history, bytes) of accept_bytes
-        self._generation = generation = grammar.generation
-        # what the doors read: see kernels/engine.py
-        self._cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
-        self._cell.extend(NO_FIELDS)
-        self._cell_address = self._cell.buffer_info()[0]
 
     # --- masks
 
@@ -105,23 +83,23 @@ class Matcher(Accepted, Forking):
         if type(bitmask) is not np.ndarray:  # the type of a list is found in its parts, however deep
             bitmask = as_bitmask(bitmask)
         try:
-            status = engine.fill_mask(self._cell_address, bitmask, row)
+            status = engine.fill_mask(self.cell_address, bitmask, row)
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
-                raise no_such_row(row, bitmask, self._store.n_words) from None
-            status = engine.fill_mask(self._cell_address, bitmask, row)
+                raise no_such_row(row, bitmask, self.store.n_words) from None
+            status = engine.fill_mask(self.cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
         if status == FILL_MISS:
             if self._finishes_from is not None:
                 return self.finish(bitmask, row)
             try:
-                self._make_room()
+                self.make_room()
                 self._build_mask()
             except LimitExceeded as error:
                 return self._finish_after(error, bitmask, row)
-            status = engine.fill_mask(self._cell_address, bitmask, row)
+            status = engine.fill_mask(self.cell_address, bitmask, row)
             if status == FILL_SOME:
                 return True
         return self._restricts(status, bitmask, row)
@@ -131,11 +109,11 @@ class Matcher(Accepted, Forking):
         if status == FILL_SOME:
             return True
         if status == FILL_SHAPE:
-            raise no_such_row(row, bitmask, self._store.n_words)
+            raise no_such_row(row, bitmask, self.store.n_words)
         if status == FILL_EMPTY:
             raise VocabularyError(
                 "the grammar goes on here, but no token of the vocabulary spells what may come next",
-                where=self._place(),
+                where=self.place(),
                 help="use a vocabulary with a token for every byte, or a grammar within its alphabet",
             )
         if status == FILL_CUT:
@@ -144,10 +122,13 @@ class Matcher(Accepted, Forking):
         assert status == FILL_ALL
         return False
 
-    _fill_within = fill_within  # writes a mask under a budget
+    def _fill_within(self, bitmask: Any, row: int, budget: int) -> bool:
+        """Write a mask under a budget."""
+        restricts = fill_within(self, bitmask, row, budget)
+        return self.fill_bitmask(bitmask, row) if restricts is None else restricts
 
     def _fill_or_finish(self, bitmask: Any, row: int, budget: int) -> bool:
-        """Write a mask under a budget."""
+        """Write a mask under a budget, or one that finishes."""
         if self._finishes_from is not None:
             return self.finish(bitmask, row)
         try:
@@ -163,8 +144,8 @@ class Matcher(Accepted, Forking):
             is_restricted = self.finish(bitmask, row)
         except LimitExceeded:  # no end is known: what was asked for is the mask
             raise error from None
-        self._finishes_from = len(self._history)
-        self._cell[CELL_FILTER] = ASK  # so that every mask comes by here
+        self._finishes_from = len(self.history)
+        self.cell[CELL_FILTER] = ASK  # so that every mask comes by here
         self.grammar.n_finished += 1
         return is_restricted
 
@@ -185,8 +166,8 @@ class Matcher(Accepted, Forking):
         LlmaskError : as `fill_bitmask`; the grammar is canonical or has max_tokens.
         """
         words, row = as_bitmask(bitmask), as_integer(row, "a row")
-        if not 0 <= row < len(words) or words.shape[1] < self._store.n_words:
-            raise no_such_row(row, words, self._store.n_words)
+        if not 0 <= row < len(words) or words.shape[1] < self.store.n_words:
+            raise no_such_row(row, words, self.store.n_words)
         tokens = np.array(self._way_on(), np.int64)
         words[row] = 0
         np.bitwise_or.at(words[row].view(np.uint32), tokens >> 5, (1 << (tokens & 31)).astype(np.uint32))
@@ -194,11 +175,13 @@ class Matcher(Accepted, Forking):
 
     def _way_on(self) -> list[int]:
         """The next token of the shortest known way to the end, or the ends of sequence."""
+        if not self.grammar.takes_budget and not self.is_accepting():
+            return self.finishing_tokens()[:1]  # says why there are none
         return next_of_end(self)
 
     def _build_mask(self) -> None:
         """Build the mask that `engine.fill_mask` misses."""
-        self._run(engine.BUILD_MASK, self._cell[CELL_CONFIGURATION])
+        self.run(engine.BUILD_MASK, self.configuration)
 
     # --- tokens
 
@@ -213,82 +196,22 @@ class Matcher(Accepted, Forking):
         """
         if type(token) is not int:
             token = as_integer(token, "a token id")
-        if not self._accept(token):
+        if not self.accept(token):
             raise self._rejection(token)
 
-    def _accept(self, token: int) -> bool:
-        """Take one token into the state; False: it is not allowed."""
-        try:
-            reached = engine.accept(self._cell_address, token)
-        except OverflowError:  # no token has a number of more than 63 bits
-            return False
-        if reached < 0:
-            reached = self._built_after(token, reached)
-            if reached == REFUSED:
-                return False
-        try:
-            self._history.push(token, reached)
-            self._cell[CELL_CONFIGURATION] = reached
-        except BaseException:  # KeyboardInterrupt comes between any two calls
-            self._settle()
-            raise
-        return True
-
-    def _built_after(self, token: int, reached: int) -> int:
-        """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
-        if reached == MISS:
-            self._make_room()
-            try:
-                reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
-            except LimitExceeded:
-                if self.on_limit != "finish":
-                    raise
-                with metered(FINISH_WORK, "max_step_work"):  # a mask allowed it: the sequence is not to be lost
-                    reached = self._build_after(self._generation, self._cell[CELL_CONFIGURATION], token)
-        if reached == REFUSED and token in self._store.tokenizer.eos_ids and not self.is_terminated():
-            return ENDED if self.is_accepting() else REFUSED
-        return reached
-
     def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
-        """Configuration after one more token that is no end of sequence, or REFUSED."""
-        return generation.run(engine.ACCEPT, configuration, token)
-
-    def _run(self, operation: int, configuration: int, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
-        """Run an operation of `engine.build` on this matcher's tables."""
-        return self._generation.run(operation, configuration, data=data)
-
-    def _make_room(self) -> None:
-        """Move to new tables when the old ones have outgrown their room; the state stays the same."""
-        generation = self._generation
-        if generation.table.bytes_used > generation.room:
-            with unmetered():  # what comes again was bounded when it came first
-                end = known_end(self)
-                self._move(self.grammar.generation_after(generation))
-                keep_end(self, end)
+        try:
+            return super()._build_after(generation, configuration, token)
+        except LimitExceeded:
+            if self.on_limit != "finish":
+                raise
+            with metered(FINISH_WORK, "max_step_work"):  # a mask allowed it: the sequence is not to be lost
+                return super()._build_after(generation, configuration, token)
 
     def _move(self, generation: Generation) -> None:
-        """Replay all tokens in other tables."""
-        history, pieces = History(), dict(self._pieces)
-        configuration, brought = generation.start, 0
-        for position, token in enumerate(self._history.tokens()):
-            with self._store.lock:  # for one token: others need not wait for a long document
-                before = generation.table.bytes_used
-                configuration = self._repeat(generation, configuration, token, pieces.get(position))
-                brought += generation.table.bytes_used - before
-            assert configuration != REFUSED  # it was accepted before
-            history.push(token, configuration)
-        generation.bring(brought)
-        self._history = history
-        self._generation = generation
-        self._cell[CELL_GRAMMAR] = generation.table.address
-        self._cell[CELL_CONFIGURATION] = configuration
-
-    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
-        """Configuration in other tables after a token, or bytes, that were accepted before."""
-        if data is not None:
-            return generation.run(engine.ADVANCE, configuration, data=items_of(data))
-        reached = self._build_after(generation, configuration, token)
-        return ENDED if reached == REFUSED and token in self._store.tokenizer.eos_ids else reached
+        end = known_end(self)
+        super()._move(generation)
+        keep_end(self, end)
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:
         """Take several tokens into the state, all or none.
@@ -297,22 +220,22 @@ class Matcher(Accepted, Forking):
         ------
         TokenRejected : one of them is not allowed; the state is as before the first.
         """
-        n_before = len(self._history)
+        n_before = len(self.history)
         try:
             for token in each_of(tokens):
                 self.accept_token(token)
         except BaseException:
-            self.rollback(len(self._history) - n_before)
+            self.rollback(len(self.history) - n_before)
             raise
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""
         twin = self.fork()  # an interrupt leaves this one as it is
-        n_before = len(twin._history)
+        n_before = len(twin.history)
         for token in each_of(tokens):
-            if not twin._accept(token if type(token) is int else as_integer(token, "a token id")):
+            if not twin.accept(token if type(token) is int else as_integer(token, "a token id")):
                 break
-        return len(twin._history) - n_before
+        return len(twin.history) - n_before
 
     def accept_bytes(self, data: bytes) -> None:
         """Take bytes into the state, whatever tokens they come from; counts as one step for `rollback`.
@@ -326,47 +249,28 @@ class Matcher(Accepted, Forking):
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise LlmaskError(f"text is given as bytes, not as {type(data).__name__}", help="encode it as UTF-8 first")
         data = bytes(data)
-        self._make_room()
-        with self._store.lock:
-            reached = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(data))
-            position = int(self._store.table.array[store_layout.REPORT])
-        if reached == REFUSED:
+        position = self.take_bytes(data)
+        if position != ALL_TAKEN:
             raise TokenRejected(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
-                where=self._place(),
+                where=self.place(),
                 help="fill_bitmask tells which tokens may come next",
             )
-        self._take_bytes(data, reached)
 
     def _settle(self) -> None:
         super()._settle()
-        if self._finishes_from is not None and len(self._history) < self._finishes_from:
+        if self._finishes_from is not None and len(self.history) < self._finishes_from:
             self._finishes_from = None
-            self._cell[CELL_FILTER] = NO_FILTER
+            self.cell[CELL_FILTER] = NO_FILTER
 
-    def fork(self) -> Matcher:
+    def fork(self) -> Self:
         """An independent matcher in the same state."""
-        twin = type(self).__new__(type(self))
-        twin.grammar = self.grammar
+        twin = super().fork()
         twin.on_limit = self.on_limit
         twin._finishes_from = self._finishes_from
-        twin._store = self._store
-        twin._history = self._history.fork()
-        twin._pieces = self._pieces.copy()
-        twin._generation = self._generation
-        twin._cell = self._cell[:]
-        twin._cell_address = twin._cell.buffer_info()[0]
         return twin
 
     # --- questions
-
-    def is_accepting(self) -> bool:
-        """Whether the document may end here (True also after its end)."""
-        return bool(engine.is_accepting(self._cell[CELL_GRAMMAR], self._cell[CELL_CONFIGURATION]))
-
-    def is_terminated(self) -> bool:
-        """Whether an end-of-sequence token was accepted."""
-        return self._cell[CELL_CONFIGURATION] == ENDED
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.
@@ -416,8 +320,6 @@ class Matcher(Accepted, Forking):
 
     def capture_spans(self) -> list[Capture]:
         """All runs of the rules with `[capture]`, in the order of their ends: names, and where in `text` they lie."""
-        from .captures import find_captures
-
         return find_captures(self)
 
     @property
@@ -427,25 +329,19 @@ class Matcher(Accepted, Forking):
 
     # --- messages
 
-    def _place(self) -> str:
-        text = self.text()
-        tail = text[-SHOWN_BYTES:]
-        dots = "..." if len(tail) < len(text) else ""
-        return f"token {len(self._history)}, after {dots}{shown(tail)}"
-
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""
         if self.is_terminated():
             return "the document has ended"
-        configuration = self._run(engine.ADVANCE, self._cell[CELL_CONFIGURATION], items_of(after))
+        configuration = self.run(engine.ADVANCE, self.configuration, items_of(after))
         names = named_bytes(self, configuration)
-        if engine.is_accepting(self._cell[CELL_GRAMMAR], configuration):
+        if engine.is_accepting(self.grammar_address, configuration):
             names.append("the end")
         names += named_tokens(self, configuration)
         return "expected " + (", ".join(names[:12]) + (", ..." if len(names) > 12 else ""))
 
     def _rejection(self, token: Any) -> TokenRejected:
-        what = refused_token(self._store.tokenizer, token)
+        what = refused_token(self.store.tokenizer, token)
         return TokenRejected(
-            f"{what}; {self._expectation()}", where=self._place(), help="fill_bitmask tells which tokens may come next"
+            f"{what}; {self._expectation()}", where=self.place(), help="fill_bitmask tells which tokens may come next"
         )

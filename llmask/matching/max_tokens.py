@@ -19,15 +19,17 @@ import numpy as np
 
 from ..errors import LlmaskError
 from ..kernels import engine
-from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR
+from ..kernels.mask.cell import CELL_CONFIGURATION
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
 from .expected import rules_at
-from .history import BYTES_TOKEN, History
+from .history import BYTES_TOKEN
 from .matcher import Matcher
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import CompiledGrammar, Generation
+    from typing_extensions import Self
 
 
 class Counted(NamedTuple):
@@ -43,11 +45,12 @@ NOTHING = Counted(frozenset(), 0)
 class ClosingMatcher(Matcher):
     """See `Compiler.lark`, on max_tokens. Bytes given to `accept_bytes` count as one token."""
 
-    __slots__ = ("_counts",)
+    __slots__ = ("_counts", "_replayed")
 
-    def __init__(self, grammar: CompiledGrammar) -> None:
+    def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
         self._counts = [NOTHING]
+        self._replayed = NOTHING  # as far as tokens were taken into other tables
 
     def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
         """As `Matcher.fill_bitmask`; budgets are refused."""
@@ -69,32 +72,33 @@ class ClosingMatcher(Matcher):
         """Refused, see `fill_bitmask`."""
         raise self._no_budgets()
 
-    def _accept(self, token: int) -> bool:
+    def accept(self, token: int) -> bool:
+        """As `Matcher.accept`."""
         try:
-            reached = engine.accept(self._cell_address, token)
+            reached = engine.accept(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
         if reached < 0:
             reached = self._built_after(token, reached)
             if reached == REFUSED:
                 return False
-        self._take(token, self._store.tokenizer.token_bytes(token), reached)
+        self._take(token, self.store.tokenizer.token_bytes(token), reached)
         return True
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
         try:
-            self._pieces.append((len(self._history), data))
+            self.pieces.append((len(self.history), data))
             self._take(BYTES_TOKEN, data, reached)
         except BaseException:
             self._settle()
             raise
 
     def _take(self, token: int, data: bytes, reached: int) -> None:
-        before = self._cell[CELL_CONFIGURATION]
-        reached, counted = self._closed(self._generation, before, data, reached, self._counts[-1])
+        before = self.configuration
+        reached, counted = self._closed(self.generation, before, data, reached, self._counts[-1])
         try:
-            self._history.push(token, reached)
-            self._cell[CELL_CONFIGURATION] = reached
+            self.history.push(token, reached)
+            self.cell[CELL_CONFIGURATION] = reached
             self._counts.append(counted)
         except BaseException:
             self._settle()
@@ -118,37 +122,27 @@ class ClosingMatcher(Matcher):
         return reached, Counted(rules, n_tokens)
 
     def _settle(self) -> None:
-        self._history.settle()
-        self._history.drop(max(0, len(self._history) + 1 - len(self._counts)))
+        self.history.settle()
+        self.history.drop(max(0, len(self.history) + 1 - len(self._counts)))
         super()._settle()
-        del self._counts[len(self._history) + 1 :]
+        del self._counts[len(self.history) + 1 :]
 
-    def fork(self) -> ClosingMatcher:
+    def fork(self) -> Self:
         """As `Matcher.fork`."""
         twin = super().fork()
-        assert isinstance(twin, ClosingMatcher)
         twin._counts = self._counts.copy()
+        twin._replayed = NOTHING
         return twin
 
     def _move(self, generation: Generation) -> None:
-        history = History()
-        pieces = dict(self._pieces)
-        here, counted = generation.start, NOTHING
-        brought = 0
-        for position, token in enumerate(self._history.tokens()):
-            piece = pieces.get(position)
-            with self._store.lock:  # for one token, as in `Matcher`
-                before = generation.table.bytes_used
-                reached = self._repeat(generation, here, token, piece)
-                assert reached != REFUSED  # it was accepted before
-                data = self._store.tokenizer.token_bytes(token) if piece is None else piece
-                here, counted = self._closed(generation, here, data, reached, counted)
-                brought += generation.table.bytes_used - before
-            history.push(token, here)
-        generation.bring(brought)
-        self._history, self._generation = history, generation
-        self._cell[CELL_GRAMMAR] = generation.table.address
-        self._cell[CELL_CONFIGURATION] = here
+        self._replayed = NOTHING
+        super()._move(generation)
+
+    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
+        reached = super()._repeat(generation, configuration, token, data)
+        data = self.store.tokenizer.token_bytes(token) if data is None else data
+        reached, self._replayed = self._closed(generation, configuration, data, reached, self._replayed)
+        return reached
 
 
 def _ends_lexeme(generation: Generation, configuration: int, data: bytes) -> bool:

@@ -1,11 +1,16 @@
-"""What a sequence has accepted: tokens and bytes, and how they are taken back.
+"""A sequence: the accepted tokens of one document on its way through a grammar, without any feature.
+
+The state is the number of a configuration; the sequence is the list of those numbers, one a token, so forking copies a
+few pointers and rolling back shortens the list. Known steps take no lock; a miss builds what is missing under the
+store's lock and tries again. When the grammar's tables have outgrown their room, the next miss moves the sequence to
+new ones by replaying its tokens (store/generation.py).
 
 The parts of the state (history, pieces of bytes, the cell that compiled code reads) change one after the other, and
 Python raises KeyboardInterrupt between any two calls. Without care one interrupt of a step in forty left the tokens of
 one place beside the mask of another. So whoever changes the state has `_settle` bring all parts to what the history
 holds when an exception comes: the step is then done as a whole or not at all.
 
-In: what `Matcher` found out about tokens. Out: tokens, text. Cost: 0.1 us.
+In: token ids. Out: verdicts, text. Cost: 0.5 us for a known token.
 """
 
 from __future__ import annotations
@@ -13,45 +18,165 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from ..arguments import as_integer
+import numpy as np
+import numpy.typing as npt
+
+from ..arguments import as_integer, shown
+from ..copying import Forking
 from ..errors import LlmaskError
-from ..kernels.mask.cell import CELL_CONFIGURATION
+from ..kernels import engine
+from ..kernels.lexer.states import MISS
+from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_FIELDS, CELL_GRAMMAR
+from ..kernels.mask.configurations import ENDED, REFUSED
+from ..kernels.tables import store_layout
+from ..store.generation import Generation
+from ..store.loaded_grammar import LoadedGrammar
+from ..work import unmetered
 from .history import BYTES_TOKEN, History
 
 if TYPE_CHECKING:
-    from ..compiling.compiled import Generation
-    from ..store.store import Store
+    from typing_extensions import Self
+
+SHOWN_BYTES = 40  # of the text so far, in messages
+NO_FIELDS = (0,) * (CELL_FIELDS - 3)
+ALL_TAKEN = -1
+_NO_DATA = np.zeros(0, np.int32)
 
 
-class Accepted:
-    """Base of `Matcher`, which owns the fields."""
+def items_of(data: bytes) -> npt.NDArray[np.int32]:
+    """Bytes as operations of `engine.build` take them."""
+    return np.frombuffer(data, np.uint8).astype(np.int32)
 
-    __slots__ = ()
-    _cell: array[int]
-    _generation: Generation
-    _history: History
-    _pieces: list[tuple[int, bytes]]
-    _store: Store
+
+class Sequence(Forking):
+    """The state of one document; used by one thread at a time.
+
+    Attributes
+    ----------
+    grammar : what it has to match.
+    store, generation : the tables that it reads.
+    history : the accepted tokens, with the configuration after each.
+    pieces : (position in the history, bytes) of what came as bytes.
+    cell, cell_address : what compiled code reads of it, see kernels/mask/cell.py.
+    """
+
+    __slots__ = ("__weakref__", "cell", "cell_address", "generation", "grammar", "history", "pieces", "store")
+
+    def __init__(self, grammar: LoadedGrammar) -> None:
+        self.grammar = grammar
+        self.store = grammar.store
+        self.history = History()
+        self.pieces: list[tuple[int, bytes]] = []
+        self.generation = generation = grammar.generation
+        self.cell = array("q", (grammar.store.table.address, generation.table.address, generation.start))
+        self.cell.extend(NO_FIELDS)
+        self.cell_address = self.cell.buffer_info()[0]
+
+    # --- what it is
+
+    @property
+    def configuration(self) -> int:
+        """The number of the configuration that it is in."""
+        return self.cell[CELL_CONFIGURATION]
+
+    @property
+    def grammar_address(self) -> int:
+        """The table of the grammar that doors take."""
+        return self.cell[CELL_GRAMMAR]
+
+    @property
+    def rest(self) -> bytes:
+        """Bytes that the tokens have to spell before the document."""
+        return b""
 
     @property
     def tokens(self) -> list[int]:
         """The accepted tokens; -1 stands for bytes given to `accept_bytes`."""
-        return self._history.tokens()
+        return self.history.tokens()
 
     def text(self) -> bytes:
         """The bytes accepted so far; special tokens add none."""
-        pieces = dict(self._pieces)
-        tokenizer = self._store.tokenizer
+        pieces = dict(self.pieces)
+        tokenizer = self.store.tokenizer
         return b"".join(
             pieces[i] if token == BYTES_TOKEN else tokenizer.token_bytes(token)
-            for i, token in enumerate(self._history.tokens())
+            for i, token in enumerate(self.history.tokens())
         )
+
+    def is_accepting(self) -> bool:
+        """Whether the document may end here (True also after its end)."""
+        return bool(engine.is_accepting(self.grammar_address, self.configuration))
+
+    def is_terminated(self) -> bool:
+        """Whether an end-of-sequence token was accepted."""
+        return self.cell[CELL_CONFIGURATION] == ENDED
+
+    def place(self) -> str:
+        """Where it is, for messages."""
+        text = self.text()
+        tail = text[-SHOWN_BYTES:]
+        dots = "..." if len(tail) < len(text) else ""
+        return f"token {len(self.history)}, after {dots}{shown(tail)}"
+
+    # --- what it takes
+
+    def accept(self, token: int) -> bool:
+        """Take one token into the state; False: it is not allowed, the state is unchanged.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
+        """
+        try:
+            reached = engine.accept(self.cell_address, token)
+        except OverflowError:  # no token has a number of more than 63 bits
+            return False
+        if reached < 0:
+            reached = self._built_after(token, reached)
+            if reached == REFUSED:
+                return False
+        try:
+            self.history.push(token, reached)
+            self.cell[CELL_CONFIGURATION] = reached
+        except BaseException:  # KeyboardInterrupt comes between any two calls
+            self._settle()
+            raise
+        return True
+
+    def _built_after(self, token: int, reached: int) -> int:
+        """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
+        if reached == MISS:
+            self.make_room()
+            reached = self._build_after(self.generation, self.configuration, token)
+        if reached == REFUSED and token in self.store.tokenizer.eos_ids and not self.is_terminated():
+            return ENDED if self.is_accepting() else REFUSED
+        return reached
+
+    def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
+        """Configuration after one more token that is no end of sequence, or REFUSED."""
+        return generation.run(engine.ACCEPT, configuration, token)
+
+    def take_bytes(self, data: bytes) -> int:
+        """Take bytes into the state, whatever tokens they come from, as one step.
+
+        Returns
+        -------
+        ALL_TAKEN, or the position of the byte that cannot come next; the state is unchanged then.
+        """
+        self.make_room()
+        with self.store.lock:
+            reached = self.run(engine.ADVANCE, self.configuration, items_of(data))
+            position = int(self.store.table.array[store_layout.REPORT])
+        if reached == REFUSED:
+            return position
+        self._take_bytes(data, reached)
+        return ALL_TAKEN
 
     def _take_bytes(self, data: bytes, reached: int) -> None:
         try:
-            self._pieces.append((len(self._history), data))
-            self._history.push(BYTES_TOKEN, reached)
-            self._cell[CELL_CONFIGURATION] = reached
+            self.pieces.append((len(self.history), data))
+            self.history.push(BYTES_TOKEN, reached)
+            self.cell[CELL_CONFIGURATION] = reached
         except BaseException:
             self._settle()
             raise
@@ -65,26 +190,75 @@ class Accepted:
         """
         if type(n) is not int:
             n = as_integer(n, "the number of tokens to roll back")
-        if not 0 <= n <= len(self._history):
+        if not 0 <= n <= len(self.history):
             raise LlmaskError(
-                f"cannot roll back {n} tokens: {len(self._history)} were accepted",
+                f"cannot roll back {n} tokens: {len(self.history)} were accepted",
                 help="give a number between 0 and that",
             )
         try:
-            self._history.drop(n)
+            self.history.drop(n)
             self._settle()
         except BaseException:
             self._settle()
             raise
 
-    def _settle(self) -> None:
-        """Bring all parts of the state to what the history holds, which an exception may have left by half."""
-        self._history.settle()
-        while self._pieces and self._pieces[-1][0] >= len(self._history):
-            self._pieces.pop()
-        last = self._history.last_configuration()
-        self._cell[CELL_CONFIGURATION] = self._generation.start if last is None else last
-
     def reset(self) -> None:
         """Go back to the beginning."""
-        self.rollback(len(self._history))
+        self.rollback(len(self.history))
+
+    def _settle(self) -> None:
+        """Bring all parts of the state to what the history holds, which an exception may have left by half."""
+        self.history.settle()
+        while self.pieces and self.pieces[-1][0] >= len(self.history):
+            self.pieces.pop()
+        last = self.history.last_configuration()
+        self.cell[CELL_CONFIGURATION] = self.generation.start if last is None else last
+
+    def fork(self) -> Self:
+        """An independent sequence in the same state."""
+        twin = type(self).__new__(type(self))
+        twin.grammar = self.grammar
+        twin.store = self.store
+        twin.history = self.history.fork()
+        twin.pieces = self.pieces.copy()
+        twin.generation = self.generation
+        twin.cell = self.cell[:]
+        twin.cell_address = twin.cell.buffer_info()[0]
+        return twin
+
+    # --- where it is kept
+
+    def run(self, operation: int, configuration: int, data: npt.NDArray[np.int32] = _NO_DATA) -> int:
+        """Run an operation of `engine.build` on its tables."""
+        return self.generation.run(operation, configuration, data=data)
+
+    def make_room(self) -> None:
+        """Move to new tables when the old ones have outgrown their room; the state stays the same."""
+        generation = self.generation
+        if generation.table.bytes_used > generation.room:
+            with unmetered():  # what comes again was bounded when it came first
+                self._move(self.grammar.generation_after(generation))
+
+    def _move(self, generation: Generation) -> None:
+        """Replay all tokens in other tables."""
+        history, pieces = History(), dict(self.pieces)
+        configuration, brought = generation.start, 0
+        for position, token in enumerate(self.history.tokens()):
+            with self.store.lock:  # for one token: others need not wait for a long document
+                before = generation.table.bytes_used
+                configuration = self._repeat(generation, configuration, token, pieces.get(position))
+                brought += generation.table.bytes_used - before
+            assert configuration != REFUSED  # it was accepted before
+            history.push(token, configuration)
+        generation.bring(brought)
+        self.history = history
+        self.generation = generation
+        self.cell[CELL_GRAMMAR] = generation.table.address
+        self.cell[CELL_CONFIGURATION] = configuration
+
+    def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
+        """Configuration in other tables after a token, or bytes, that were accepted before."""
+        if data is not None:
+            return generation.run(engine.ADVANCE, configuration, data=items_of(data))
+        reached = self._build_after(generation, configuration, token)
+        return ENDED if reached == REFUSED and token in self.store.tokenizer.eos_ids else reached

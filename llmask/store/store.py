@@ -30,7 +30,6 @@ from .lock import StoreLock, Waits
 from .slices import SliceArrays, add_slices
 
 if TYPE_CHECKING:
-    from ..canonical.states import SplitStates
     from ..tokenizer.tokenizer import Tokenizer
 
 CALL_WORK = 1  # units for the call itself
@@ -142,13 +141,12 @@ class Store:
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
     run : runs such an operation, see `Builder.run`.
-    split_states, canonical_table : for canonical masks (llmask/canonical); None: masks are grammatical.
+    canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.
     """
 
     def __init__(
         self, tokenizer: Tokenizer, limits: Limits, slices: tuple[str, ...] = (), waits: Waits | None = None
     ) -> None:
-        self.split_states: SplitStates | None = None
         self.canonical_table: Table | None = None
         self.tokenizer = tokenizer
         self.limits = limits
@@ -200,6 +198,11 @@ class Store:
         table.array[store_layout.N_WORDS] = self.n_words
         table.array[store_layout.N_EOS] = len(tokenizer.eos_ids)
         table.array[store_layout.N_SPECIALS] = len(tokenizer.special_ids)
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether masks allow only tokens that the tokenizer itself would write."""
+        return self.canonical_table is not None
 
     def statistics(self) -> dict[str, int]:
         """See `Compiler.statistics`."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask.matching.finish import ends_of
 from tests.exhaustive.worlds import EOS, SPECIAL, TOKENS, expressions, prefixes, rules_of_node, to_dfa, to_node
 from tests.reference.automata import Dfa
 from tests.reference.definition import all_strings, read_mask
@@ -71,7 +72,7 @@ def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
             matcher = grammar.matcher()
             matcher.accept_bytes(prefix)
             n_points += 1
-            bound = matcher._generation.ends.bound(matcher._cell[2])
+            bound = ends_of(matcher.generation).bound(matcher.configuration)
             assert bound >= least[state], (expression, prefix)
             n_exact += bound == least[state]
             plain = read_mask(matcher, len(TOKENS))
@@ -138,6 +139,6 @@ def test_bounds_of_recursive_grammars_beside_all_short_sentences(name: str) -> N
         matcher = grammar.matcher()
         matcher.accept_bytes(text)
         n_points += 1
-        assert matcher._generation.ends.bound(matcher._cell[2]) >= least[text], text
+        assert ends_of(matcher.generation).bound(matcher.configuration) >= least[text], text
         assert matcher.least_budget() == least[text], text
     assert n_points > 10

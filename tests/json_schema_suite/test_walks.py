@@ -12,7 +12,6 @@ import pytest
 from bench.conformance import walks
 from bench.conformance.completion import Completion, DeadEnd
 from bench.conformance.subject import Refused, Subject
-from llmask.kernels.mask.cell import CELL_CONFIGURATION
 from tests.generators.crowded import crowded_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import random_schema
@@ -58,7 +57,7 @@ def shortest(completion: Completion, grammar: Any, most: int) -> int | None:
             for byte in completion.choices(matcher):
                 following = matcher.fork()
                 following.accept_bytes(bytes([byte]))
-                after[following._cell[CELL_CONFIGURATION]] = following
+                after[following.configuration] = following
         layer, length = after, length + 1
     return length
 

@@ -18,7 +18,7 @@ from llmask.frontends.tools.harmony import harmony_tag
 from llmask.frontends.tools.requests import Tool, read_choice, read_tools
 from llmask.frontends.tools.writing import Marks, Writing
 
-__all__ = ["MODELS", "REASONING", "Marks", "place_of", "read_tools", "tools_tag"]
+__all__ = ["MODELS", "REASONING", "Marks", "Tool", "place_of", "read_tools", "tools_tag"]
 
 HARMONY = "gpt-oss"
 MODELS = (*FAMILIES, HARMONY)

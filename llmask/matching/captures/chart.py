@@ -16,17 +16,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from llmask.errors import LimitExceeded, LlmaskError
+from llmask.errors import LimitExceeded
 from llmask.grammar.exact.fusing import IGNORED, woven
 from llmask.grammar.expressions import Grammar, Inclusion, TokenSet
 from llmask.grammar.token_ranges import included
 from llmask.matching.captures.network import CALL, INCLUDE, SCAN, SKIP, TOKEN, Network
 from llmask.matching.captures.units import ANY_BYTE, Unit, byte_units, lexeme_units
+from llmask.matching.sequence import ALL_TAKEN, Sequence
 from llmask.regex.utf8 import literal_word
+from llmask.store.loaded_grammar import LoadedGrammar
 
 if TYPE_CHECKING:
     from llmask.grammar.attributes import Attributes, Ending
-    from llmask.matching.matcher import Matcher
 
 Item = tuple[int, int, int]
 Reached = tuple["Item | None", int, "tuple[Item, int] | None"]
@@ -41,34 +42,36 @@ class Capture(NamedTuple):
     end: int
 
 
-def find_captures(matcher: Matcher) -> list[Capture]:
+def find_captures(sequence: Sequence) -> list[Capture]:
     """Captures of the runs that have ended, in the order of their ends, inner ones first.
 
     Raises
     ------
     LimitExceeded : the text is too long and too ambiguous.
     """
-    lowered = matcher.grammar.lowered
-    if matcher.grammar.groups is not None:
-        return [Capture(*group) for group in matcher.grammar.groups(matcher.text())]
+    lowered = sequence.grammar.lowered
+    if sequence.grammar.groups is not None:
+        return [Capture(*group) for group in sequence.grammar.groups(sequence.text())]
     if lowered is None or lowered.grammar is None:
         return []
     grammar = lowered.grammar
     if not any(said.capture or (said.ending and said.ending.capture) for said in grammar.attributes.values()):
         return []
     if lowered.is_exact:
-        return _Chart(matcher, woven(matcher.grammar.store.nodes, grammar), byte_units(matcher), None).captures(grammar)
+        return _Chart(sequence, woven(sequence.grammar.store.nodes, grammar), byte_units(sequence), None).captures(
+            grammar
+        )
     ignored = lowered.rules.ignored
-    return _Chart(matcher, grammar, lexeme_units(matcher, ignored), ignored).captures(grammar)
+    return _Chart(sequence, grammar, lexeme_units(sequence, ignored), ignored).captures(grammar)
 
 
 class _Chart:
     """Items by unit."""
 
-    def __init__(self, matcher: Matcher, grammar: Grammar, units: list[Unit], ignored: int | None) -> None:
-        self.matcher = matcher
-        self.text = matcher.text()
-        self.nodes = matcher.grammar.store.nodes
+    def __init__(self, sequence: Sequence, grammar: Grammar, units: list[Unit], ignored: int | None) -> None:
+        self.sequence = sequence
+        self.text = sequence.text()
+        self.nodes = sequence.grammar.store.nodes
         self.grammar = grammar
         self.units = units
         self.ignored = ignored
@@ -189,19 +192,15 @@ class _Chart:
         return found
 
     def _ends_of_inclusion(self, inclusion: Inclusion, at: int) -> list[int]:
-        from llmask.compiling.compiled import CompiledGrammar
-
-        matcher = CompiledGrammar(self.matcher.grammar.store, inclusion.rules).matcher()
+        inside = Sequence(LoadedGrammar(self.sequence.store, inclusion.rules))
         found = []
         for end in range(at, len(self.units)):
             unit = self.units[end]
             if unit.token >= 0 or (end > at and unit.begin != self.units[end - 1].end):
                 break
-            try:
-                matcher.accept_bytes(self.text[unit.begin : unit.end])
-            except LlmaskError:
+            if inside.take_bytes(self.text[unit.begin : unit.end]) != ALL_TAKEN:
                 break
-            if matcher.is_accepting():
+            if inside.is_accepting():
                 found.append(end + 1)
         return found
 

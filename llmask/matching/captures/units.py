@@ -3,12 +3,12 @@
 With the greedy lexer a unit is a lexeme, with all terminals that it may be, or a token that the grammar names; what is
 ignored is left out. With exact lexing a unit is a byte, or a named token: where lexemes end is for the parser to find.
 
-In: a matcher. Out: units. Cost: 2 us a token and byte.
+In: a sequence. Out: units. Cost: 2 us a token and byte.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from ...kernels.mask.configurations import ENDED
 from ...kernels.mask.open_rules import T_BEFORE, T_BYTE, T_WITH, TRACE_FIELDS
 from ..expected import named_ranges
 from ..history import BYTES_TOKEN
-
-if TYPE_CHECKING:
-    from ..matcher import Matcher
+from ..sequence import Sequence
 
 ANY_BYTE = frozenset((-1,))
 
@@ -38,26 +36,26 @@ class Unit(NamedTuple):
     token: int = -1
 
 
-def steps_of(matcher: Matcher) -> list[tuple[bytes, int, int]]:
+def steps_of(sequence: Sequence) -> list[tuple[bytes, int, int]]:
     """The text step by step: bytes, the token's id where the grammar named it or -1, the configuration behind it."""
-    pieces = dict(matcher._pieces)
-    tokenizer = matcher.grammar.tokenizer
-    before = matcher._generation.start
+    pieces = dict(sequence.pieces)
+    tokenizer = sequence.grammar.tokenizer
+    before = sequence.generation.start
     found = []
-    for position, (token, after) in enumerate(matcher._history.pairs()):
+    for position, (token, after) in enumerate(sequence.history.pairs()):
         data = pieces[position] if token == BYTES_TOKEN else tokenizer.token_bytes(token)
-        is_named = token != BYTES_TOKEN and any(low <= token <= high for low, high in named_ranges(matcher, before))
+        is_named = token != BYTES_TOKEN and any(low <= token <= high for low, high in named_ranges(sequence, before))
         if is_named or data:
             found.append((b"" if is_named and not data else data, token if is_named else -1, after))
         before = after
     return found
 
 
-def byte_units(matcher: Matcher) -> list[Unit]:
+def byte_units(sequence: Sequence) -> list[Unit]:
     """Units with exact lexing."""
     found: list[Unit] = []
     at = 0
-    for data, token, _ in steps_of(matcher):
+    for data, token, _ in steps_of(sequence):
         if token >= 0:
             found.append(Unit(at, at + len(data), frozenset(), token))
         else:
@@ -66,29 +64,29 @@ def byte_units(matcher: Matcher) -> list[Unit]:
     return found
 
 
-def lexeme_units(matcher: Matcher, ignored: int | None) -> list[Unit]:
+def lexeme_units(sequence: Sequence, ignored: int | None) -> list[Unit]:
     """Units with the greedy lexer; the lexeme in hand is the last one where the document may end with it.
 
     Parameters
     ----------
     ignored : node of what is ignored: such units are left out, and those that may be something else, too, have it.
     """
-    return _Lexemes(matcher, ignored).find()
+    return _Lexemes(sequence, ignored).find()
 
 
 class _Lexemes:
-    def __init__(self, matcher: Matcher, ignored: int | None) -> None:
-        self.matcher = matcher
+    def __init__(self, sequence: Sequence, ignored: int | None) -> None:
+        self.sequence = sequence
         self.ignored = ignored
         self.units: list[Unit] = []
         self.begin = 0
         self._nodes: dict[int, frozenset[int]] = {}
 
     def find(self) -> list[Unit]:
-        run = self.matcher._run
-        here = self.matcher._generation.start
+        run = self.sequence.run
+        here = self.sequence.generation.start
         at = 0
-        for data, token, after in steps_of(self.matcher):
+        for data, token, after in steps_of(self.sequence):
             if token >= 0:
                 self._end(run(engine.ENDING, here), at)
                 self.units.append(Unit(at, at + len(data), frozenset(), token))
@@ -105,7 +103,7 @@ class _Lexemes:
                     self._end(run(engine.ENDING, reached), at + len(data))
             at += len(data)
             here = after
-        if here != ENDED and engine.is_accepting(self.matcher._cell[1], here):
+        if here != ENDED and engine.is_accepting(self.sequence.grammar_address, here):
             self._end(run(engine.ENDING, here), at)
         return self.units
 
@@ -115,8 +113,8 @@ class _Lexemes:
             return
         nodes = self._nodes.get(lexemes)
         if nodes is None:
-            found = np.zeros(self.matcher._run(engine.LEXEMES_OF, lexemes), np.int32)
-            self.matcher._run(engine.LEXEMES_OF, lexemes, found)
+            found = np.zeros(self.sequence.run(engine.LEXEMES_OF, lexemes), np.int32)
+            self.sequence.run(engine.LEXEMES_OF, lexemes, found)
             nodes = self._nodes[lexemes] = frozenset(found.tolist())
         if nodes != {self.ignored}:
             self.units.append(Unit(self.begin, end, nodes))

@@ -66,7 +66,7 @@ def test_a_word_that_is_a_token_is_no_part_of_another_word() -> None:
     matcher = chained(["cabc", "ab"])
     matcher.accept_token(2)
     assert read_mask(matcher, 7) == {3}
-    states = matcher.grammar.store.split_states
+    states = split_states_of(matcher.grammar.tokenizer)
     assert (states.uses[states.kinds.samples[states.kinds.of_token]] == states.uses).all()
 
 

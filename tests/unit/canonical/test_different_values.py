@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling import compiled
+from llmask.store import generation
 from tests.reference.definition import read_mask
 
 THREE = {"type": "string", "pattern": "^...$"}
@@ -93,13 +93,13 @@ def test_arrays_of_few_different_strings(scaled: Any, rng: random.Random) -> Non
 def test_few_rules_are_written_on_demand(schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can follow a value is found without the rule of the next one, which is written once it is there."""
     made: list[int] = []
-    make = compiled.Generation._make_variant
+    make = generation.Generation._make_variant
 
-    def count(generation: compiled.Generation) -> None:
+    def count(generation: generation.Generation) -> None:
         made.append(1)
         make(generation)
 
-    monkeypatch.setattr(compiled.Generation, "_make_variant", count)
+    monkeypatch.setattr(generation.Generation, "_make_variant", count)
     compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)
     tok = compiler.tokenizer
     text = '["abc", "x (]y", "12:"]' if schema["type"] == "array" else '{"abc": "A", "}{)": "x (]y", "cd:": "C"'

@@ -8,7 +8,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from tests.unit.derivatives.test_free_text import is_text, trigger_at_end
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
@@ -17,6 +16,7 @@ from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, choice, sequence, written
 from llmask.store.store import Store
 from tests.reference.definition import from_membership, read_mask
+from tests.unit.regex.test_free_text import is_text, trigger_at_end
 
 MAX_BYTES = 6
 TOKENS = [bytes(letters) for n in range(1, 4) for letters in product(b"ab<", repeat=n)]

@@ -12,6 +12,7 @@ import pytest
 
 import llmask
 from llmask.kernels import engine
+from llmask.matching.finish import ends_of
 from tests.reference.definition import read_mask
 
 SCHEMAS: list[Any] = [
@@ -37,8 +38,8 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
         matcher = grammar.matcher()
         while not matcher.is_terminated():
             allowed = read_mask(matcher, size)
-            ends = matcher._generation.ends
-            reach = ends.reach(matcher._cell[2])
+            ends = ends_of(matcher.generation)
+            reach = ends.reach(matcher.configuration)
             in_groups = {}
             for group, behind in enumerate(reach.reached.tolist()):
                 tokens = reach.inside.tokens[reach.inside.first[group] : reach.inside.first[group + 1]]
@@ -48,23 +49,23 @@ def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
             # where something is recorded one token stands for all of its group
             found = alone if reach.is_recorded else {**in_groups, **alone}
             for token, behind in found.items():
-                assert grammar.generation.run(engine.ACCEPT, matcher._cell[2], token) == behind
+                assert grammar.generation.run(engine.ACCEPT, matcher.configuration, token) == behind
             matcher.accept_token(rng.choice(sorted(allowed)))
 
 
 def test_the_bound_of_a_path_is_its_length(compiler: llmask.Compiler) -> None:
     for schema in SCHEMAS:
         generation = compiler.json_schema(schema).generation
-        path = generation.ends.path(generation.start)
-        assert generation.ends.bound(generation.start) == len(path) + 1
-        generation.ends.keep(generation.start, path)
-        assert generation.ends.bound(generation.start) == len(path) + 1
+        path = ends_of(generation).path(generation.start)
+        assert ends_of(generation).bound(generation.start) == len(path) + 1
+        ends_of(generation).keep(generation.start, path)
+        assert ends_of(generation).bound(generation.start) == len(path) + 1
 
 
 def test_a_kept_path_lowers_bounds_for_good(compiler: llmask.Compiler) -> None:
     """Of three words the one with the fewest bytes is found; another one takes fewer tokens."""
     generation = compiler.regex("name|xyz").generation
-    ends = generation.ends
+    ends = ends_of(generation)
     assert ends.bound(generation.start) == 4
     reach = ends.reach(generation.start)
     assert reach.least == 1
@@ -84,7 +85,7 @@ def test_lists_are_forgotten_and_made_again(compiler: llmask.Compiler, monkeypat
     read_mask(matcher, size, budget - 1)
     matcher.rollback(1)
     assert read_mask(matcher, size, budget) == first
-    assert len(grammar.generation.ends._reaches) == 1
+    assert len(ends_of(grammar.generation)._reaches) == 1
 
 
 def test_what_is_known_dies_with_the_tables(tiny_tokenizer: Any) -> None:
@@ -106,7 +107,7 @@ def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> Non
     places = [generation.start]
     for _ in range(9):
         places.append(run(engine.ADVANCE, places[-1], data=np.array([ord("a")], np.int32)))
-    assert generation.ends.bounds(np.array(places, np.int32)).tolist() == [1] * 10
+    assert ends_of(generation).bounds(np.array(places, np.int32)).tolist() == [1] * 10
 
 
 def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_tokenizer: Any) -> None:
@@ -115,7 +116,7 @@ def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_t
     bounds = []
     for most_work in (10, 10**9):
         generation = llmask.Compiler(default_tokenizer).json_schema(schema).generation
-        ends, start = generation.ends, generation.start
+        ends, start = ends_of(generation), generation.start
         first = ends.bound(start)
         ends._most_work = most_work
         bounds.append(ends.search(start))

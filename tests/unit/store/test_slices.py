@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.compiling.algebra import lexeme_grammar
+from llmask.compiling.compiled import lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.kernels.tables import store_layout

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 from llmask import allocate_bitmask
 from llmask.errors import LimitExceeded, UnsatisfiableSchema, UnsupportedSchema, VocabularyError
-from llmask.kernels.mask.cell import CELL_CONFIGURATION
 from llmask.matching.matcher import Matcher
 from tests.conftest import EFFORT, SEED
 
@@ -188,7 +187,7 @@ def dead_end(judge: Any, schema: Any, most: int = 400, **options: Any) -> bytes 
 
 def _future(matcher: Matcher) -> Any:
     """What decides the future of a sequence."""
-    return matcher._cell[CELL_CONFIGURATION], id(matcher._generation)
+    return matcher.configuration, id(matcher.generation)
 
 
 def some_of(*keywords: tuple[str, st.SearchStrategy[Any]], most: int = 3) -> st.SearchStrategy[dict[str, Any]]:

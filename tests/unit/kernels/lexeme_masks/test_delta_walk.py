@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.compiling.algebra import lexeme_grammar
-from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiled import CompiledGrammar, lexeme_grammar
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact.fusing import exact_rules

@@ -101,7 +101,7 @@ def test_equal_sets_are_one_row(store: Store, rng: random.Random) -> None:
         matcher.accept_bytes(b"".join(name + b"." for name in rng.sample(names, 30)))
         rows = counted(grammar, grammar_layout.KERNELS)
         matcher.accept_bytes(b"?.?.")
-        configurations.add(matcher._cell[2])
+        configurations.add(matcher.configuration)
     assert len(configurations) == 1
     assert counted(grammar, grammar_layout.KERNELS) == rows
 

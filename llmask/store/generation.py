@@ -1,0 +1,197 @@
+"""The tables that all sequences of a grammar share, and how rules come into them while sequences are read.
+
+Where values have to differ (`Rules.call_new`), rules are written while sequences are read: a kernel that misses one
+stops, the frontend's function writes it, it is loaded behind the others, and the kernel runs again, all under the
+store's lock.
+
+In: a store, rules. Out: what operations return. Cost: loading 0.1 us an edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import LimitExceeded, UnsatisfiableSchema
+from ..grammar.rules import RuleId
+from ..kernels import engine
+from ..kernels.mask.configurations import REFUSED
+from ..kernels.parser.load_rules import NOTHING_DERIVED
+from ..kernels.table import Table
+from ..kernels.tables import grammar_layout
+from ..kernels.values import json_values
+from ..kernels.values.text_sets import CHUNK_BITS, FIRST_CHUNK, NO_TEXTS
+from ..kernels.values.transcripts import MOST_ROWS
+from ..kernels.values.variants import LATE
+from ..work import active, metered
+from .rule_source import RuleSource
+from .store import Store
+
+MOST_MADE = 5000  # rules that one step may have written
+FEW_ITEMS = 4  # links of so many items are taken apart, see kernels/parser/leo_items.py
+MOST_LINKS = 2  # in one row
+_NO_DATA = np.zeros(0, np.int32)
+
+
+class Generation:
+    """Tables that a grammar's sequences share: rules, and the rows and configurations found so far.
+
+    Identities of rows are never taken back one by one. When the tables have outgrown `room`, a grammar begins new ones,
+    sequences move there by replaying their tokens, and the old tables die with the last sequence that stays behind.
+
+    Attributes
+    ----------
+    table : what kernels read, see kernels/tables/grammar_layout.py.
+    start : the configuration before the first token.
+    room : bytes at which sequences move on; at least twice what live sequences brought with them (four times where
+        rules are added while they are read, which copies the tables of rules once), so that moving never costs more
+        than the work that filled the tables.
+    notes : what features keep of these tables beside them, by the feature's name; it dies with them.
+    """
+
+    def __init__(self, store: Store, source: RuleSource) -> None:
+        limits = store.limits
+        self.table = Table(
+            grammar_layout.N_GRAMMAR_SLOTS,
+            limits.max_grammar_bytes,
+            grammar_layout.GRAMMAR_BLOCKS,
+            grammar_layout.GRAMMAR_POOLS,
+        )
+        self.table.array[grammar_layout.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
+        self.table.array[grammar_layout.MAX_ITEMS] = limits.max_items
+        self.table.array[grammar_layout.MAX_UNIQUE] = limits.max_unique_values
+        self.table.array[grammar_layout.FEW_ITEMS] = FEW_ITEMS
+        self.table.array[grammar_layout.MOST_LINKS] = MOST_LINKS
+        if store.canonical_table is not None:
+            self.table.array[grammar_layout.CANON] = store.canonical_table.address
+            self.table.array[grammar_layout.TELLS_ENDS] = 1
+        self.store = store
+        self.notes: dict[str, Any] = {}
+        self._source = source
+        self._known_texts: dict[int, bytes] = {}
+        self._last_texts: tuple[int, list[bytes]] = NO_TEXTS, []
+        self._loaded = self._loading = source.sizes()
+        self.start = self.run(engine.LOAD_RULES, data=source.whole())
+        if self.start == NOTHING_DERIVED:
+            raise UnsatisfiableSchema(
+                "no document fulfils the grammar",
+                help="look for contradictory bounds, or for a part that requires itself without end",
+            )
+        assert self.start != REFUSED
+        self._brought = self.table.bytes_used
+        self._least_room = limits.renew_grammar_bytes
+        self._factor = 4 if source.is_growing else 2
+        self.room = 0
+        self.bring(0)
+
+    def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA, c: int = 0) -> int:
+        """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
+
+        Raises
+        ------
+        LimitExceeded : a budget was spent; what had been built before stays valid.
+        """
+        result = self.store.run(operation, a, b, c, data, self.table)
+        if result != engine.VARIANT_NEEDED:
+            return result
+        if active.meter is not None:
+            return self._run_with_variants(operation, a, b, c, data)
+        with metered(self.store.limits.max_step_work, "max_step_work"):
+            return self._run_with_variants(operation, a, b, c, data)
+
+    def _run_with_variants(self, operation: int, a: int, b: int, c: int, data: npt.NDArray[np.int32]) -> int:
+        """Make the variants that an operation asks for, and run it again, until it asks for none."""
+        result = engine.VARIANT_NEEDED
+        n_made = 0
+        while result == engine.VARIANT_NEEDED:
+            n_made += 1
+            if n_made > MOST_MADE:
+                raise LimitExceeded(
+                    f"one step needs more than {MOST_MADE} rules that are written on demand",
+                    help="is a rule with a parameter left-recursive? Let it use itself at the end",
+                )
+            with self.store.lock:
+                self._make_variant()
+                if operation == engine.LOAD_RULES:
+                    data = self._source.nothing()  # the rules are loaded, what misses is the first row
+                result = self.store.run(operation, a, b, c, data, self.table)
+        return result
+
+    def _make_variant(self) -> None:
+        """Have the variant made that the last operation of these tables asked for, and load it."""
+        rule = int(self.table.array[grammar_layout.REQUESTED_RULE])
+        texts = int(self.table.array[grammar_layout.REQUESTED_TEXTS])
+        make_variant, make_late = self._source.make_variant, self._source.make_late
+        made: int | None
+        if texts == LATE:
+            assert make_late is not None
+            made = make_late(rule)
+        else:
+            assert make_variant is not None
+            if texts != self._last_texts[0]:  # several rules are wanted without the same texts
+                self._last_texts = texts, [self._text(number) for number in self._texts_in(texts)]
+            made = make_variant(RuleId(rule), self._last_texts[1])
+        self._load_more()
+        if texts == LATE:
+            assert made is not None
+            self.store.run(engine.PUT_LATE, rule, made, grammar=self.table)
+        else:
+            self.store.run(engine.PUT_VARIANT, rule, texts, -1 if made is None else made, grammar=self.table)
+
+    def _load_more(self) -> None:
+        """Load the rules that were added. An interrupt may come after a load and before that is noted."""
+        _, n_states, *_ = self._loading
+        if n_states > self._loaded[1] and self.table.slots[grammar_layout.N_RTN_STATES] == n_states:
+            self._loaded = self._loading
+        sizes = self._source.sizes()
+        if sizes != self._loaded:
+            self._loading = sizes
+            self.store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
+            self._loaded = sizes
+
+    def _texts_in(self, texts: int) -> list[int]:
+        """Numbers of the texts in a set, see kernels/values/text_sets.py."""
+        items = self._read_list(grammar_layout.TEXT_SETS, texts).tolist()
+        numbers = []
+        for place in range(FIRST_CHUNK, len(items), 2):
+            words = self._read_list(grammar_layout.TEXT_CHUNKS, items[place + 1])
+            bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+            numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
+        return numbers
+
+    def _text(self, number: int) -> bytes:
+        """A recorded value, arrays and objects with their parts (kernels/values/json_values.py)."""
+        known = self._known_texts
+        waiting = [] if number in known else [number]
+        while waiting:
+            items = self._read_list(grammar_layout.TEXTS, waiting[-1]).tolist()
+            parts = items[1:] if items[0] in (json_values.ARRAY, json_values.OBJECT) else []
+            missing = [part for part in parts if part not in known]
+            waiting += missing
+            if missing:
+                continue
+            if items[0] == json_values.ARRAY:
+                text = b"[%s]" % b",".join(known[part] for part in parts)
+            elif items[0] == json_values.OBJECT:
+                members = zip(parts[::2], parts[1::2], strict=True)
+                text = b"{%s}" % b",".join(b"%s:%s" % (known[name], known[value]) for name, value in members)
+            else:
+                text = bytes(items)
+            known[waiting.pop()] = text
+        return known[number]
+
+    def _read_list(self, lists: int, number: int) -> npt.NDArray[np.int32]:
+        items = _NO_DATA
+        length = -1
+        while length != len(items):
+            items = np.zeros(max(length, 0), np.int32)
+            length = self.store.run(engine.READ_LIST, lists, number, data=items, grammar=self.table)
+        return items
+
+    def bring(self, n_bytes: int) -> None:
+        """Count what a sequence added while it moved here."""
+        with self.store.lock:
+            self._brought += n_bytes
+            self.room = max(self._least_room, self._factor * self._brought)

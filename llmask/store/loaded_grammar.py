@@ -1,0 +1,151 @@
+"""Rules that are loaded into a store: what sequences know of their grammar.
+
+`CompiledGrammar` (llmask/compiling/compiled.py) adds what its users ask of it. It is immutable to them and shared by
+all sequences; what it derives lazily is a cache.
+
+In: `Rules` of a frontend. Out: the tables of its sequences. Cost: about 20 us and 0.1 us an edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..errors import GrammarError, LimitExceeded
+from ..forks import cached_property
+from ..grammar.expressions import Grammar, Inclusion
+from ..grammar.lowering import Lowered
+from ..grammar.rules import MakeVariant, Rules
+from ..kernels.table import Table
+from ..work import unmetered
+from .generation import Generation
+from .rule_source import RuleSource
+from .store import Store
+
+if TYPE_CHECKING:
+    from ..frontends.regex.groups import Groups
+    from ..tokenizer.tokenizer import Tokenizer
+
+
+class LoadedGrammar:
+    """Rules in a store.
+
+    Parameters
+    ----------
+    make_variant : who writes variants of rules, where they call for new values.
+    lowered : of grammars that were given as text, what was made of it.
+    grammar : makes the expressions that it was compiled from, where they are not in `lowered`.
+    groups : of patterns with named groups, who finds what they match in a text.
+
+    Attributes
+    ----------
+    rules : what is loaded; variants are written into them.
+    generation : the newest tables.
+    n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
+    n_finished : sequences so far that met a limit and took the shortest known way to the end.
+    n_renewals : how often new tables were begun.
+
+    Raises
+    ------
+    GrammarError : there is no start rule, or nobody who makes the variants that the rules need.
+    UnsatisfiableSchema : no document fulfils the rules.
+    LimitExceeded : the rules are too large for the limits.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rules: Rules,
+        make_variant: MakeVariant | None = None,
+        lowered: Lowered | None = None,
+        grammar: Callable[[], Grammar] | None = None,
+        groups: Callable[[bytes], Groups] | None = None,
+    ) -> None:
+        if not 0 <= rules.start < len(rules.names):
+            raise GrammarError(
+                f"the start rule is number {rules.start} of {len(rules.names)}", help="declare it with Rules.rule"
+            )
+        if rules.needs_variants and make_variant is None:
+            raise GrammarError(
+                "the rules call for new values, but nothing makes variants of rules", help="give make_variant"
+            )
+        if rules.n_members > store.limits.max_tracked_names:
+            raise LimitExceeded(
+                f"a set of {rules.n_members} names is more than {store.limits.max_tracked_names} "
+                "(limits.max_tracked_names)",
+                help="track fewer names in one rule or raise the limit",
+            )
+        self.store = store
+        self.rules = rules
+        self.lowered = lowered
+        self.groups = groups
+        self.n_cut = 0
+        self.n_finished = 0
+        self.n_renewals = 0
+        self._make_grammar = grammar
+        self._source = RuleSource(rules, make_variant, None if lowered is None else lowered.make_late)
+        self.generation = Generation(store, self._source)
+
+    def generation_after(self, old: Generation) -> Generation:
+        """The tables for sequences that leave `old`; made when there are none yet."""
+        with self.store.lock:
+            if self.generation is old:
+                with unmetered():  # compiling was bounded
+                    self.generation = self.new_generation()
+                self.n_renewals += 1
+            return self.generation
+
+    def new_generation(self) -> Generation:
+        """Tables of its rules for whoever asks something of the grammar that no sequence needs."""
+        return Generation(self.store, self._source)
+
+    @property
+    def table(self) -> Table:
+        """The newest tables, for tests and tools."""
+        return self.generation.table
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the grammar was compiled for."""
+        return self.store.tokenizer
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """What it was compiled from, as expressions (llmask/grammar/expressions.py)."""
+        if self.lowered is not None and self.lowered.grammar is not None:
+            return self.lowered.grammar
+        if self._make_grammar is not None:
+            return self._make_grammar()
+        return Grammar({"start": Inclusion(self.rules, "rules")})
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether its lexemes are as long as they can be, even where that loses texts."""
+        return self.lowered is not None and not self.lowered.is_exact
+
+    @cached_property
+    def limited_rules(self) -> dict[int, int]:
+        """By rule: after how many tokens its terminal is closed."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.max_tokens for rule, said in regions.items() if said.max_tokens is not None}
+
+    @cached_property
+    def temperatures(self) -> dict[int, float]:
+        """By rule: the temperature of its terminal."""
+        regions = {} if self.lowered is None else self.lowered.regions
+        return {rule: said.temperature for rule, said in regions.items() if said.temperature is not None}
+
+    @property
+    def takes_budget(self) -> bool:
+        """Whether masks can be kept within a budget: not where they are canonical, nor with max_tokens of a rule."""
+        return not self.store.is_canonical and not self.limited_rules
+
+    @property
+    def n_edges(self) -> int:
+        """Edges of its rules: what loading and predicting take time for."""
+        return self._source.n_edges
+
+    @property
+    def bytes_used(self) -> int:
+        """Memory of the grammar's own tables, in bytes."""
+        return self.generation.table.bytes_used
