@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
-from ..frontends.json_schema.inputs import is_like_text
+from ..frontends.json_schema.reading.inputs import is_like_text
 from ..grammar.exact.fusing import exact_rules, woven
 from ..grammar.expressions import (
     EMPTY,

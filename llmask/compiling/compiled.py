@@ -13,7 +13,7 @@ from ..canonical.matcher import CanonicalMatcher
 from ..copying import Shared
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
-from ..frontends.json_schema.inputs import digest_of
+from ..frontends.json_schema.reading.inputs import digest_of
 from ..frontends.regex.groups import Groups, named_groups
 from ..frontends.regex.posix import posix_class
 from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, optional, sequence

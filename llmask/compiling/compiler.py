@@ -20,8 +20,8 @@ from ..copying import Shared
 from ..errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from ..frontends.bnf import compile_ebnf, compile_gbnf
 from ..frontends.json_schema import SchemaOptions, compile_schema
-from ..frontends.json_schema.inputs import key_of, schema_of
-from ..frontends.json_schema.satisfiable import part_without_end
+from ..frontends.json_schema.meaning.satisfiable import part_without_end
+from ..frontends.json_schema.reading.inputs import key_of, schema_of
 from ..frontends.lark import compile_lark
 from ..frontends.regex import compile_pattern
 from ..frontends.structural_tags import compile_structural_tag, document_of

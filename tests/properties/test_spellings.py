@@ -12,7 +12,7 @@ import pytest
 from llmask.errors import LlmaskError, UnsupportedSchema
 from tests.generators.schemas import random_schema
 from tests.unit.frontends.json_schema.conftest import Judge
-from tests.unit.frontends.json_schema.test_spacing import LEXEME, indented
+from tests.unit.frontends.json_schema.lexical.test_spacing import LEXEME, indented
 
 ESCAPE = re.compile(rb"\\(.)")
 STYLES: dict[str, tuple[dict[str, Any], Callable[[bytes], bytes] | None]] = {

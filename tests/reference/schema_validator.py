@@ -12,9 +12,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from llmask.frontends.json_schema.keywords import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
-from llmask.frontends.json_schema.pointers import ROOT, Path
-from llmask.frontends.json_schema.references import References
+from llmask.frontends.json_schema.reading.keywords import DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path
+from llmask.frontends.json_schema.reading.references import References
 
 OLD = (DRAFT_4, DRAFT_6, DRAFT_7)
 DEEPEST = 300

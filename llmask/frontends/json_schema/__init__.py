@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, UnsatisfiableSchema
 from llmask.frontends.json_schema.ledger import ledger_of
-from llmask.frontends.json_schema.options import SchemaGrammar, SchemaOptions, check_formats
-from llmask.frontends.json_schema.pointers import pointer
-from llmask.frontends.json_schema.satisfiable import productive_states
-from llmask.frontends.json_schema.spacing import with_spacing
-from llmask.frontends.json_schema.translation import Translation
+from llmask.frontends.json_schema.lexical.spacing import with_spacing
+from llmask.frontends.json_schema.meaning.satisfiable import productive_states
+from llmask.frontends.json_schema.reading.options import SchemaGrammar, SchemaOptions, check_formats
+from llmask.frontends.json_schema.reading.pointers import pointer
+from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 
 if TYPE_CHECKING:

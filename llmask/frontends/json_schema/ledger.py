@@ -20,12 +20,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.frontends.json_schema.keywords import Shape
-from llmask.frontends.json_schema.options import LedgerEntry, SchemaOptions
-from llmask.frontends.json_schema.pointers import ROOT, Path, pointer
+from llmask.frontends.json_schema.reading.keywords import Shape
+from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 
 if TYPE_CHECKING:
-    from llmask.frontends.json_schema.references import References
+    from llmask.frontends.json_schema.reading.references import References
 
 SchemaAt = tuple[Any, Path]
 

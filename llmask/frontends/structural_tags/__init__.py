@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.inputs import schema_of
-from llmask.frontends.json_schema.owned import owned
-from llmask.frontends.json_schema.pointers import ROOT
+from llmask.frontends.json_schema.reading.inputs import schema_of
+from llmask.frontends.json_schema.reading.owned import owned
+from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tags import TAG_FORMATS

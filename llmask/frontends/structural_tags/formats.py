@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.errors import GrammarError, LimitExceeded, LlmaskError
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
-from llmask.frontends.json_schema.inputs import key_of, schema_of
-from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.reading.inputs import key_of, schema_of
+from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.places import similar
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.posix import posix_class

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.places import similar
 
 KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (

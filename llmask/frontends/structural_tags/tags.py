@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.structural_tags.formats import Ends, Entry, Formats, excluded_strings
 from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tokens import (

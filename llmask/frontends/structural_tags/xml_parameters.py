@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.expressions import Expression, Lexeme, Repeat, choice, optional, sequence
 from llmask.regex.code_points import TEXT

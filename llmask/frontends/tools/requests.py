@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.pointers import pointer
+from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.places import similar
 from llmask.frontends.structural_tags.places import Place
 

@@ -8,7 +8,7 @@ import pytest
 
 import llmask
 from tests.reference.definition import read_mask
-from tests.unit.frontends.json_schema.test_stricter_items import SMALL
+from tests.unit.frontends.json_schema.writing.test_stricter_items import SMALL
 from tests.unit.test_generations import ROOM, TREE, random_tree
 
 
@@ -93,7 +93,7 @@ def test_sequences_that_met_a_limit_are_counted(tiny_tokenizer: Any) -> None:
 
 
 def test_variants_that_are_stricter_are_counted(tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("llmask.frontends.json_schema.translation.VARIANT_SHARE", 10**9)
+    monkeypatch.setattr("llmask.frontends.json_schema.writing.translation.VARIANT_SHARE", 10**9)
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SMALL, property_order="any")
     grammar.matcher().accept_bytes(b'[{"a": "x", "c": 1}, {"a": "y", "c": 1}]')
     assert grammar.statistics()["stricter"] > 0

@@ -12,7 +12,7 @@ from referencing.jsonschema import DRAFT202012
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.ledger import ledger_of
-from llmask.frontends.json_schema.options import SchemaOptions
+from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.limits import Limits
 from tests.generators.schemas import keywords_of, random_schema
 

@@ -18,7 +18,7 @@ from referencing.jsonschema import DRAFT202012
 
 import llmask
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.inputs import schema_of
+from llmask.frontends.json_schema.reading.inputs import schema_of
 
 VALUES: list[Any] = [
     *(None, True, 0, 1, 2, 3, 1.5, -1, "", "a", "ab", "abc", [], [1], ["a"], [None], [1, 1], [[None]]),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.frontends.json_schema.instances import equality_key
+from llmask.frontends.json_schema.meaning.instances import equality_key
 from tests.reference.json_spellings import spell
 
 ITEMS = {"type": "array", "uniqueItems": True, "items": {"type": ["object", "array"]}}

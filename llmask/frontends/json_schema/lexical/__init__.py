@@ -1,0 +1,1 @@
+"""Languages of scalars as regular expressions: strings, numbers, white space, punctuation."""

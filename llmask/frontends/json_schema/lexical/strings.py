@@ -1,0 +1,142 @@
+"""Strings of JSON as nodes, with their quotes: any string, one text in one spelling or in all, all but some.
+
+In: texts. Out: nodes. Cost: one look-up for what was seen before; a new set of names about a microsecond a name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from json.encoder import encode_basestring
+from typing import TYPE_CHECKING
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.regex.json_strings import json_char, json_string_body, style_of
+from llmask.regex.code_points import JOIN_SURROGATES, SURROGATE_PAIR, CodePointSet
+from llmask.regex.word_lists import FEW, literals_node, words_node
+
+if TYPE_CHECKING:
+    from llmask.regex.nodes import RegexNodes
+
+QUOTE = b'"'
+MAX_LITERAL = 2**20  # characters: each takes a node or two
+
+
+def free_string(nodes: RegexNodes) -> int:
+    """Node of every JSON string."""
+    key = (__name__, "free")
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = quoted(nodes, json_string_body(nodes))
+    return int(found)
+
+
+def quoted(nodes: RegexNodes, *body: int) -> int:
+    """Node of what is between quotes, with the quotes."""
+    quote = nodes.literal(QUOTE)
+    return nodes.concat([quote, *body, quote])
+
+
+def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:
+    """Node of the one spelling of `text` that models write, see `spelled_string`; of all, where literals are so."""
+    return literals_of(nodes, [spelled_string(text, path)])
+
+
+def literals_of(nodes: RegexNodes, spellings: list[bytes]) -> int:
+    """Node of literals as they are spelled; where the style of the nodes says so, of strings in every spelling."""
+    if style_of(nodes).literals == "json":
+        return nodes.literal(spellings[0]) if len(spellings) == 1 else literals_node(nodes, spellings)
+    texts = [json.loads(spelling) for spelling in spellings if spelling[:1] == QUOTE]
+    others = [spelling for spelling in spellings if spelling[:1] != QUOTE]
+    return nodes.union([spellings_of(nodes, texts), literals_node(nodes, others)])
+
+
+def spelled_string(text: str, path: Path) -> bytes:
+    """`text` as models write it, with its quotes: the spelling of `json.dumps(ensure_ascii=False)`.
+
+    DEL is escaped, as no raw DEL is ever written.
+
+    Raises
+    ------
+    GrammarError
+        When `text` holds a lone surrogate, which no UTF-8 text can.
+    LimitExceeded
+        When it is longer than `MAX_LITERAL`.
+    """
+    if len(text) > MAX_LITERAL:
+        raise _too_long(text, pointer(path))
+    spelled = encode_basestring(text)
+    if "\x7f" in spelled:
+        spelled = spelled.replace("\x7f", "\\u007f")
+    try:
+        return spelled.encode()
+    except UnicodeEncodeError:
+        raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
+
+
+def _too_long(text: str, where: str | None = None) -> LimitExceeded:
+    return LimitExceeded(
+        f"a key or a string of const or enum has {len(text)} characters, more than {MAX_LITERAL}",
+        where,
+        "Describe it by a pattern.",
+    )
+
+
+def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
+    """Node of every JSON string but `names`, in whatever spelling."""
+    key = (__name__, "other", *names)
+    found = nodes.memo.get(key)
+    if found is None:
+        named = spellings_of(nodes, names)
+        found = nodes.memo[key] = nodes.intersect([free_string(nodes), nodes.complement(named)])
+    return int(found)
+
+
+def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
+    """Node of every spelling of each of `texts`, with its quotes.
+
+    Raises
+    ------
+    GrammarError
+        When one holds two surrogates for one character. LimitExceeded when it is longer than `MAX_LITERAL`.
+    """
+    distinct = dict.fromkeys(texts)
+    _check_texts(distinct)
+    if len(distinct) <= FEW:
+        return nodes.union([any_spelling(nodes, text) for text in distinct])
+    body = words_node(
+        nodes,
+        sorted(distinct),
+        lambda piece: nodes.concat(_letters(nodes, piece)),
+        lambda several: nodes.union(_letters(nodes, several)),
+    )
+    return quoted(nodes, body)
+
+
+def _check_texts(texts: Iterable[str]) -> None:
+    """Refuse a long text before each of its letters becomes a node, which took 21 s for one of ten million."""
+    for text in texts:
+        if len(text) > MAX_LITERAL:
+            raise _too_long(text)
+        if SURROGATE_PAIR.search(text):
+            raise GrammarError(f"the string {text!r} holds two surrogates for one character", None, JOIN_SURROGATES)
+
+
+def any_spelling(nodes: RegexNodes, text: str) -> int:
+    """Node of every spelling of `text`, with its quotes; errors as `spellings_of` has them."""
+    _check_texts([text])
+    key = (__name__, "any", text)
+    found = nodes.memo.get(key)
+    if found is None:
+        found = nodes.memo[key] = quoted(nodes, *_letters(nodes, text))
+    return int(found)
+
+
+def _letters(nodes: RegexNodes, text: Iterable[str]) -> list[int]:
+    """Nodes of every spelling of each character of `text`."""
+    known: dict[str, int] = nodes.remembered(__name__)
+    for letter in text:
+        if letter not in known:
+            known[letter] = json_char(nodes, CodePointSet.of(letter))
+    return [known[letter] for letter in text]

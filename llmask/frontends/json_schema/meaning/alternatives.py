@@ -1,0 +1,116 @@
+"""`oneOf`: which alternatives exclude each other.
+
+The grammar writes a union of alternatives, which is `anyOf`. It is `oneOf` as well when no value fulfils two of them,
+and that is proved here for pairs: two schemas exclude each other when everything that must hold of a value that
+fulfils both leaves nothing. The proof follows types, constants, string languages (exact, by intersection of regular
+expressions), numeric ranges, counts, and properties that one of the two requires (the usual discriminator). Where it
+fails, each of the two is written with the negation of the other beside it, which is exact and larger.
+
+In: a conjunction and a choice. Out: pairs. Cost: that of `discriminators.py`, and about 100 us for each pair that it
+leaves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.frontends.json_schema.lexical.numbers import number_node
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.conjunction import add_schema, conjunction_of
+from llmask.frontends.json_schema.meaning.discriminators import pairs_left
+from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfilling
+from llmask.frontends.json_schema.meaning.names import strings_of
+from llmask.frontends.json_schema.meaning.object_layout import key_schemas
+from llmask.frontends.json_schema.meaning.place import Choice, Conjunction, Part, SchemaAt
+from llmask.frontends.json_schema.meaning.ranges import range_of
+from llmask.frontends.json_schema.meaning.types import types_of
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+
+MAX_PROOF_DEPTH = 6  # properties within properties that a proof looks into
+MAX_CASES = 64  # combinations of nested alternatives that a proof looks at
+PROOF_WORK = 50  # a proof, counted in subschemas visited
+
+
+def overlaps(context: Context, conjunction: Conjunction, choice: Choice) -> dict[int, list[int]]:
+    """For the alternatives of a choice, the others that were not proved to exclude them beside `conjunction`."""
+    found: dict[int, list[int]] = {}
+    case, case_at = conjunction, -1
+    for at, beyond in pairs_left(context, choice.schemas):
+        context.count_work(PROOF_WORK * (1 + len(conjunction.parts) // 8))
+        if at != case_at:
+            case, case_at = conjunction.copy(), at
+            add_schema(context, case, *choice.schemas[at])
+        both = case.copy()
+        add_schema(context, both, *choice.schemas[beyond])
+        if not is_void(context, both):
+            found.setdefault(at, []).append(beyond)
+            found.setdefault(beyond, []).append(at)
+    return found
+
+
+def is_void(context: Context, conjunction: Conjunction, depth: int = 0) -> bool:
+    """Whether it is proved that no value fulfils all of it."""
+    context.count_work()
+    if conjunction.false_at is not None:
+        return True
+    if conjunction.parts and _parts_are_void(context, conjunction.parts, depth):
+        return True
+    if not conjunction.choices:
+        return False
+    n_cases = 1
+    for choice in conjunction.choices:
+        n_cases *= len(choice.schemas)
+    if n_cases > MAX_CASES:
+        return False
+    choice = conjunction.choices[-1]
+    for schema, path in choice.schemas:
+        case = conjunction.copy()
+        case.choices.pop()
+        add_schema(context, case, schema, path)
+        if not is_void(context, case, depth):
+            return False
+    return True
+
+
+def _parts_are_void(context: Context, parts: list[Part], depth: int) -> bool:
+    for part in parts:
+        values = allowed_values(part)
+        if values is not None:
+            return not fulfilling(context, values, parts)
+    return all(_type_is_void(context, kind, parts, depth) for kind in types_of(parts))
+
+
+def _type_is_void(context: Context, kind: str, parts: list[Part], depth: int) -> bool:
+    nodes = context.nodes
+    if kind == "string":
+        case = Conjunction()
+        case.parts = parts
+        return strings_of(context, case, is_most=True) == nodes.EMPTY
+    if kind in ("number", "integer"):
+        wanted = range_of(context, parts, kind)
+        return wanted is not None and number_node(nodes, wanted) == nodes.EMPTY
+    if depth >= MAX_PROOF_DEPTH:
+        return False
+    if kind == "array":
+        layout = ArrayLayout(context, parts)
+        if layout.high is not None and layout.low > layout.high:
+            return True
+        first = range(min(layout.low, layout.n_prefix + 1))
+        return any(_schemas_are_void(context, layout.schemas_at(index), depth + 1) for index in first)
+    if kind == "object":
+        required = dict.fromkeys(
+            name for schema, _, shape in parts if shape.has_object for name in schema.get("required", ())
+        )
+        high = min((schema["maxProperties"] for schema, _, _ in parts if "maxProperties" in schema), default=None)
+        if high is not None and len(required) > high:
+            return True
+        return any(_schemas_are_void(context, key_schemas(context, parts, name), depth + 1) for name in required)
+    return False
+
+
+def _schemas_are_void(context: Context, schemas: list[SchemaAt], depth: int) -> bool:
+    if len(schemas) == 1 and type(schemas[0][0]) is dict:
+        return False  # one schema alone is taken to allow something
+    return bool(schemas) and is_void(context, conjunction_of(context, schemas), depth)

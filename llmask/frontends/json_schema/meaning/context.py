@@ -1,0 +1,230 @@
+"""What all files of the frontend know of the schema in hand: its keywords, references, limits, and what was noted.
+
+Schemas are known by their identity, so every one that is looked at is kept as long as its context: those that were read
+as part of the root, those that the translation writes (`synthetic.py`) in a memo.
+
+In: a schema and options. Out: answers about places. Cost: a dictionary access for a schema that was seen before.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.formats import FORMATS
+from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types, punctuation_of
+from llmask.frontends.json_schema.lexical.strings import literal_string
+from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
+from llmask.frontends.json_schema.reading.keywords import Internal, Shape
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.references import References
+from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.work import spend
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+    from llmask.frontends.json_schema.meaning.satisfiable import Need
+    from llmask.frontends.json_schema.reading.options import SchemaOptions
+    from llmask.regex.nodes import RegexNodes
+
+WriteVariant = Callable[[list[bytes]], RuleId | None]
+MAX_SHAPES = 100_000
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+class Context(ABC):
+    """One schema, and what was found out about it.
+
+    Attributes
+    ----------
+    rules : what is written.
+    warnings : what is not enforced, by JSON pointer of the keyword.
+    hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
+    reasons : places that allow nothing, and why.
+    shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
+    void : places of which a guard must know that they allow nothing.
+    """
+
+    def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
+        self.nodes = nodes
+        self.options = options
+        self.references = References(schema, options.registry, options.dialect is not None)
+        self.schema = self.references.root
+        self.draft = self.references.draft
+        self.rules = Rules()
+        self.warnings: dict[str, str] = {}
+        self.hints: dict[str, str] = {}
+        self.reasons: list[tuple[str, Path]] = []
+        self.void: set[Hashable] = set()
+        self.shares_places = False
+        self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
+        self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
+        self.punctuation = punctuation_of(nodes, options.numbers)
+        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
+        self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
+        self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
+        self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
+        self.stricter: dict[RuleId, WriteVariant] = {}  # the same, of fewer values than are left, in bounded work
+        self._shape_of: dict[int, Shape] = {}  # by identity of the schema
+        self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
+        self._shapes: dict[tuple[Any, ...], Shape] = nodes.remembered((__name__, "shapes", self.draft))
+        self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
+        self._keys: dict[str, int] = nodes.remembered((__name__, "keys"))
+        self._synthetic: dict[Hashable, Any] = {}
+        self.begin()
+        self._max_work = options.limits.max_schema_keywords
+
+    def begin(self) -> None:
+        """Begin to count work: of the schema, and of each rule that is written later."""
+        self._first_node = self.nodes.n_nodes
+        self._work = 0
+
+    def shape(self, schema: Any, path: Path) -> Shape:
+        """What the keys of a schema say; its values are checked.
+
+        Raises
+        ------
+        GrammarError
+            When it is no schema, or the value of a keyword is malformed.
+        """
+        shape = self._shape_of.get(id(schema))
+        if shape is not None:
+            return shape
+        if type(schema) is not dict:
+            raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
+        keys = tuple(schema)
+        references = self.references
+        draft = self.draft
+        if references.is_read or references.id_key in schema:
+            draft = references.draft_at(schema, path)
+        shapes = self._shapes if draft == self.draft else self.nodes.remembered((__name__, "shapes", draft))
+        shape = shapes.get(keys)
+        if shape is None:
+            if not all(type(key) is str or type(key) is Internal for key in keys):
+                raise GrammarError("the keys of a schema must be strings", pointer(path))
+            if len(shapes) >= MAX_SHAPES:
+                shapes.clear()
+            shape = shapes[keys] = Shape(keys, draft)
+            shape.suspects = suspects_of(shape)
+        for keyword, check, expected in shape.checks:
+            if not check(schema[keyword]):
+                raise GrammarError(
+                    f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
+                )
+        if shape.adds_null and schema["nullable"] is True and type(schema["type"]) is str:
+            schema["type"] = list(dict.fromkeys((schema["type"], "null")))  # the schema is a copy of our own
+        if shape.of_other_drafts:
+            for keyword in shape.of_other_drafts:
+                where = pointer(path, keyword)
+                self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        if shape.suspects:
+            self.hints.update(hints_of(schema, path, shape))
+        self._seen.append(schema)  # before its identity is used, whatever interrupts
+        self._shape_of[id(schema)] = shape
+        return shape
+
+    def count_work(self, n: int = 1) -> None:
+        """Count schemas visited, a unit of work each; `spend` beside it what takes longer or visits none."""
+        self._work += n
+        spend(n)
+        if self._work > self._max_work:
+            raise LimitExceeded(
+                f"compiling the schema visits more than {self._max_work} subschemas (limits.max_schema_keywords)",
+                None,
+                "Combinations of anyOf, oneOf and allOf multiply; simplify them or raise the limit.",
+            )
+
+    def check_nodes(self) -> None:
+        """Refuse a schema whose patterns have become too many expressions."""
+        most = self.options.limits.max_schema_nodes
+        if self.nodes.n_nodes - self._first_node > most:
+            raise LimitExceeded(
+                f"the patterns of the schema make more than {most} expressions (limits.max_schema_nodes)",
+                None,
+                "Combine or negate fewer patterns, use shorter repetitions, or raise the limit.",
+            )
+
+    def check_depth(self, depth: int, path: Path) -> None:
+        """Refuse a place nested deeper than the limit."""
+        if depth > self.options.limits.max_schema_depth:
+            raise LimitExceeded(
+                f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
+                pointer(path),
+                "Use references for recursive structures, or raise the limit.",
+            )
+
+    def ignore(self, keyword: str, where: str, reason: str) -> None:
+        """Note in the warnings that a keyword is not enforced."""
+        self.warnings.setdefault(where, f'"{keyword}" at {where} is not enforced: {reason}')
+
+    def identity(self, schema: Any, path: Path) -> Hashable:
+        """What tells a schema at its place from others."""
+        return self.references.identity(schema, path) if self.references.is_scoped else id(schema)
+
+    def place_key(self, schemas: list[SchemaAt]) -> Hashable:
+        """What tells a place from others, whatever the order of its schemas."""
+        if not self.references.is_scoped:
+            return frozenset([id(schema) for schema, _ in schemas])
+        return frozenset([self.references.identity(schema, path) for schema, path in schemas])
+
+    def synthetic(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Something that the translation makes once for `key` and keeps."""
+        found = self._synthetic.get(key)
+        if found is None:
+            found = self._synthetic[key] = make()
+        return found
+
+    def target(self, keyword: str, schema: dict[str, Any], path: Path) -> SchemaAt:
+        """Schema that a reference names."""
+        if keyword == "$ref":
+            return self.references.resolve(schema[keyword], path)
+        if keyword == "$dynamicRef":
+            return self.references.resolve_dynamic(schema[keyword], path)
+        return self.references.resolve_recursive(schema[keyword], path)
+
+    def targets(self, schema: dict[str, Any], path: Path, shape: Shape) -> list[SchemaAt]:
+        """Schemas that all references of a schema name."""
+        return [self.target(keyword, schema, path) for keyword in REFERENCES if keyword in shape.in_place]
+
+    def note_counted(self, start: StateId, end: StateId, schemas: list[SchemaAt]) -> None:
+        """Note that a guard relies on `schemas`, whose place lies between two states, to allow something."""
+        if not schemas:
+            return
+        schema = schemas[0][0]
+        if len(schemas) == 1 and type(schema) is dict:  # most members are one of these, which allow something
+            if len(schema) == 1 and schema.get("enum"):
+                return
+            if self.shape(*schemas[0]).is_scalar_type:
+                kind = schema["type"]
+                if type(kind) is str and kind in self.lexeme_of_type:
+                    return
+        self.count_work(len(schemas))
+        self.counted[start] = (end, self.place_key(schemas))
+
+    @abstractmethod
+    def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
+        """Pairs of positions of schemas that are not seen to exclude each other."""
+
+    def nothing(self, reason: str, path: Path) -> None:
+        """Note why no edge is written for a place."""
+        self.reasons.append((reason, path))
+
+    def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
+        """Lexeme of a declared key."""
+        node = self._keys.get(name)
+        if node is None:
+            node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
+        return node
+
+
+def _shown(value: Any) -> str:
+    """A short spelling of a value for messages."""
+    if type(value) is dict or type(value) is list:
+        return "an object" if type(value) is dict else "a list"
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a number of very many digits"
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,224 @@
+"""`unevaluatedProperties` and `unevaluatedItems`: one case for each way in which the keywords beside them can hold.
+
+What is evaluated depends on which alternatives hold, so the schema becomes a choice of cases, in each of which that is
+known, and there the keywords are `additionalProperties` and `items` beside all names, patterns and first items that
+the case evaluates. Of an `anyOf` the cases are its subsets; that other alternatives may hold as well needs no
+exclusion, as then more is evaluated, which is a case of its own. Source: JSON Schema 2020-12 core, sections 11.2, 11.3
+and 7.7.1; `contains` evaluates items since 2020-12.
+
+In: a schema with one of the keywords, its place. Out: schemas, at least one of which holds exactly where it does.
+Cost: about 10 us a case; `limits.max_schema_cases` bounds the product of the choices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.meaning.array_layout import items_of
+from llmask.frontends.json_schema.meaning.synthetic import negated
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, PREFIX
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+    from llmask.frontends.json_schema.reading.keywords import Shape
+
+
+class Case(NamedTuple):
+    """Schemas that hold together, and what they evaluate.
+
+    names, patterns : keys with a schema of their own; all_keys : every key has one.
+    n_items : first items that have a schema; all_items : every item has one; contained : schemas of `contains`.
+    """
+
+    schemas: tuple[SchemaAt, ...] = ()
+    names: frozenset[str] = frozenset()
+    patterns: frozenset[str] = frozenset()
+    all_keys: bool = False
+    n_items: int = 0
+    all_items: bool = False
+    contained: tuple[SchemaAt, ...] = ()
+
+    def and_(self, other: Case) -> Case:
+        """Both hold."""
+        return Case(
+            self.schemas + other.schemas,
+            self.names | other.names,
+            self.patterns | other.patterns,
+            self.all_keys or other.all_keys,
+            max(self.n_items, other.n_items),
+            self.all_items or other.all_items,
+            self.contained + other.contained,
+        )
+
+    @property
+    def evaluates(self) -> tuple[Any, ...]:
+        """What is evaluated, to compare."""
+        return (*self[1:6], frozenset(id(schema) for schema, _ in self.contained))
+
+
+NOTHING_HELD = Case()
+
+
+def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[SchemaAt]:
+    """Schemas of which at least one holds exactly where `schema` does.
+
+    Raises
+    ------
+    LimitExceeded
+        When there are more than `limits.max_schema_cases`.
+    """
+
+    def make() -> list[SchemaAt]:
+        return [({ALL_OF: list(case.schemas)}, path) for case in _Cases(context).of(schema, path)]
+
+    found: list[SchemaAt] = context.synthetic(("cases", context.identity(schema, path)), make)
+    return found
+
+
+class _Cases:
+    """One expansion, with the schemas that it is inside of."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.open: list[Any] = []
+
+    def of(self, schema: Any, path: Path) -> list[Case]:
+        context = self.context
+        if type(schema) is bool:
+            return [NOTHING_HELD] if schema else []
+        shape = context.shape(schema, path)
+        identity = context.identity(schema, path)
+        if identity in self.open:
+            raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+        self.open.append(identity)
+        context.check_depth(len(self.open), path)
+        cases = [self._own(schema, path, shape)]
+        for keyword in shape.in_place:
+            if keyword == "" or keyword in ("unevaluatedProperties", "unevaluatedItems"):
+                continue
+            for choice in self._choices(keyword, schema, path, shape):
+                cases = self._product(cases, choice, path)
+        self.open.pop()
+        return [self._finished(case, schema, path, shape) for case in cases]
+
+    def _product(self, cases: list[Case], choice: list[Case], path: Path) -> list[Case]:
+        """Every case of the one with every case of the other."""
+        context = self.context
+        if len(cases) * len(choice) > context.options.limits.max_schema_cases:
+            raise LimitExceeded(
+                "unevaluatedProperties or unevaluatedItems must tell apart more than "
+                f"{context.options.limits.max_schema_cases} cases (limits.max_schema_cases)",
+                pointer(path),
+                "Use fewer alternatives in anyOf beside it, or additionalProperties in each of them.",
+            )
+        context.count_work(len(cases) * len(choice))
+        return [one.and_(other) for one in cases for other in choice]
+
+    def _own(self, schema: dict[Any, Any], path: Path, shape: Shape) -> Case:
+        context = self.context
+        in_place = {*shape.in_place, "then", "else"}
+        own = {check[0]: schema[check[0]] for check in shape.checks if check[0] not in in_place}
+        kept = context.synthetic(("own", context.identity(schema, path)), lambda: own)
+        prefix, _ = items_of(context, schema, path)
+        has_others = "items" in own and type(own["items"]) is not list
+        has_others = has_others or ("additionalItems" in own and type(own.get("items")) is list)
+        contained: tuple[SchemaAt, ...] = ()
+        if "contains" in own and shape.draft in (ANY_DRAFT, DRAFT_2020):
+            contained = ((own["contains"], (path, "contains")),)
+        return Case(
+            ((kept, path),) if own else (),
+            frozenset(own.get("properties", ())),
+            frozenset(own.get("patternProperties", ())),
+            "additionalProperties" in own,
+            len(prefix),
+            has_others,
+            contained,
+        )
+
+    def _choices(self, keyword: Any, schema: dict[Any, Any], path: Path, shape: Shape) -> list[list[Case]]:
+        """What a keyword that applies other schemas in place adds: lists of cases, one case of each list holds."""
+        context = self.context
+        if keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            return [self.of(*context.target(keyword, schema, path))]
+        if keyword == "allOf":
+            return [self.of(member, (path, "allOf", index)) for index, member in enumerate(schema["allOf"])]
+        if keyword == "anyOf":
+            return [self._any_of([(member, (path, "anyOf", index)) for index, member in enumerate(schema["anyOf"])])]
+        if keyword == "oneOf":
+            return [self._one_of([(member, (path, "oneOf", index)) for index, member in enumerate(schema["oneOf"])])]
+        if keyword == "if":
+            condition: SchemaAt = (schema["if"], (path, "if"))
+            holds = self.of(*condition)
+            then = self.of(schema.get("then", True), (path, "then"))
+            otherwise = self.of(schema.get("else", True), (path, "else"))
+            fails = Case((negated(context, *condition),))
+            return [[*self._product(holds, then, path), *(fails.and_(case) for case in otherwise)]]
+        if keyword == "not":
+            return [[Case((negated(context, schema["not"], (path, "not")),))]]
+        choices = []
+        for name, needed in schema[keyword].items():
+            absent = Case((({"properties": {name: False}}, path),))
+            there = Case((({"type": "object", "required": [name]}, path),))
+            if type(needed) is list:
+                choices.append([absent, there.and_(Case((({"required": needed}, path),)))])
+            else:
+                cases = self.of(needed, (path, keyword, name))
+                choices.append([absent, *(there.and_(case) for case in cases)])
+        return choices
+
+    def _any_of(self, schemas: list[SchemaAt]) -> list[Case]:
+        """Subsets of the alternatives that evaluate something, and one case in which none of them need hold."""
+        cases: list[Case] = []
+        silent: list[SchemaAt] = []
+        for member in schemas:
+            own = self.of(*member)
+            if all(case.evaluates == NOTHING_HELD.evaluates for case in own):
+                silent.append(member)
+                continue
+            self._product(cases, own, member[1])
+            for smaller in list(cases):
+                for other in own:
+                    case = smaller.and_(other)
+                    # a larger subset that evaluates no more allows nothing new
+                    if case.evaluates not in (smaller.evaluates, other.evaluates):
+                        cases.append(case)
+            cases += own
+        if silent:
+            cases.append(Case((({ANY_OF: silent}, silent[0][1]),)))
+        return cases
+
+    def _one_of(self, schemas: list[SchemaAt]) -> list[Case]:
+        context = self.context
+        overlaps: list[list[int]] = [[] for _ in schemas]
+        for one, other in context.overlapping(schemas):
+            overlaps[one].append(other)
+            overlaps[other].append(one)
+        cases = []
+        for at, member in enumerate(schemas):
+            alone = Case(tuple(negated(context, *schemas[other]) for other in overlaps[at]))
+            cases += [case.and_(alone) for case in self.of(*member)]
+        return cases
+
+    def _finished(self, case: Case, schema: dict[Any, Any], path: Path, shape: Shape) -> Case:
+        """The case with what its unevaluated keywords ask of the rest."""
+        if "unevaluatedProperties" in shape.in_place:
+            if not case.all_keys:
+                rest = {
+                    "properties": dict.fromkeys(sorted(case.names), True),
+                    "patternProperties": dict.fromkeys(sorted(case.patterns), True),
+                    "additionalProperties": schema["unevaluatedProperties"],
+                }
+                case = case._replace(schemas=(*case.schemas, (rest, path)))
+            case = case._replace(all_keys=True)
+        if "unevaluatedItems" in shape.in_place:
+            if not case.all_items:
+                member: SchemaAt = (schema["unevaluatedItems"], (path, "unevaluatedItems"))
+                if case.contained:
+                    member = ({ANY_OF: [*case.contained, member]}, path)
+                others: dict[Any, Any] = {PREFIX: [(True, path)] * case.n_items, "items": member[0]}
+                case = case._replace(schemas=(*case.schemas, (others, path)))
+            case = case._replace(all_items=True)
+        return case

@@ -1,0 +1,327 @@
+"""What all schemas of a place say of an object: named keys, free keys, how many, and keys that must be among them.
+
+Several parts are combined exactly: a key is described by what each part says of it (its property, every pattern that
+matches it, or additionalProperties), and free keys are divided into cells by the patterns that match them, each cell
+with its own key language; cells without any key are left out. A *witness* is a key that the negation of a keyword asks
+for: one of a set of keys is there with a value that fulfils a schema.
+
+In: parts. Out: a `Layout`. Cost: a microsecond a property; a test of emptiness for each cell and pattern.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.lexical.strings import free_string, other_strings, spellings_of
+from llmask.frontends.json_schema.meaning.conjunction import is_false
+from llmask.frontends.json_schema.meaning.counts import count_range
+from llmask.frontends.json_schema.meaning.names import name_language
+from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
+from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of
+from llmask.frontends.json_schema.reading.keywords import EVERY_KEY, SOME_KEY
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.work import spend
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
+
+MAX_CELLS = 128  # sets of free keys that the same patterns match
+CELL_WORK = 50  # two exact tests of emptiness, counted in subschemas visited
+MAX_WITNESSES = 6  # each doubles the states of the object
+MAX_ASSIGNMENTS = 1000  # of witnesses to keys
+
+
+class Entry(NamedTuple):
+    """A key with a name of its own; `witnesses` has bit w set when the key may be witness number w."""
+
+    name: str
+    schemas: list[SchemaAt]
+    is_required: bool
+    witnesses: int = 0
+
+
+class Cell(NamedTuple):
+    """Free keys that the same patterns match: the node of the keys, what their values must fulfil."""
+
+    keys: int
+    schemas: list[SchemaAt]
+    witnesses: int = 0
+
+
+class Layout(NamedTuple):
+    """One object: named keys in order, free keys, how many keys there may be (`high` None: any number), witnesses."""
+
+    entries: list[Entry]
+    cells: list[Cell]
+    low: int
+    high: int | None
+    witnesses: list[SchemaAt]
+
+
+def keys_node(context: Context, keys: KeySet) -> int:
+    """Node of every spelling of every key of a set."""
+    nodes = context.nodes
+
+    def found_by(pattern: str, is_negated: bool = False) -> int:
+        return pattern_string(context, pattern, keys.path, "patternProperties", is_negated)
+
+    members = [other_strings(nodes, keys.without) if keys.without else free_string(nodes)]
+    if keys.pattern is not None:
+        members.append(found_by(keys.pattern))
+    if keys.refused_by is not None:
+        members.append(nodes.complement(name_language(context, [keys.refused_by], is_most=True)))
+    members += [found_by(pattern, is_negated=True) for pattern in keys.without_patterns]
+    return nodes.intersect(members) if len(members) > 1 else members[0]
+
+
+def layout_of(context: Context, parts: list[Part]) -> Layout:
+    """The layout of all `parts` together.
+
+    Raises
+    ------
+    LimitExceeded
+        When patterns or witnesses divide the keys into too many sets.
+    """
+    subjects = [part for part in parts if part[2].has_object]
+    if not subjects:
+        return Layout([], [Cell(free_string(context.nodes), [])], 0, None, [])
+    if len(subjects) == 1:
+        schema, _, shape = subjects[0]
+        if "patternProperties" not in schema and not shape.has_names and not shape.has_key_sets:
+            return _plain_layout(context, subjects[0])
+    low, high = count_range(subjects, "minProperties", "maxProperties")
+    names: dict[str, bool] = {}
+    for schema, _, _ in subjects:
+        for name in schema.get("properties", ()):
+            names[name] = False
+    for schema, _, _ in subjects:
+        for name in schema.get("required", ()):
+            names[name] = True
+    context.count_work(len(names) * len(subjects) // 4)
+    wanted: list[tuple[int, SchemaAt]] = []
+    for schema, path, _ in subjects:
+        if SOME_KEY in schema:
+            keys, member = schema[SOME_KEY]
+            wanted.append((keys_node(context, keys), member))
+            if len(wanted) > MAX_WITNESSES:
+                raise LimitExceeded(
+                    f"an object must have more than {MAX_WITNESSES} keys of certain sets",
+                    pointer(path),
+                    "Negate fewer of properties, patternProperties and propertyNames in one place.",
+                )
+    entries = []
+    for name, is_required in names.items():
+        schemas = key_schemas(context, subjects, name)
+        if is_required or not is_false(schemas):
+            bits = sum(matches_pattern(context, keys, name) << at for at, (keys, _) in enumerate(wanted))
+            entries.append(Entry(name, schemas, is_required, bits))
+    cells = _cells(context, subjects, names, [keys for keys, _ in wanted])
+    return Layout(entries, cells, low, high, [member for _, member in wanted])
+
+
+def with_witnesses(context: Context, layout: Layout, path: Path) -> list[Layout]:
+    """The same as a choice: each witness is a certain declared key, which is then required, or one of the free keys.
+
+    In the layouts that are given, only free keys are left to be witnesses.
+    """
+    entries, cells, low, high, members = layout
+    ways: list[list[int | None]] = []  # for each witness the entries that it may be, None for free keys
+    n_ways = 1
+    for at in range(len(members)):
+        candidates: list[int | None] = [n for n, entry in enumerate(entries) if entry.witnesses >> at & 1]
+        if any(cell.witnesses >> at & 1 for cell in cells):
+            candidates.append(None)
+        ways.append(candidates)
+        n_ways *= len(candidates)
+    context.count_work(n_ways * (1 + len(entries)))
+    if n_ways > MAX_ASSIGNMENTS:
+        raise LimitExceeded(
+            f"there are more than {MAX_ASSIGNMENTS} ways to have the keys that negated keywords ask for",
+            pointer(path),
+            "Negate fewer of properties, patternProperties and additionalProperties in one place.",
+        )
+    found = []
+    for chosen in product(*ways):
+        kept = list(entries)
+        free: list[int] = []
+        for at, n in enumerate(chosen):
+            if n is None:
+                free.append(at)
+            else:
+                entry = kept[n]
+                added = [] if members[at][0] is True else [members[at]]
+                kept[n] = entry._replace(schemas=[*entry.schemas, *added], is_required=True)
+        # where room is limited, it is told which of them are one and the same key
+        groupings = _partitions(free) if high is not None else [[[at] for at in free]]
+        for groups in groupings:
+            together = [all_of(context, [members[at] for at in group], path) for group in groups]
+            renumbered = [
+                cell._replace(
+                    witnesses=sum(
+                        all(cell.witnesses >> at & 1 for at in group) << new for new, group in enumerate(groups)
+                    )
+                )
+                for cell in cells
+            ]
+            found.append(Layout(kept, renumbered, low, high, together))
+    return found
+
+
+def _partitions(members: list[int]) -> list[list[list[int]]]:
+    """Every way to divide members into groups."""
+    found: list[list[list[int]]] = [[]]
+    for member in members:
+        more = []
+        for groups in found:
+            more.append([*groups, [member]])
+            more += [[*groups[:at], [*group, member], *groups[at + 1 :]] for at, group in enumerate(groups)]
+        found = more
+    return found
+
+
+def _plain_layout(context: Context, part: Part) -> Layout:
+    """The layout of one part without patterns; most objects are this."""
+    schema, path, _ = part
+    properties = schema.get("properties", {})
+    required = schema.get("required", ())
+    if len(required) > 4:
+        required = dict.fromkeys(required)
+    additional = schema.get("additionalProperties", True)
+    entries = [
+        Entry(name, [(member, (path, "properties", name))], name in required)
+        for name, member in properties.items()
+        if member is not False or name in required
+    ]
+    others: list[SchemaAt] = [] if additional is True else [(additional, (path, "additionalProperties"))]
+    undeclared = dict.fromkeys(name for name in required if name not in properties)
+    entries += [Entry(name, others, True) for name in undeclared]
+    names = dict.fromkeys((*properties, *undeclared)) if undeclared else properties
+    cells = []
+    if additional is not False:
+        nodes = context.nodes
+        cells = [Cell(other_strings(nodes, names) if names else free_string(nodes), others)]
+    return Layout(entries, cells, *count_range([part], "minProperties", "maxProperties"), [])
+
+
+def _patterns(context: Context, part: Part) -> list[tuple[int, SchemaAt]]:
+    """Nodes of keys that a part describes by patterns, with what their values must fulfil."""
+    schema, path, shape = part
+    found: list[tuple[int, SchemaAt]] = []
+    for pattern, member in schema.get("patternProperties", {}).items():
+        node = pattern_string(context, pattern, path, "patternProperties")
+        found.append((node, (member, (path, "patternProperties", pattern))))
+    if shape.has_key_sets and EVERY_KEY in schema:
+        keys, member_at = schema[EVERY_KEY]
+        found.append((keys_node(context, keys), member_at))
+    return found
+
+
+def key_schemas(context: Context, parts: list[Part], name: str) -> list[SchemaAt]:
+    """What the value under the key `name` must fulfil; `false` among it when the key is not allowed."""
+    schemas: list[SchemaAt] = []
+    spend(1 + len(parts) // 8)
+    for part in parts:
+        schema, path, shape = part
+        if not shape.has_object:
+            continue
+        is_described = False
+        if name in schema.get("properties", ()):
+            schemas.append((schema["properties"][name], (path, "properties", name)))
+            is_described = True
+        if "patternProperties" in schema or shape.has_key_sets:
+            for node, member in _patterns(context, part):
+                if matches_pattern(context, node, name):
+                    schemas.append(member)
+                    is_described = True
+        if not is_described and "additionalProperties" in schema:
+            schemas.append((schema["additionalProperties"], (path, "additionalProperties")))
+        if shape.has_names:
+            language = name_language(context, [(schema["propertyNames"], (path, "propertyNames"))])
+            if not matches_pattern(context, language, name):
+                schemas.append((False, (path, "propertyNames")))
+    return schemas
+
+
+class _Group(NamedTuple):
+    """Keys in all nodes of `inside` and none of `outside`."""
+
+    inside: list[int]
+    outside: list[int]
+    schemas: list[SchemaAt]
+    is_described: bool  # by a pattern of the part in hand
+    witnesses: int
+
+
+def _cells(context: Context, parts: list[Part], names: dict[str, bool], wanted: list[int]) -> list[Cell]:
+    """Free keys, divided by the patterns that match them."""
+    nodes = context.nodes
+    groups = [_Group([], [], [], False, 0)]
+    for schema, path, shape in parts:
+        if shape.has_names:
+            groups[0].inside.append(name_language(context, [(schema["propertyNames"], (path, "propertyNames"))]))
+    for part in parts:
+        schema, path, _ = part
+        for node, member in _patterns(context, part):
+            refined = []
+            for group, is_inside in _divided(context, groups, node, path):
+                if is_inside:
+                    group = group._replace(schemas=[*group.schemas, member], is_described=True)
+                refined.append(group)
+            groups = refined
+        others: SchemaAt = (schema.get("additionalProperties", True), (path, "additionalProperties"))
+        after = []
+        for group in groups:
+            if not group.is_described and others[0] is not True:
+                group = group._replace(schemas=[*group.schemas, others])
+            if not is_false(group.schemas):
+                after.append(group._replace(is_described=False))
+        groups = after
+    for at, node in enumerate(wanted):
+        groups = [
+            group._replace(witnesses=group.witnesses | is_inside << at)
+            for group, is_inside in _divided(context, groups, node, parts[0][1])
+        ]
+    cells = []
+    for group in groups:
+        declared = [
+            name
+            for name in names
+            if all(matches_pattern(context, node, name) for node in group.inside)
+            and not any(matches_pattern(context, node, name) for node in group.outside)
+        ]
+        outside = [*group.outside, spellings_of(nodes, declared)] if declared else group.outside
+        keys = _keys(context, group.inside, outside)
+        if not nodes.is_empty(keys):
+            schemas = [place for place in group.schemas if place[0] is not True]
+            cells.append(Cell(keys, schemas, group.witnesses))
+    return cells
+
+
+def _divided(context: Context, groups: list[_Group], node: int, path: Any) -> list[tuple[_Group, bool]]:
+    """Each group in two, those of its keys that `node` matches first; empty ones are left out."""
+    nodes = context.nodes
+    found = []
+    for group in groups:
+        context.count_work(CELL_WORK)
+        context.check_nodes()
+        inside, outside = [*group.inside, node], [*group.outside, node]
+        if not nodes.is_empty(_keys(context, inside, group.outside)):
+            found.append((group._replace(inside=inside), True))
+        if not nodes.is_empty(_keys(context, group.inside, outside)):
+            found.append((group._replace(outside=outside), False))
+    if len(found) > MAX_CELLS:
+        raise LimitExceeded(
+            f"patterns divide the keys of an object into more than {MAX_CELLS} sets",
+            pointer(path),
+            "Use fewer patternProperties that overlap.",
+        )
+    return found
+
+
+def _keys(context: Context, inside: list[int], outside: list[int]) -> int:
+    nodes = context.nodes
+    excluded = [nodes.complement(nodes.union(outside))] if outside else []
+    return nodes.intersect([*(inside or [free_string(nodes)]), *excluded])

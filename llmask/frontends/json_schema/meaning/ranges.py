@@ -1,0 +1,44 @@
+"""What all schemas of a place say of a number, the negated keywords included.
+
+In: parts. Out: a `NumberRange`. Cost: a microsecond a part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from llmask.frontends.json_schema.lexical.number_machines import MAY, MUST, NEVER
+from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_range
+from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_INTEGER, NO_MULTIPLE, WITHOUT_CONTAINS, is_number
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.place import Part
+
+
+def fraction_of(parts: list[Part], kind: str) -> str | None:
+    """Whether a number is written with a fraction, on which draft 4 lets its type depend; None where both hold."""
+    fraction: str | None = MAY
+    if any(shape.draft in WITHOUT_CONTAINS for _, _, shape in parts):
+        if kind == "integer":
+            fraction = NEVER
+        if any(NO_INTEGER in schema and shape.draft in WITHOUT_CONTAINS for schema, _, shape in parts):
+            fraction = MUST if fraction == MAY else None
+    return fraction
+
+
+def range_of(context: Context, parts: list[Part], kind: str) -> NumberRange | None:
+    """What a number ("integer" or "number" as `kind`) must fulfil; None when any number of the kind does."""
+    is_plain = context.options.numbers == "plain"
+    fraction = fraction_of(parts, kind)
+    if fraction == MAY and not any(shape.has_number or shape.has_except for _, _, shape in parts):
+        return None
+    subjects = [schema for schema, _, shape in parts if shape.has_number]
+    divisors = [schema[NO_MULTIPLE] for schema in subjects if NO_MULTIPLE in schema]
+    excluded = [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if is_number(value)]
+    later = [schema for schema, _, shape in parts if shape.draft not in WITHOUT_CONTAINS]
+    if fraction is None or any(NO_INTEGER in schema for schema in later):
+        divisors.append(1)
+    if is_plain and kind == "integer":
+        fraction = NEVER
+    return number_range(subjects, kind == "integer", divisors, excluded, fraction or MAY, not is_plain)

@@ -1,0 +1,76 @@
+"""Schemas that the translation writes itself: the negation of a schema, the schema of one value.
+
+They are made once each, so that a place that needs the same one again is known as the same place, and kept as long as
+the translation, as places are known by the identity of their schemas.
+
+In: a schema or a value. Out: a schema with internal keywords. Cost: a microsecond.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT, PREFIX
+from llmask.frontends.json_schema.reading.pointers import Path
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+
+
+class KeySet(NamedTuple):
+    """Keys of objects that fulfil everything that is said here.
+
+    path : of the schema, for messages.
+    without, without_patterns : none of these names, found by none of these patterns.
+    pattern : found by it.
+    refused_by : a schema that the key, as a string, does not fulfil.
+    """
+
+    path: Path
+    without: tuple[str, ...] = ()
+    without_patterns: tuple[str, ...] = ()
+    pattern: str | None = None
+    refused_by: SchemaAt | None = None
+
+
+def negated(context: Context, schema: Any, path: Path) -> SchemaAt:
+    """The schema that holds exactly where `schema` does not."""
+    if type(schema) is bool:
+        return not schema, path
+    if type(schema) is not dict:
+        context.shape(schema, path)  # says what is wrong
+    if len(schema) == 1 and NOT in schema:
+        found: SchemaAt = schema[NOT]
+        return found
+    made = context.synthetic(("not", context.identity(schema, path)), lambda: {NOT: (schema, path)})
+    return made, path
+
+
+def all_of(context: Context, schemas: list[SchemaAt], path: Path) -> SchemaAt:
+    """The schema that holds where all of `schemas` do."""
+    key = ("all", *[context.identity(*schema) for schema in schemas])
+    return context.synthetic(key, lambda: {ALL_OF: schemas}), path
+
+
+def any_of(context: Context, schemas: list[SchemaAt], path: Path) -> SchemaAt:
+    """The schema that holds where at least one of `schemas` does."""
+    key = ("any", *[context.identity(*schema) for schema in schemas])
+    return context.synthetic(key, lambda: {ANY_OF: schemas}), path
+
+
+def schema_of_value(context: Context, value: Any, path: Path) -> dict[Any, Any]:
+    """The schema of an array or an object that allows nothing but this value: member by member."""
+
+    def make() -> tuple[Any, dict[Any, Any]]:
+        if type(value) is list:
+            members = [({"enum": [member]}, path) for member in value]
+            n = len(members)
+            return value, {"type": "array", PREFIX: members, "minItems": n, "maxItems": n}
+        properties = {name: {"enum": [member]} for name, member in value.items()}
+        schema = {"properties": properties, "required": list(properties), "additionalProperties": False}
+        return value, {"type": "object", **schema}
+
+    # the value is kept beside its schema, as it is known by its identity
+    made: dict[Any, Any] = context.synthetic(("value", id(value)), make)[1]
+    return made

@@ -1,0 +1,52 @@
+"""What a schema says that its author hardly means: keywords that are nearly one, `nullable`, POSIX classes.
+
+None of it is an error: an unknown keyword is an annotation. But the mask allows more, or other texts, than the author
+believes, and nothing else would say so.
+
+In: a schema, its place and its shape. Out: sentences with the place of the keyword. Cost: nothing for a schema without
+such keywords, below a microsecond for a pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from llmask.frontends.json_schema.reading.keywords import OPENAPI_3, Shape
+from llmask.frontends.json_schema.reading.misspelled import meant_by, near_keywords
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.regex.posix import posix_class
+
+NULLABLE = "nullable"
+PATTERNS = ("pattern", "patternProperties")
+
+
+def suspects_of(shape: Shape) -> tuple[str, ...]:
+    """Keys of schemas of a shape at whose values `hints_of` has to look."""
+    unknown = [key for key in shape.unknown if key == NULLABLE or near_keywords(key)]
+    return (*unknown, *(key for key, _, _ in shape.checks if key in PATTERNS))
+
+
+def hints_of(schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[tuple[str, str]]:
+    """The place of each such keyword, and what to say of it."""
+    for key in shape.suspects:
+        value = schema[key]
+        if key == "pattern":
+            found = [(pointer(path, key), posix_class(value))]
+        elif key == "patternProperties":
+            found = [(pointer(path, key, name), posix_class(name)) for name in value]
+        elif key == NULLABLE:
+            found = [(pointer(path, key), _about_null(schema, shape))] if value is True else []
+        else:
+            meant = meant_by(key, value)
+            said = f'is no keyword and asks nothing: did you mean "{meant}"?' if meant else None
+            found = [(pointer(path, key), said)]
+        yield from ((where, f'"{key}" at {where} {said}') for where, said in found if said)
+
+
+def _about_null(schema: dict[Any, Any], shape: Shape) -> str | None:
+    kind = schema.get("type")
+    if shape.draft == OPENAPI_3:
+        return None if "type" in schema else 'adds nothing where no "type" stands beside it'
+    meant = f'"type": ["{kind}", "null"]' if isinstance(kind, str) else 'a type "null"'
+    return f'is no keyword of JSON Schema and adds nothing: did you mean {meant}, or dialect="openapi-3.0"?'

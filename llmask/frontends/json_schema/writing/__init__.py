@@ -1,0 +1,1 @@
+"""Rules: what is written for objects, arrays and values, and the translation that dispatches places."""

@@ -1,0 +1,234 @@
+"""Objects that differ from each of some listed objects, properties in the order of the schema.
+
+While an object is read, those of the listed ones are followed that it may still be equal to. The states of a plain
+object are written once for each set of them that can be left, so that one listed object costs n states for n
+properties, and none of the places in which the two may differ is an alternative of its own.
+
+    choose[i, S] -key i-> . -":"-> . -a value that none of S has there-> after[i + 1, {}]
+                                     -the value x of some of S->         after[i + 1, those of S with x]
+    choose[i, S] -skip-> choose[i + 1, those of S without key i]  if i is optional
+    after[i, S]  -","-> choose[i, S]      after[i, S] -"}"-> end  if nothing from i on is required, and none of S ends
+
+A listed object with a key that is not declared is equal to nothing here but an object with that free key. Free keys
+come in any order, so what is beside such objects is written as a choice of differences instead, and so are objects that
+count their keys or have witnesses.
+
+In: parts, listed objects. Out: states and edges between two given states. Cost: about 10 us a property and set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llmask.frontends.json_schema.meaning.conjunction import add_schema
+from llmask.frontends.json_schema.meaning.instances import equality_key, fulfilling
+from llmask.frontends.json_schema.meaning.place import Conjunction
+from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
+from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
+from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
+from llmask.grammar.rules import RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout
+    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
+    from llmask.frontends.json_schema.reading.pointers import Path
+    from llmask.frontends.json_schema.writing.writer import Writer
+
+Listed = frozenset[int]
+NONE: Listed = frozenset()
+STATE_WORK = 2  # a state of a property, counted in subschemas visited
+
+
+def excepted_objects(parts: list[Part]) -> list[dict[str, Any]]:
+    """Objects that a value must differ from."""
+    return [value for schema, _, shape in parts if shape.has_except for value in schema[EXCEPT] if type(value) is dict]
+
+
+def all_but(writer: Writer, values: list[Any], path: Path) -> SchemaAt:
+    """The schema of everything but `values`."""
+    key = ("refused", frozenset(equality_key(value, path) for value in values))
+    return negated(writer, writer.synthetic(key, lambda: {"enum": values}), path)
+
+
+def emit_different(
+    writer: Writer,
+    parts: list[Part],
+    layout: Layout,
+    values: list[dict[str, Any]],
+    rule: RuleId,
+    start: StateId,
+    end: StateId,
+    depth: int,
+) -> None:
+    """Edges from `start` to `end` over every object of `parts` that differs from all `values`."""
+    path = parts[0][1]
+    declared = {entry.name for entry in layout.entries}
+    possible = []
+    n_required = sum(entry.is_required for entry in layout.entries)
+    counts = bool(layout.witnesses) or layout.low > n_required or layout.high is not None
+    is_chain = not counts and not (writer.options.unique_keys and layout.cells)
+    for value in values:
+        if any(_is_excluded(writer, entry, value) for entry in layout.entries):
+            continue
+        others = [name for name in value if name not in declared]
+        if all(any(matches_pattern(writer, cell.keys, name) for cell in layout.cells) for name in others):
+            possible.append(value)
+            is_chain = is_chain and not others
+    objects = writer.synthetic("objects", lambda: {"type": "object"}), path
+    if not possible and all(shape.is_plain for _, _, shape in parts):
+        schemas = [(schema, at) for schema, at, shape in parts if not shape.has_except]
+        if types_of(parts) != ("object",):
+            schemas.append(objects)
+        return writer.rules.call(start, writer.rule_of(schemas), end)
+    if is_chain:
+        return _DifferentObject(writer, layout, possible, path, rule, end, depth).write(start)
+    conjunction = Conjunction()
+    conjunction.parts = [part for part in parts if not part[2].has_except]
+    add_schema(writer, conjunction, *objects)
+    for value in possible:
+        add_schema(writer, conjunction, *negated(writer, schema_of_value(writer, value, path), path))
+    return writer.write_conjunction(conjunction, path, rule, start, end, depth)
+
+
+def _is_excluded(writer: Writer, entry: Entry, value: dict[str, Any]) -> bool:
+    """Whether it is plain to see that an object lacks a key, or has another value there than those that are listed."""
+    if entry.name not in value:
+        return entry.is_required
+    for schema, path in entry.schemas:
+        if type(schema) is dict:
+            shape = writer.shape(schema, path)
+            if shape.has_values and not fulfilling(writer, [value[entry.name]], [(schema, path, shape)]):
+                return True
+    return False
+
+
+class _DifferentObject:
+    def __init__(
+        self,
+        writer: Writer,
+        layout: Layout,
+        values: list[dict[str, Any]],
+        path: Path,
+        rule: RuleId,
+        end: StateId,
+        depth: int,
+    ) -> None:
+        self.writer = writer
+        self.layout = layout
+        self.values = values
+        self.path = path
+        self.rule = rule
+        self.end = end
+        self.depth = depth
+        self._choose: dict[tuple[int, Listed], StateId] = {}
+        self._after: dict[tuple[int, Listed], StateId] = {}
+        self._waiting: list[tuple[int, Listed, bool]] = []
+        entries = layout.entries
+        self.n_keys = len(entries) + bool(layout.cells)
+        self.needed = [0] * (len(entries) + 2)  # required keys from an entry on
+        for at in range(len(entries) - 1, -1, -1):
+            self.needed[at] = self.needed[at + 1] + entries[at].is_required
+        place = {entry.name: at for at, entry in enumerate(entries)}
+        self.last = [max((place[name] for name in value), default=-1) for value in values]  # last key of each
+
+    def write(self, start: StateId) -> None:
+        rules, lexemes = self.writer.rules, self.writer.punctuation
+        everything = frozenset(range(len(self.values)))
+        opened = rules.state(self.rule)
+        rules.scan(start, lexemes.open_object, opened)
+        if self.n_keys:
+            rules.skip(opened, self.choose(0, everything))
+        if self.may_end(0, everything):
+            rules.scan(opened, lexemes.close_object, self.end)
+        while self._waiting:
+            self.writer.count_work(STATE_WORK)
+            index, listed, is_after = self._waiting.pop()
+            if is_after:
+                self._write_after(index, listed)
+            elif index < len(self.layout.entries):
+                self._write_entry(index, listed)
+            else:
+                self._write_free(index, listed)
+
+    def choose(self, index: int, listed: Listed) -> StateId:
+        """State before the key number `index`."""
+        return self._state(self._choose, index, listed, is_after=False)
+
+    def after(self, index: int, listed: Listed) -> StateId:
+        """State behind a value, from which the key number `index` may follow."""
+        return self._state(self._after, index, listed, is_after=True)
+
+    def _state(self, states: dict[tuple[int, Listed], StateId], index: int, listed: Listed, is_after: bool) -> StateId:
+        key = (index, listed)
+        if key not in states:
+            states[key] = self.writer.rules.state(self.rule)
+            self._waiting.append((index, listed, is_after))
+        return states[key]
+
+    def may_end(self, index: int, listed: Listed) -> bool:
+        """Whether an object may end when the next key would be number `index`."""
+        return not self.needed[index] and not any(self.last[number] < index for number in listed)
+
+    def _write_after(self, index: int, listed: Listed) -> None:
+        rules, lexemes = self.writer.rules, self.writer.punctuation
+        here = self._after[index, listed]
+        if index < self.n_keys:
+            rules.scan(here, lexemes.comma, self.choose(index, listed))
+        if self.may_end(index, listed):
+            rules.scan(here, lexemes.close_object, self.end)
+
+    def _write_entry(self, index: int, listed: Listed) -> None:
+        writer, entry, path = self.writer, self.layout.entries[index], self.path
+        rules = writer.rules
+        here = self._choose[index, listed]
+        with_key: dict[Any, set[int]] = {}
+        for number in listed:
+            if entry.name in self.values[number]:
+                with_key.setdefault(equality_key(self.values[number][entry.name], path), set()).add(number)
+        named, value = rules.state(self.rule), rules.state(self.rule)
+        rules.scan(here, writer.key_node(entry.name, entry.schemas), named)
+        rules.scan(named, writer.punctuation.colon, value)
+        refused = []
+        for numbers in with_key.values():
+            same = self.values[min(numbers)][entry.name]
+            refused.append(same)
+            if index + 1 == self.n_keys:
+                continue  # what is equal so far stays so
+            schemas = [*entry.schemas, (spelled(writer, same, path), path)]
+            self._write_value(schemas, value, self.after(index + 1, frozenset(numbers)))
+        schemas = [*entry.schemas, all_but(writer, refused, path)] if refused else entry.schemas
+        self._write_value(schemas, value, self.after(index + 1, NONE))
+        if not entry.is_required and index + 1 < self.n_keys:
+            left = frozenset(number for number in listed if entry.name not in self.values[number])
+            rules.skip(here, self.choose(index + 1, left))
+
+    def _write_free(self, index: int, listed: Listed) -> None:
+        """Write the free keys: no listed object has one."""
+        rules = self.writer.rules
+        for cell in self.layout.cells:
+            named, value = rules.state(self.rule), rules.state(self.rule)
+            rules.scan(self._choose[index, listed], cell.keys, named)
+            rules.scan(named, self.writer.punctuation.colon, value)
+            self._write_value(cell.schemas, value, self.after(index, NONE))
+
+    def _write_value(self, schemas: list[SchemaAt], start: StateId, end: StateId) -> None:
+        self.writer.place(schemas, self.rule, start, end, self.depth)
+
+
+def spelled(writer: Writer, value: Any, path: Path) -> dict[Any, Any]:
+    """The schema of one value, whose strings may be spelled in every way."""
+
+    def make() -> dict[Any, Any]:
+        if type(value) is str:
+            return {"type": "string", SPELLED: value}
+        if type(value) is list:
+            members = [(spelled(writer, member, path), path) for member in value]
+            return {"type": "array", PREFIX: members, "minItems": len(members), "maxItems": len(members)}
+        if type(value) is dict:
+            named = {name: spelled(writer, member, path) for name, member in value.items()}
+            return {"type": "object", "properties": named, "required": list(named), "additionalProperties": False}
+        return {"enum": [value]}
+
+    made: dict[Any, Any] = writer.synthetic(("spelled", equality_key(value, path)), make)
+    return made

@@ -1,0 +1,212 @@
+"""Objects: from their layout to the states that read them, properties in the order of the schema.
+
+Properties are written in the order of the schema: declared ones, then required names that are not declared, then free
+ones, whose keys exclude the declared names in every spelling.
+
+    "{" -> choose[0]       choose[i] -key i-> . -":"-> . -value-> after[i+1]
+    choose[i] -skip-> choose[i+1]  if i is optional
+    after[i] -","-> choose[i]      after[i] -"}"-> end  if nothing from i on is required
+
+One comma leads to one state, so a run of n optional properties costs O(n) edges. A long run is cut into fans of about
+sqrt(n) properties: the state where a fan begins scans each of its keys and skips to the next fan, so that the parser
+holds 2 sqrt(n) items there and not n (50,000 properties went over `max_items`).
+
+    fan -key i-> .  for each i of the fan       fan -skip-> next fan       choose[i] inside of the fan as above
+
+Objects that count their keys, or must have certain ones, are written in `counted_objects.py`; those whose keys come in
+any order, or must not be repeated, in `set_objects.py`; those that differ from listed ones in `different_objects.py`.
+
+In: parts. Out: states and edges between two given states. Cost: about 3 us a property.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from llmask.frontends.json_schema.meaning.finite import texts_of
+from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, with_witnesses
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path
+from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
+from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
+from llmask.frontends.json_schema.writing.set_objects import emit_set_object
+from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.place import Part
+    from llmask.frontends.json_schema.writing.writer import Writer
+
+
+FEW_KEYS = 64  # free keys that are so few are written as declared ones where keys are counted or not repeated
+MANY = 32  # optional properties in a row that are cut into fans
+
+
+def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+    """Edges from `start` to `end` over every object that fulfils `parts`."""
+    path = parts[0][1] if parts else ROOT
+    layout = layout_of(writer, parts)
+    if any(shape.has_except for _, _, shape in parts):
+        values = excepted_objects(parts)
+        if values:
+            return emit_different(writer, parts, layout, values, rule, start, end, depth)
+    is_tracked = writer.options.unique_keys
+    if layout.cells and (layout.low > 1 or layout.high is not None or layout.witnesses or is_tracked):
+        layout = with_few_keys_declared(writer, layout)
+    if not layout.witnesses:
+        return _emit_layout(writer, layout, path, rule, start, end, depth)
+    for one in with_witnesses(writer, layout, path):
+        _emit_layout(writer, one, path, rule, start, end, depth)
+    return None
+
+
+def with_few_keys_declared(writer: Writer, layout: Layout) -> Layout:
+    """The same with free keys of which there are few as declared ones, so that the others do not run out."""
+    entries, cells = list(layout.entries), []
+    most = min(max(FEW_KEYS, layout.low), writer.options.limits.max_tracked_names)
+    for cell in layout.cells:
+        names = texts_of(writer, cell.keys, most)
+        if names is None:
+            cells.append(cell)
+        else:
+            entries += [Entry(name, cell.schemas, False, cell.witnesses) for name in sorted(names)]
+    return layout._replace(entries=entries, cells=cells)
+
+
+def _emit_layout(
+    writer: Writer, layout: Layout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+) -> None:
+    entries, cells, low, high, witnesses = layout
+    if writer.void:
+        # of values that were found to allow nothing, see `Translation.run`
+        kept = [entry for entry in entries if writer.place_key(entry.schemas) not in writer.void]
+        if any(entry.is_required for entry in entries if entry not in kept):
+            return writer.nothing("a required property allows no value", path)
+        entries = kept
+        cells = [cell for cell in cells if writer.place_key(cell.schemas) not in writer.void]
+        if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
+            return writer.nothing("a key that a negation asks for allows no value", path)
+    # one free key may be all of them, unless room is limited: see `with_witnesses`
+    n_required = len(witnesses) if high is not None else min(1, len(witnesses))
+    for entry in entries:
+        n_required += entry.is_required
+    if high is not None:
+        if high < low:
+            return writer.nothing(f"minProperties is {low} and maxProperties is {high}", path)
+        if high < n_required:
+            return writer.nothing(f"{n_required} properties are required and maxProperties is {high}", path)
+        if high == n_required:
+            entries = [entry for entry in entries if entry.is_required]
+            cells = cells if witnesses else []
+        if not cells and len(entries) <= high:
+            high = None
+    if low <= n_required:
+        low = 0
+    elif not cells and len(entries) < low:
+        return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path)
+    is_any_order = writer.options.property_order == "any" and len(entries) + (len(cells) > 0) > 1
+    is_tracked = writer.options.unique_keys and bool(cells)
+    if is_any_order or high is not None or low > 1 or witnesses or is_tracked:
+        counted = CountedObject(entries, cells, low, high, witnesses, path)
+        emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
+        return emit(writer, counted, rule, start, end, depth)
+    return _emit_plain(writer, entries, cells, n_required, low, rule, start, end, depth)
+
+
+def _emit_plain(
+    writer: Writer,
+    entries: list[Entry],
+    cells: list[Cell],
+    n_required: int,
+    low: int,
+    rule: RuleId,
+    start: StateId,
+    end: StateId,
+    depth: int,
+) -> None:
+    """Write an object that counts nothing; `low` is 0, or 1 for an object that must not be empty."""
+    rules, lexemes = writer.rules, writer.punctuation
+    scan, state = rules.scan, rules.state
+    choose = state(rule)
+    if n_required or low:
+        scan(start, lexemes.open_object, choose)
+    else:
+        opened = state(rule)
+        scan(start, lexemes.open_object, opened)
+        rules.skip(opened, choose)
+        scan(opened, lexemes.close_object, end)
+    choose = _emit_entries(writer, entries, bool(cells), n_required, rule, choose, end, depth)
+    if cells:
+        after = state(rule)
+        for keys, schemas, _ in cells:
+            named, value = state(rule), state(rule)
+            scan(choose, keys, named)
+            scan(named, lexemes.colon, value)
+            writer.place(schemas, rule, value, after, depth)
+        scan(after, lexemes.comma, choose)
+        scan(after, lexemes.close_object, end)
+
+
+def _emit_entries(
+    writer: Writer,
+    entries: list[Entry],
+    goes_on: bool,
+    needed: int,
+    rule: RuleId,
+    choose: StateId,
+    end: StateId,
+    depth: int,
+) -> StateId:
+    """Write the declared keys, row by row: most of the time of compiling is here."""
+    state_rules, edges = writer.rules.state_rules, writer.rules.edges
+    lexemes, key_of, place = writer.punctuation, writer.key_node, writer.place
+    colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
+    n_left = len(entries)
+    fans = _fans(entries) if n_left >= MANY else {}
+    fan, left_in_fan = choose, 0
+    for name, schemas, is_required, _ in entries:
+        if n_left in fans:
+            fan, left_in_fan = choose, fans[n_left]
+        n_left -= 1
+        needed -= is_required
+        named = len(state_rules)
+        value, after, following = StateId(named + 1), StateId(named + 2), StateId(named + 3)
+        key = key_of(name, schemas)
+        edges.extend((choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
+        has_next = n_left or goes_on
+        if has_next:
+            state_rules.extend((rule, rule, rule, rule))
+        else:
+            state_rules.extend((rule, rule, rule))
+        is_in_fan = left_in_fan and choose != fan
+        if is_in_fan:
+            edges.extend((fan, SCAN, key, named, NO_GUARD))
+        if has_next and not is_required:
+            if is_in_fan or not left_in_fan:
+                edges.extend((choose, SKIP, 0, following, NO_GUARD))
+            if left_in_fan == 1:
+                edges.extend((fan, SKIP, 0, following, NO_GUARD))
+        left_in_fan -= left_in_fan > 0
+        choose = following
+        place(schemas, rule, value, after, depth)
+        # edges out of a place stand behind those into it, as tables are filled from the last edge to the first
+        if has_next:
+            edges.extend((after, SCAN, comma, following, NO_GUARD))
+        if not needed:
+            edges.extend((after, SCAN, close, end, NO_GUARD))
+    return choose
+
+
+def _fans(entries: list[Entry]) -> dict[int, int]:
+    """Where fans begin, by the number of entries from there on, and how many entries each has."""
+    fans: dict[int, int] = {}
+    n = len(entries)
+    first = 0
+    while first < n:
+        end = first
+        while end < n and not entries[end].is_required:
+            end += 1
+        if end - first >= MANY:
+            size = isqrt(end - first)
+            fans |= {n - at: min(size, end - at) for at in range(first, end, size)}
+        first = end + 1
+    return fans

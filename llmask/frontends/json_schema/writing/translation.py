@@ -1,0 +1,444 @@
+"""From a schema to rules: the work list, and how one place is dispatched to the files that know its keywords.
+
+A place is a list of schemas that hold there, a start state and an end state of some rule. Places that need more than
+their own keywords, or lie deep, wait in a list, so no schema is too deep for the interpreter; others are written at
+once, between the edges into and out of them, which is the order that `load_rules` settles in one round. What stands
+once in the schema is written in place, which leaves the parser fewer rules to predict and complete; what is referred
+to, and what several schemas describe together, becomes a rule of its own, known by the identities of its schemas, so
+recursion ends in a call of a rule that exists already.
+
+In: a schema and options. Out: `Rules`, warnings. Cost: linear in the places visited, which
+`limits.max_schema_keywords` bounds: a product of many `anyOf` lists is the way to reach it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
+from llmask.frontends.json_schema.lexical.lexemes import white_space
+from llmask.frontends.json_schema.meaning.alternatives import overlaps
+from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
+from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
+from llmask.frontends.json_schema.meaning.context import WriteVariant
+from llmask.frontends.json_schema.meaning.discriminators import pairs_left
+from llmask.frontends.json_schema.meaning.marks import marks_of
+from llmask.frontends.json_schema.meaning.names import strings_of
+from llmask.frontends.json_schema.meaning.place import Conjunction, Part, SchemaAt
+from llmask.frontends.json_schema.meaning.satisfiable import states_that_lead_on
+from llmask.frontends.json_schema.meaning.scalars import scalar_node
+from llmask.frontends.json_schema.meaning.synthetic import negated
+from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
+from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
+from llmask.frontends.json_schema.writing.arrays import emit_array
+from llmask.frontends.json_schema.writing.contained import emit_counted_array
+from llmask.frontends.json_schema.writing.equal_items import emit_equal_items, refuses_equal_items
+from llmask.frontends.json_schema.writing.objects import emit_object
+from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
+from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
+from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
+from llmask.frontends.json_schema.writing.writer import Writer
+from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
+from llmask.work import share, spend
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.reading.options import SchemaOptions
+    from llmask.regex.nodes import RegexNodes
+
+SCALARS = ("string", "integer", "number", "boolean", "null")  # `type` may be a list, which a set cannot look up
+MAX_SHAPES = 100_000
+PLACE_WORK = 10  # units to write a place
+VARIANT_SHARE = 4  # a variant of a rule may take this part of a step's work
+MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too deep for the interpreter
+
+
+class Translation(Writer):
+    """One schema on its way to rules."""
+
+    def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
+        super().__init__(nodes, schema, options)
+        self._rule_of: dict[Any, RuleId] = {}
+        self._own_rules: dict[Hashable, RuleId] = {}
+        self._any: RuleId | None = None
+        self.productive: tuple[bytearray, int] = (bytearray(), 0)  # states, and edges that were looked at
+        self._path: Path = ()  # of the place that is written, for messages
+        self.n_stricter = 0  # variants that allow less than they could, see `make_variant`
+        self._too_many: dict[RuleId, int] = {}  # without so many texts a rule takes more than a step may
+        self._waiting: list[tuple[list[SchemaAt], RuleId, StateId, StateId, int, bool]] = []
+
+    def run(self) -> Rules:
+        """Write all rules: again and without them, when guards relied on places that turn out to allow nothing.
+
+        Raises
+        ------
+        GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded
+            As `compile_schema` says.
+        """
+        try:
+            while True:
+                self._write_all()
+                found = self._void_places()
+                if not found:
+                    return self.rules
+                self.void |= found
+                self.rules = Rules()
+                self.needs.clear()
+                self.productive = bytearray(), 0
+                self._rule_of.clear()
+                self._own_rules.clear()
+                self.variants.clear()
+                self.stricter.clear()
+                self._any = None
+        except LlmaskError as error:
+            if error.where is not None or type(error) not in (GrammarError, LimitExceeded):
+                raise
+            raise type(error)(error.message, pointer(self._path), error.help) from None
+
+    def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
+        """Pairs of positions of schemas that their marks do not show to exclude each other."""
+        return list(pairs_left(self, schemas))
+
+    def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
+        """A rule that is no place of the schema, made once for `key`."""
+        found = self._own_rules.get(key)
+        if found is None:
+            found = self._own_rules[key] = make()
+        return found
+
+    def make_variant(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        """Write the rule that derives what `rule` does without the values of some texts; None when nothing is left.
+
+        Each has a budget of its own: a grammar that is used for long meets any number of them. Where that is spent and
+        the rule has a stricter variant, that is taken instead: a sequence that has begun can go on.
+
+        Raises
+        ------
+        LimitExceeded
+            When it takes more than the limits allow, or the schema of other values cannot be written.
+        """
+        key = ("variant", rule, frozenset(texts))
+        if key not in self._synthetic:
+            self._synthetic[key] = self._variant_within_limits(rule, texts)
+        found: RuleId | None = self._synthetic[key]
+        return found
+
+    def _variant_within_limits(self, rule: RuleId, texts: list[bytes]) -> RuleId | None:
+        write_stricter = self.stricter.get(rule)
+        if write_stricter is None:
+            return self._written_variant(self.variants[rule], texts)
+        if len(texts) < self._too_many.get(rule, len(texts) + 1):
+            try:
+                with share(VARIANT_SHARE):
+                    return self._written_variant(self.variants[rule], texts)
+            except LimitExceeded:
+                spend(0)  # what is left of this step may have been less than that: another one has more
+                self._too_many[rule] = len(texts)  # more of them take more
+        made = self._written_variant(write_stricter, texts)
+        if made is None:  # nothing plain to write: the exact rule may take all that is left of the step
+            return self._written_variant(self.variants[rule], texts)
+        self.n_stricter += 1
+        return made
+
+    def _written_variant(self, write: WriteVariant, texts: list[bytes]) -> RuleId | None:
+        """Write a variant: again, where guards relied on places that turn out to allow nothing."""
+        while True:
+            forget = self._undo()
+            self.begin()
+            try:
+                made = write(texts)
+                self.write_waiting()
+                found = self._void_places()
+            except BaseException as error:  # an interrupt, too: others go on with these rules
+                forget()
+                if isinstance(error, UnsupportedSchema):
+                    message = f"leaving out what was read: {error.message}"
+                    raise LimitExceeded(message, error.where, error.help) from None
+                raise
+            if not found:
+                return made
+            self.void |= found
+            forget()
+
+    def _undo(self) -> Callable[[], None]:
+        """A function that forgets what will have been written; nothing waits and no guard relies on a place now."""
+        sizes, n_rules, n_own = self.rules.sizes(), len(self._rule_of), len(self._own_rules)
+        known, productive = self._any, self.productive
+
+        def forget() -> None:
+            self.rules.cut(sizes)
+            self._rule_of = dict(islice(self._rule_of.items(), n_rules))
+            self._own_rules = dict(islice(self._own_rules.items(), n_own))
+            for writers in (self.variants, self.stricter):
+                for rule in [rule for rule in writers if rule >= len(self.rules.names)]:
+                    del writers[rule]
+            self._any, self.productive = known, productive
+            self._waiting.clear()
+            self.counted, self.needs = {}, {}
+
+        return forget
+
+    def _write_all(self) -> None:
+        rules = self.rules
+        rules.values_are_json = True
+        if self.options.whitespace == "flexible" and self.options.max_whitespace:
+            rules.ignored = white_space(self.nodes, self.options.max_whitespace)
+        schemas = self._followed([(self.schema, ROOT)])
+        rules.start = self.rule_of(schemas) if schemas else self.any_rule()
+        self.write_waiting()
+
+    def write_waiting(self) -> None:
+        """Write the places that wait."""
+        waiting = self._waiting
+        while waiting:
+            place = waiting.pop()
+            self._path = place[0][0][1]
+            self._write(*place)
+
+    def _void_places(self) -> set[Hashable]:
+        """Places that guards rely on and that allow nothing."""
+        if not self.counted:
+            return set()
+        counted, self.counted = self.counted, {}
+        needs, self.needs = self.needs, {}
+        ends = (end for end, _ in counted.values())
+        productive, allowing = states_that_lead_on(self.rules, needs, ends, *self.productive)
+        self.productive = productive, len(self.rules.edges) // EDGE_FIELDS
+        return {place for start, (_, place) in counted.items() if not allowing[start]} - self.void
+
+    # --- places
+
+    def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Let everything that fulfils `schemas` stand between two states, now or later."""
+        self._work += 1
+        if self._work > self._max_work:
+            self.count_work(0)
+        spend(PLACE_WORK)
+        if not schemas:
+            self.rules.call(start, self.any_rule(), end)
+            return
+        if len(schemas) == 1:
+            schema, path = schemas[0]
+            if type(schema) is dict:
+                shape = self.shape(schema, path)
+                if shape.is_scalar_type and type(schema["type"]) is str:
+                    lexeme = self.lexeme_of_type.get(schema["type"])
+                    # draft 4 writes an integer without a fraction
+                    if lexeme is not None and (shape.draft not in WITHOUT_CONTAINS or schema["type"] != "integer"):
+                        self.rules.scan(start, lexeme, end)
+                        return
+                elif shape.is_plain:
+                    if schema.get("type") in SCALARS:
+                        self._write_parts([(schema, path, shape)], rule, start, end, depth)
+                        return
+                    if depth < MAX_DEPTH_AT_ONCE and not self.shares_places:
+                        above, self._path = self._path, path
+                        self.check_depth(depth + 1, path)
+                        if shape.is_open:
+                            self.rules.call(start, self.any_rule(), end)
+                        else:
+                            self._write_parts([(schema, path, shape)], rule, start, end, depth + 1)
+                        self._path = above
+                        return
+        self._waiting.append((schemas, rule, start, end, depth + 1, False))
+
+    def _write(
+        self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int, is_body: bool
+    ) -> None:
+        """Write the edges of a place that waited; the body of a rule is written out, other shared places are called."""
+        path = schemas[0][1]
+        self.check_depth(depth, path)
+        if not is_body:
+            schemas = self._followed(schemas)
+            if not schemas:
+                return self.rules.call(start, self.any_rule(), end)
+            if len(schemas) > 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
+                return self.rules.call(start, self.rule_of(schemas), end)
+        return self.write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
+
+    def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
+        """Whether a place is written where it stands: what is not referred to and takes in nothing from elsewhere.
+
+        Everything else must be a rule, as it may lead back to itself.
+        """
+        if type(schema) is not dict:
+            return True
+        shape = self.shape(schema, at)
+        if at is not path:
+            return shape.is_plain and schema.get("type") in SCALARS
+        return shape.is_plain or shape.in_place in (("anyOf",), ("oneOf",))
+
+    def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The same schemas with bare references followed, each once, `true` left out."""
+        found: dict[Hashable, SchemaAt] = {}
+        for schema, path in schemas:
+            seen: set[Hashable] = set()
+            while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
+                identity = self.identity(schema, path)
+                if identity in seen:
+                    raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+                seen.add(identity)
+                schema, path = self.references.resolve(schema["$ref"], path)
+            if schema is not True:
+                found.setdefault(self.identity(schema, path), (schema, path))
+        return list(found.values())
+
+    def rule_of(self, schemas: list[SchemaAt]) -> RuleId:
+        """Rule of everything that fulfils `schemas`."""
+        key = self.place_key(schemas)
+        rule = self._rule_of.get(key)
+        if rule is None:
+            rules = self.rules
+            rule = self._rule_of[key] = rules.rule(pointer(schemas[0][1]))
+            end = rules.state(rule)
+            rules.final(end)
+            self._waiting.append((schemas, rule, rules.start_state(rule), end, 0, True))
+        return rule
+
+    def any_rule(self) -> RuleId:
+        """Rule of every JSON value: written out once a store, copied with its states moved afterwards.
+
+        Objects that remember their keys are rules of their own, which a template does not hold; those are written anew.
+        """
+        if self._any is None:
+            rules = self.rules
+            rule = self._any = rules.rule("any value")
+            start = rules.start_state(rule)
+            key = (__name__, "any", self.options.numbers)
+            is_template = not self.options.unique_keys
+            template: RuleTemplate | None = self.nodes.memo.get(key) if is_template else None
+            if template is None:
+                n_edges = len(rules.edges)
+                end = rules.state(rule)
+                rules.final(end)
+                for kind in ALL_TYPES:
+                    self._write_type(kind, [], rule, start, end, 0)
+                if is_template:
+                    self.nodes.memo[key] = RuleTemplate(rules, rule, n_edges)
+            else:
+                template.write(rules, rule)
+        return self._any
+
+    def write_conjunction(
+        self, conjunction: Conjunction, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+    ) -> None:
+        """Write the alternatives of a place, one choice after the other."""
+        if conjunction.false_at is not None:
+            return self.nothing("the schema is false", conjunction.false_at)
+        if not conjunction.choices:
+            if not conjunction.parts:
+                return self.rules.call(start, self.any_rule(), end)
+            return self._write_parts(conjunction.parts, rule, start, end, depth)
+        if conjunction.parts or len(conjunction.choices) > 1:
+            conjunction = settle(self, conjunction)
+            if conjunction.false_at is not None:
+                return self.nothing("none of the alternatives fulfils the other keywords", conjunction.false_at)
+            if not conjunction.choices:
+                return self._write_parts(conjunction.parts, rule, start, end, depth)
+        if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
+            return self._write_strings(settle_strings(self, conjunction), path, start, end)
+        index = min(range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas))
+        choice = conjunction.choices[index]
+        self.check_depth(len(conjunction.choices), path)
+        is_bare = not conjunction.parts and len(conjunction.choices) == 1
+        others: dict[int, list[int]] = {}
+        if choice.keyword == "oneOf":
+            rest = conjunction.copy()
+            del rest.choices[index]
+            others = overlaps(self, rest, choice)
+        spellings: list[bytes] = []
+        for at, member in enumerate(choice.schemas):
+            self.count_work()
+            schemas = [member, *(negated(self, *choice.schemas[other]) for other in others.get(at, ()))]
+            if not is_bare:
+                other = with_alternative(self, conjunction, index, schemas)
+                self.write_conjunction(other, member[1], rule, start, end, depth)
+                continue
+            listed = self._scalars_of(*member) if len(schemas) == 1 else None
+            if listed is not None:
+                spellings += listed
+            else:
+                self._waiting.append((schemas, rule, start, end, depth + 1, False))
+        if spellings:
+            self.rules.scan(start, listed_node(self, spellings), end)
+        return None
+
+    def _write_strings(self, conjunction: Conjunction, path: Path, start: StateId, end: StateId) -> None:
+        """Write strings as one regular expression; where that is too large, as several, of half the alternatives."""
+        index = max(
+            range(len(conjunction.choices)), key=lambda index: len(conjunction.choices[index].schemas), default=0
+        )
+        try:
+            node = strings_of(self, conjunction)
+        except LimitExceeded:
+            self.check_nodes()
+            spend(0)
+            if not conjunction.choices or conjunction.choices[index].keyword != "anyOf":
+                raise
+            schemas = conjunction.choices[index].schemas
+            if len(schemas) == 1:
+                one = with_alternative(self, conjunction, index, schemas)
+                return self._write_strings(one, path, start, end)
+            for part in (schemas[: len(schemas) // 2], schemas[len(schemas) // 2 :]):
+                half = conjunction.copy()
+                half.choices[index] = half.choices[index]._replace(schemas=part)
+                self._write_strings(half, path, start, end)
+            return None
+        if node == self.nodes.EMPTY:
+            return self.nothing("no string fulfils all of the schemas that hold here", path)
+        return self.rules.scan(start, node, end)
+
+    def _lists_values(self, conjunction: Conjunction) -> bool:
+        """Whether some alternative names values, which have one spelling; other strings are one regular expression."""
+        schemas = [member for choice in conjunction.choices for member in choice.schemas]
+        return any(shape.has_values for _, _, shape in conjunction.parts) or any(
+            marks_of(self, *member).values is not None for member in schemas
+        )
+
+    def _scalars_of(self, schema: Any, path: Path) -> list[bytes] | None:
+        """Spellings of a schema's values, if it lists scalars and nothing else: alternatives like that are one edge."""
+        if type(schema) is not dict:
+            return None
+        shape = self.shape(schema, path)
+        if not shape.has_values or not shape.is_plain:
+            return None
+        return scalar_spellings(self, (schema, path, shape))
+
+    def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Write what the own keywords of all `parts` leave."""
+        for _, _, shape in parts:
+            if shape.has_values:
+                return emit_values(self, parts, rule, start, end, depth)
+        types = types_of(parts)
+        if not types:
+            return self.nothing("no type fulfils all of the schemas that hold here", parts[0][1])
+        for kind in types:
+            self._write_type(kind, parts, rule, start, end, depth)
+        return None
+
+    def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        if kind == "object":
+            return emit_object(self, parts, rule, start, end, depth)
+        if kind == "array":
+            return self._write_array(parts, rule, start, end, depth)
+        node = scalar_node(self, kind, parts)
+        if node == self.nodes.EMPTY:
+            return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
+        return self.rules.scan(start, node, end)
+
+    def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        path = parts[0][1] if parts else ROOT
+        layout = ArrayLayout(self, parts)
+        if layout.is_unique and layout.is_not_unique:
+            return self.nothing("two items must be equal and all must differ", path)
+        if layout.is_unique and layout.counted:
+            return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
+        if layout.is_unique:
+            return emit_unique_array(self, layout, path, rule, start, end)
+        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
+            return emit_equal_items(self, layout, path, start, end)
+        emit = emit_counted_array if layout.counted else emit_array
+        return emit(self, layout, path, rule, start, end, depth)

@@ -1,0 +1,202 @@
+"""Arrays whose items all differ and are counted by kinds: `uniqueItems` beside `contains`.
+
+Values that could run out while they are needed are *scarce*: those of a position, or of a kind, that has few. Which of
+them were read is part of a state, so every array that cannot be completed is found like any other that derives
+nothing. All other items are remembered as in `unique_arrays.py` and counted as in `contained.py`: each way to read one
+has a rule of its own, so that the values read can be left out of it.
+
+    (position, counts, scarce values read) -a scarce value-> (position + 1, counts', one more)
+                                           -any other, new-> (position + 1, counts', the same)
+
+In: the layout of an array. Out: states and edges between two given states. Cost: about 10 us a state and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from llmask.errors import LimitExceeded, UnsupportedSchema
+from llmask.frontends.json_schema.meaning.finite import finite_values
+from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
+from llmask.frontends.json_schema.meaning.synthetic import negated
+from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.writing.contained import WAY_WORK, CountingWriter, Counts
+from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
+from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
+from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+    from llmask.frontends.json_schema.writing.writer import Writer
+
+FEW = 10  # scarce values
+MAX_SETS = 20_000
+
+Read = tuple[int, Counts, frozenset[Any]]  # how many items, counts, scarce values
+
+
+def emit_unique_counted_array(
+    writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, start: StateId, end: StateId, depth: int
+) -> None:
+    """Edges from `start` to `end` over every array of a layout whose items all differ.
+
+    Raises
+    ------
+    UnsupportedSchema
+        When more than `FEW` values are scarce.
+    LimitExceeded
+        When there are too many positions, counts or sets to tell apart.
+    """
+    if layout.high is not None and layout.low > layout.high:
+        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
+    check_number(writer, layout, path)
+    body = writer.rules.rule(pointer(path))
+    writer.rules.call(start, body, end)
+    last = writer.rules.state(body)
+    writer.rules.final(last)
+    return _UniqueCountedArray(writer, layout, path, body, depth).write(writer.rules.start_state(body), last)
+
+
+class _UniqueCountedArray(CountingWriter):
+    def __init__(self, writer: Writer, layout: ArrayLayout, path: Path, rule: RuleId, depth: int) -> None:
+        super().__init__(writer, layout, path, rule, depth)
+        self._known: dict[Any, bool] = {}
+        self._is_empty: dict[Any, bool] = {}
+        self.scarce = self._scarce_values()
+        listed = writer.synthetic(("refused", frozenset(self.scarce)), lambda: {"enum": [*self.scarce.values()]})
+        self.others = [negated(writer, listed, path)] if self.scarce else []
+
+    def _scarce_values(self) -> dict[Any, Any]:
+        """Values of every way to read an item that has no more of them than may be read before it is not needed.
+
+        Of the values of a kind, those read where the kind is not counted yet are lost to it; others are counted.
+        """
+        n_prefix = self.layout.n_prefix
+        lost = max(n_prefix, *(kind.first for kind in self.kinds))
+        most = max(FEW, lost + self.layout.low + sum(kind.least for kind in self.kinds))
+        scarce: dict[Any, Any] = {}
+        for index in range(lost + 1):
+            for ways in product(*[self._members(kind, index) for kind in self.kinds]):
+                self.writer.count_work(WAY_WORK)
+                schemas = [*self.layout.schemas_at(min(index, n_prefix)), *(one for way in ways for one in way)]
+                found = finite_values(self.writer, schemas, most)
+                scarce |= {equality_key(value, self.path): value for value in found or ()}
+                if len(scarce) > FEW:
+                    raise UnsupportedSchema(
+                        f"items that must differ and are counted have more than {FEW} values that may run out",
+                        pointer(self.path),
+                        'Leave out "uniqueItems" or "contains".',
+                    )
+        return scarce
+
+    def _members(self, kind: Counted, index: int) -> list[list[SchemaAt]]:
+        """What an item that is counted for a kind fulfils, and one that is not."""
+        if index < kind.first:
+            return [[]]
+        return [[kind.member], [] if kind.greatest is None else [negated(self.writer, *kind.member)]]
+
+    def write(self, start: StateId, end: StateId) -> None:
+        """Write the states that can be reached."""
+        rules, lexemes = self.writer.rules, self.writer.punctuation
+        first: Read = (0, (0,) * len(self.kinds), frozenset())
+        if self._may_end(first[:2]):
+            opened = rules.state(self.rule)
+            rules.scan(start, lexemes.open_array, opened)
+            rules.scan(opened, lexemes.close_array, end)
+        after: dict[Read, StateId] = {first: start}  # state behind the last item
+        waiting = [first]
+        while waiting:
+            here = waiting.pop()
+            if self.layout.high is not None and here[0] >= self.layout.high:
+                continue
+            mark = lexemes.comma if here[0] else lexemes.open_array
+            for there, schemas, is_new in self._items_after(here):
+                if there not in after:
+                    if len(after) >= MAX_SETS:
+                        raise LimitExceeded(
+                            f"an array has more than {MAX_SETS} sets of different items to tell apart",
+                            pointer(self.path),
+                            "Use smaller minContains, maxContains, minItems and maxItems, or fewer contains.",
+                        )
+                    after[there] = rules.state(self.rule)
+                    waiting.append(there)
+                    if self._may_end(there[:2]):
+                        rules.scan(after[there], lexemes.close_array, end)
+                item = rules.state(self.rule)
+                if is_new:
+                    rules.scan(after[here], mark, item, self._another(schemas) if here[0] else NO_GUARD)
+                    rules.call_new(item, self._rule_of(schemas), after[there])
+                else:
+                    rules.scan(after[here], mark, item)
+                    self.writer.place(schemas, self.rule, item, after[there], self.depth)
+        if not any(self._may_end(read[:2]) for read in after):
+            self.writer.nothing("there are not enough different items of those that must be there", self.path)
+
+    def _items_after(self, here: Read) -> Iterator[tuple[Read, list[SchemaAt], bool]]:
+        """Ways to read an item: what was read then, what the item fulfils, whether it is to be compared with others."""
+        n_read, counts, read = here
+        position = min(n_read + 1, self.last)
+        members = self.layout.schemas_at(min(n_read, self.layout.n_prefix))
+        for key, value in self.scarce.items():
+            self.writer.count_work()
+            if key not in read and self._fulfils(key, value, members):
+                counted = self._with(n_read, counts, key, value)
+                if counted is not None:
+                    yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], False
+        for target, schemas in self._ways(n_read, counts):
+            self.writer.count_work(WAY_WORK)
+            place = [*members, *schemas, *self.others]
+            key = self.writer.place_key(place)
+            if key not in self._is_empty:
+                self._is_empty[key] = finite_values(self.writer, place, 0) == []
+            if not self._is_empty[key]:
+                yield (position, target, read), place, True
+
+    def _with(self, index: int, counts: Counts, key: Any, value: Any) -> Counts | None:
+        """Counts after one more scarce value; None where it must not stand."""
+        more = []
+        for n, kind, cap in zip(counts, self.kinds, self.caps, strict=True):
+            is_counted = index >= kind.first and self._fulfils(key, value, [kind.member])
+            if is_counted and kind.greatest is not None and n >= cap:
+                return None
+            more.append(min(n + is_counted, cap))
+        return tuple(more)
+
+    def _fulfils(self, key: Any, value: Any, schemas: list[SchemaAt]) -> bool:
+        """Whether a scarce value fulfils schemas."""
+        asked = key, self.writer.place_key(schemas)
+        if asked not in self._known:
+            self._known[asked] = fulfils(self.writer, value, schemas)
+        return self._known[asked]
+
+    def _another(self, schemas: list[SchemaAt]) -> GuardId:
+        """Guard of the comma before an item that is to be compared."""
+        if not self._may_run_out(schemas):
+            return NO_GUARD
+        return self.writer.rules.check_guard(another_of=self._rule_of(schemas))
+
+    def _may_run_out(self, schemas: list[SchemaAt]) -> bool:
+        """Whether there are few values."""
+        most = self.writer.options.limits.max_unique_values
+        return finite_values(self.writer, schemas, most) is not None
+
+    def _rule_of(self, schemas: list[SchemaAt]) -> RuleId:
+        writer, path = self.writer, self.path
+
+        def make() -> RuleId:
+            rules = writer.rules
+            rule = rules.rule(pointer(path))
+            last = rules.state(rule)
+            rules.final(last)
+            items = writer.rule_of(schemas) if schemas else writer.any_rule()
+            rules.call(rules.start_state(rule), items, last)
+            writer.variants[rule] = lambda texts: without_values(writer, schemas, texts, path)
+            if not self._may_run_out(schemas) and may_be_stricter(writer, schemas):
+                writer.stricter[rule] = lambda texts: stricter_rule(writer, schemas, texts, path)
+            return rule
+
+        found: RuleId = writer.own_rule(("different", writer.place_key(schemas)), make)
+        return found

@@ -1,0 +1,138 @@
+"""Choices: what the parts of a place decide about them, and that nothing else is decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.place import Conjunction
+from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.frontends.json_schema.writing.translation import Translation
+from tests.unit.frontends.json_schema.small_worlds import (
+    EVERYTHING,
+    assert_exactly,
+    cases,
+    rooted,
+    schemas,
+    tagged,
+    valid_values,
+)
+
+
+def settled(judge: Any, schema: Any, is_strings: bool = False) -> Conjunction:
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    found = conjunction_of(translation, [(schema, ROOT)])
+    return (settle_strings if is_strings else settle)(translation, found)
+
+
+def n_left(conjunction: Conjunction) -> list[int]:
+    return [len(choice.schemas) for choice in conjunction.choices]
+
+
+KIND = {"type": "object", "required": ["kind"]}
+
+
+def kind(*values: Any, **beside: Any) -> dict[str, Any]:
+    return {"properties": {"kind": {"enum": list(values), **beside}}}
+
+
+# schema, how many alternatives are left of each choice
+SETTLED: list[tuple[str, Any, list[int]]] = [
+    ("excluded by type", {"type": "string", "anyOf": [{"type": "null"}, {"minLength": 1}]}, []),
+    ("excluded by a value", {**KIND, **kind("a"), "oneOf": [kind("a", "b"), kind("b"), kind("c")]}, []),
+    ("two are left", {**KIND, **kind("a", "b"), "oneOf": [kind("a"), kind("b"), kind("c")]}, [2]),
+    ("holds anyway", {**KIND, **kind("a"), "anyOf": [kind("a", "b"), {"required": ["b"]}]}, []),
+    ("required anyway", {**KIND, "anyOf": [{"required": ["kind"]}, {"maxProperties": 3}]}, []),
+    (
+        "one decides the next",
+        {**KIND, "anyOf": [kind("a"), {"type": "null"}], "oneOf": [kind("b"), {"minItems": 1}]},
+        [],
+    ),
+    ("left as they are", {**KIND, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, [2]),
+    ("oneOf may hold twice", {**KIND, **kind("a"), "oneOf": [kind("a", "b"), {"required": ["b"]}]}, [2]),
+    ("a negation beside", {"required": ["a"], "type": "object", "not": {"required": ["a", "b"]}}, []),
+]
+
+
+@pytest.mark.parametrize(("schema", "left"), [row[1:] for row in SETTLED], ids=[row[0] for row in SETTLED])
+def test_what_the_parts_decide_is_no_choice(judge: Any, schema: Any, left: list[int]) -> None:
+    found = settled(judge, schema)
+    assert found.false_at is None
+    assert n_left(found) == left
+
+
+def test_a_choice_without_alternatives_is_false(judge: Any) -> None:
+    found = settled(judge, {"type": "string", "anyOf": [{"type": "null"}, {"type": "array"}]})
+    assert found.false_at is not None
+
+
+def test_values_that_other_keywords_refuse_do_not_hold_anyway(judge: Any) -> None:
+    """`enum` beside `minLength` was taken for `enum` alone, and the choice for one that holds anyway."""
+    for beside in (
+        {"minLength": 2},
+        {"type": "null"},
+        {"not": {"const": "x"}},
+        {"pattern": "yy"},
+        {"$ref": "#/$defs/s"},
+    ):
+        schema = {
+            "$defs": {"s": {"minLength": 2}},
+            "properties": {"kind": {"enum": ["x", "yy"]}},
+            "anyOf": [kind("x", "yy", **beside), {"required": ["b"]}],
+        }
+        valid: list[Any] = [{"kind": "x", "b": 1}, {"b": 1}, {}]
+        (valid if beside != {"type": "null"} else []).append({"kind": "yy"})
+        judge.agrees(schema, valid, [{"kind": "x"}, {"kind": "z"}])
+
+
+@pytest.mark.parametrize(
+    ("schema", "left"),
+    [
+        ({"type": "string", "maxLength": 1, "anyOf": [{"pattern": "^a"}, {"minLength": 2}]}, [1]),
+        ({"type": "string", "pattern": "^ab", "anyOf": [{"pattern": "^a"}, {"pattern": "c"}]}, []),
+        ({"type": "string", "anyOf": [{"pattern": "^a"}, {"minLength": 2}]}, [2]),
+        ({"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^a[^]*$"}, {"pattern": "b"}]}, [2]),
+        ({"type": "string", "oneOf": [{"pattern": "^a"}, {"pattern": "^ab"}]}, [2]),
+    ],
+    ids=str,
+)
+def test_languages_of_strings_decide(judge: Any, schema: Any, left: list[int]) -> None:
+    assert n_left(settled(judge, schema, is_strings=True)) == left
+
+
+Pair = st.tuples(schemas(2020, 1), schemas(2020, 1))
+Triple = st.tuples(schemas(2020, 1), schemas(2020, 1), schemas(2020, 1))
+
+
+def sets(pair: tuple[Any, ...], definition: Any) -> list[frozenset[int]]:
+    """What `jsonschema` says of each schema alone."""
+    return [valid_values(rooted(schema, definition, 2020), 2020) for schema in pair]
+
+
+@cases(80, pair=Pair | st.tuples(tagged(2020), tagged(2020)), definition=schemas(2020, 0))
+def test_combinations_are_those_of_the_sets(judge: Any, pair: tuple[Any, Any], definition: Any) -> None:
+    one, other = sets(pair, definition)
+    for keyword, expected in (("allOf", one & other), ("anyOf", one | other), ("oneOf", one ^ other)):
+        assert_exactly(judge, rooted({keyword: list(pair)}, definition, 2020), expected)
+
+
+@cases(60, three=Triple, definition=schemas(2020, 0))
+def test_conditions_are_those_of_the_sets(judge: Any, three: tuple[Any, Any, Any], definition: Any) -> None:
+    condition, then, otherwise = sets(three, definition)
+    schema = dict(zip(("if", "then", "else"), three, strict=True))
+    expected = (condition & then) | (otherwise - condition)
+    assert_exactly(judge, rooted(schema, definition, 2020), expected)
+    without_else = {"if": three[0], "then": three[1]}
+    assert_exactly(judge, rooted(without_else, definition, 2020), (condition & then) | (EVERYTHING - condition))
+
+
+@cases(40, three=Triple, definition=schemas(2020, 0))
+def test_exactly_one_of_three(judge: Any, three: tuple[Any, Any, Any], definition: Any) -> None:
+    found = sets(three, definition)
+    expected = frozenset(at for at in EVERYTHING if sum(at in valid for valid in found) == 1)
+    assert_exactly(judge, rooted({"oneOf": list(three)}, definition, 2020), expected)

@@ -1,0 +1,110 @@
+"""What is known of the schema in hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.context import Context
+from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.grammar.rules import StateId
+from llmask.limits import Limits
+
+
+def context(judge: Any, schema: Any, **options: Any) -> Context:
+    return Context(judge.nodes, schema, SchemaOptions(**options))
+
+
+def test_schemas_of_the_same_keys_share_a_shape(judge: Any) -> None:
+    here = context(judge, True)
+    one, other = {"type": "string", "minLength": 1}, {"type": "null", "minLength": 2}
+    assert here.shape(one, ROOT) is here.shape(other, ROOT)
+    assert here.shape(one, ROOT) is not here.shape({"minLength": 1, "type": "string"}, ROOT)
+
+
+def test_values_are_checked_once_and_each(judge: Any) -> None:
+    here = context(judge, True)
+    here.shape({"minLength": 1}, ROOT)
+    with pytest.raises(GrammarError, match='"minLength" must be a non-negative integer, not -1'):
+        here.shape({"minLength": -1}, ROOT)
+    with pytest.raises(GrammarError, match="a schema must be an object or a boolean, not 'string'"):
+        here.shape("string", ROOT)
+
+
+def test_a_shape_is_read_by_the_draft_of_its_document(judge: Any) -> None:
+    inner = {"$schema": "http://json-schema.org/draft-04/schema#", "id": "https://example.org/inner", "const": 1}
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "const": 1}
+    here = context(judge, schema)
+    assert here.shape(schema, ROOT).has_const
+    assert not context(judge, inner).shape(inner, ROOT).has_const
+
+
+def test_keywords_of_other_drafts_are_noted_once(judge: Any) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}
+    here = context(judge, schema)
+    here.shape(schema, ROOT)
+    here.ignore("const", "#/const", "another reason")
+    assert list(here.warnings) == ["#/const"]
+    assert "draft" in here.warnings["#/const"]
+
+
+def test_long_values_are_shortened_in_messages(judge: Any) -> None:
+    for value, shown in (
+        ("x" * 60, "'" + "x" * 36 + "..."),
+        ({}, "an object"),
+        ([], "a list"),
+        (-(10**5000), "a number of"),
+    ):
+        with pytest.raises(GrammarError) as caught:
+            context(judge, True).shape({"minLength": value}, ROOT)
+        assert f"not {shown}" in caught.value.message
+
+
+def test_what_is_made_for_a_key_is_kept(judge: Any) -> None:
+    here = context(judge, True)
+    made = here.synthetic(("a", 1), lambda: {"type": "null"})
+    assert here.synthetic(("a", 1), lambda: {"type": "string"}) is made
+
+
+def test_work_and_depth_are_limited(judge: Any) -> None:
+    here = context(judge, True, limits=Limits(max_schema_keywords=10, max_schema_depth=3))
+    here.count_work(10)
+    with pytest.raises(LimitExceeded, match="max_schema_keywords"):
+        here.count_work()
+    here.check_depth(3, ROOT)
+    with pytest.raises(LimitExceeded) as caught:
+        here.check_depth(4, (ROOT, "items"))
+    assert caught.value.where == "#/items"
+
+
+def test_a_place_is_known_by_its_schemas_in_any_order(judge: Any) -> None:
+    one, other = {"type": "string"}, {"type": "string"}
+    here = context(judge, {"allOf": [one, other]})
+    places = [(one, (ROOT, "allOf", 0)), (other, (ROOT, "allOf", 1))]
+    assert here.place_key(places) == here.place_key(places[::-1])
+    assert here.place_key(places) != here.place_key(places[:1])
+
+
+def test_references_are_followed_to_all_their_targets(judge: Any) -> None:
+    schema = {"$ref": "#/$defs/a", "$dynamicRef": "#b", "$defs": {"a": {"type": "null"}, "b": {"$dynamicAnchor": "b"}}}
+    here = context(judge, schema)
+    found = here.targets(schema, ROOT, here.shape(schema, ROOT))
+    assert [target for target, _ in found] == [schema["$defs"]["a"], schema["$defs"]["b"]]
+
+
+def test_values_that_always_exist_need_not_be_noted(judge: Any) -> None:
+    here = context(judge, {"properties": {"a": {"type": "string"}, "b": {"type": "string", "minLength": 2}}})
+    end = StateId(9)
+    for at, name in enumerate("ab"):
+        here.note_counted(StateId(at), end, [(here.schema["properties"][name], (ROOT, "properties", name))])
+    here.note_counted(StateId(2), end, [])
+    assert list(here.counted) == [1]
+
+
+def test_keys_have_one_lexeme_each(judge: Any) -> None:
+    here = context(judge, True)
+    assert here.key_node("a", []) == here.key_node("a", [(True, ROOT)]) != here.key_node("b", [])
+    assert judge.nodes.matches(here.key_node("é", []), '"é"'.encode())

@@ -1,0 +1,95 @@
+"""Marks: what schemas show at a glance, and that two whose marks differ share no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.marks import NO_VALUE, Marks, exclude_each_other, marks_of, same_schema
+from llmask.frontends.json_schema.meaning.negation import negations
+from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.frontends.json_schema.writing.translation import Translation
+from tests.unit.frontends.json_schema.small_worlds import cases, rooted, schemas, tagged, valid_values
+
+
+def marks(judge: Any, schema: Any) -> Marks:
+    return marks_of(Translation(judge.nodes, schema, SchemaOptions()), schema, ROOT)
+
+
+def test_marks_of_objects(judge: Any) -> None:
+    schema = {
+        "type": "object",
+        "required": ["a"],
+        "properties": {"a": {"enum": [1, "x", 1.0]}, "b": False, "c": {"const": None}},
+        "allOf": [{"properties": {"a": {"enum": ["x", "y"]}, "d": True}, "additionalProperties": False}],
+        "maxProperties": 3,
+    }
+    found = marks(judge, schema)
+    assert found.types == {"object"}
+    assert found.values is None
+    assert found.required == {"a"}
+    assert found.allowed == {"a", "d"}
+    assert found.forbidden == {"b"}
+    assert found.under == {"a": {("string", "x")}, "c": {("null", None)}}
+    assert found.high == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "types"),
+    [
+        (True, {"string", "number", "boolean", "null", "object", "array"}),
+        (False, set()),
+        ({"type": "integer"}, {"number"}),
+        ({"enum": [1, "a", 2.5]}, {"number", "string"}),
+        ({"type": ["null", "array"], "enum": [None, 3]}, {"null"}),
+        ({"type": "object", "required": ["a"], "properties": {"a": False}}, set()),
+        ({"required": ["a"], "additionalProperties": False, "type": ["object", "null"]}, {"null"}),
+        ({"required": ["a"], "properties": {"a": {"enum": []}}, "type": ["object", "null"]}, {"null"}),
+    ],
+    ids=str,
+)
+def test_types(judge: Any, schema: Any, types: set[str]) -> None:
+    assert marks(judge, schema).types == types
+
+
+def test_nothing_is_allowed_by_the_schema_false(judge: Any) -> None:
+    assert marks(judge, False) == NO_VALUE
+    assert marks(judge, {"allOf": [{"type": "string"}, False]}) == NO_VALUE
+    assert exclude_each_other(NO_VALUE, marks(judge, True))
+
+
+def test_same_schemas_are_known_by_what_they_say(judge: Any) -> None:
+    one, alike, other = {"minimum": 1, "title": "x"}, {"description": "y", "minimum": 1}, {"minimum": 2}
+    schema = {"$defs": {"a": one}, "allOf": [one, alike, other, {"$ref": "#/$defs/a"}]}
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+
+    def same(member: Any) -> Any:
+        return same_schema(translation, member, (ROOT, "allOf", 0))
+
+    assert same(one) == same(alike) == same(schema["allOf"][3])
+    assert same(one) != same(other)
+    assert same(True) is True
+
+
+def test_what_one_asks_of_a_key_and_the_other_refuses_excludes(judge: Any) -> None:
+    """The value under a key that one of them requires cannot fulfil a schema and its negation."""
+    held = {"type": "string", "minLength": 3}
+    schema = {"properties": {"a": held}, "required": ["a"]}
+    translation = Translation(judge.nodes, {"allOf": [schema, {"not": schema}]}, SchemaOptions())
+    path = ((ROOT, "allOf", 1), "not")
+    ways = negations(translation, schema, path, set())
+    here = marks_of(translation, {"type": "object", **schema}, (ROOT, "allOf", 0))
+    assert ways
+    assert all(exclude_each_other(here, marks_of(translation, *way)) for way in ways)
+
+
+@cases(150, pair=tagged(2020), other=tagged(2020) | schemas(2020, 1), definition=schemas(2020, 0))
+def test_marks_that_differ_share_no_value(judge: Any, pair: Any, other: Any, definition: Any) -> None:
+    root = rooted({"allOf": [pair, other]}, definition, 2020)
+    translation = Translation(judge.nodes, root, SchemaOptions())
+    found = [marks_of(translation, member, (ROOT, "allOf", at)) for at, member in enumerate(root["allOf"])]
+    assert exclude_each_other(*found) == exclude_each_other(*reversed(found))
+    if exclude_each_other(*found):
+        assert valid_values(root, 2020) == frozenset()

@@ -1,0 +1,61 @@
+"""Schemas that the translation writes itself: made once, known by what they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of, negated, schema_of_value
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
+from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.frontends.json_schema.writing.translation import Translation
+
+SCHEMA: dict[str, Any] = {"properties": {"a": {"type": "null"}, "b": {"type": "null"}}}
+A, B = ((SCHEMA["properties"][name], (ROOT, "properties", name)) for name in "ab")
+
+
+@pytest.fixture
+def translation(judge: Any) -> Translation:
+    return Translation(judge.nodes, SCHEMA, SchemaOptions())
+
+
+def test_a_negation_is_made_once_a_schema(translation: Translation) -> None:
+    schema, path = negated(translation, *A)
+    assert (schema, path) == ({NOT: A}, A[1])
+    assert negated(translation, *A)[0] is schema
+    assert negated(translation, *B)[0] is not schema
+
+
+def test_a_negation_of_a_negation_is_the_schema_at_its_place(translation: Translation) -> None:
+    elsewhere = (ROOT, "not")
+    schema, _ = negated(translation, *A)
+    assert negated(translation, schema, elsewhere) == A
+
+
+def test_booleans_are_negated_as_they_are(translation: Translation) -> None:
+    assert negated(translation, True, ROOT) == (False, ROOT)
+    assert negated(translation, False, ROOT) == (True, ROOT)
+
+
+def test_combinations_are_made_once_for_their_members(translation: Translation) -> None:
+    for combine, keyword in ((all_of, ALL_OF), (any_of, ANY_OF)):
+        schema, _ = combine(translation, [A, B], ROOT)
+        assert schema == {keyword: [A, B]}
+        assert combine(translation, [A, B], ROOT)[0] is schema
+        assert combine(translation, [A], ROOT)[0] is not schema
+    assert all_of(translation, [A], ROOT)[0] is not any_of(translation, [A], ROOT)[0]
+
+
+VALUES = [[], [1, "a"], {}, {"a": [1], "b": {"c": None}}, [[], {"a": 1.5}]]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=str)
+def test_the_schema_of_a_value_allows_nothing_else(judge: Any, value: Any) -> None:
+    others = [*(other for other in VALUES if other != value), [1], [1, "a", 1], {"a": [1]}, None, 1]
+    judge.agrees({"const": value}, [value], others)
+    judge.agrees({"const": value}, [value], others, property_order="any")
+    judge.agrees({"not": {"const": value}}, others, [value])
+    translation = Translation(judge.nodes, True, SchemaOptions())
+    assert schema_of_value(translation, value, ROOT) is schema_of_value(translation, value, ROOT)

@@ -1,0 +1,130 @@
+"""Options: what they mean, and that they are checked."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from llmask.errors import GrammarError, LlmaskError
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.reading.options import SameObject
+
+
+def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array"}}}
+    grammar = judge.grammar(schema, max_whitespace=3)
+    assert judge.accepts_text(grammar, '{ \n\t"a"\r :   [ 1 ,2 ] }')
+    assert not judge.accepts_text(grammar, '{    "a":[]}')
+    assert not judge.accepts_text(grammar, ' {"a":[]}')
+    assert not judge.accepts_text(grammar, '{"a":[]} ')
+    for options in ({"whitespace": "compact"}, {"max_whitespace": 0}):
+        compact = judge.grammar(schema, **options)
+        assert judge.accepts_text(compact, '{"a":[1,2]}')
+        assert not judge.accepts_text(compact, '{"a": [1,2]}')
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"whitespace": 3}, 'the option whitespace must be "flexible", "compact" or a pattern, not 3'),
+        ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
+        ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
+        ({"property_order": "none"}, 'the option property_order must be "schema" or "any", not \'none\''),
+        ({"unique_keys": "yes"}, "the option unique_keys must be False or True, not 'yes'"),
+        ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0"),
+        ({"numbers": "any"}, 'the option numbers must be "json" or "plain", not \'any\''),
+        ({"literals": "some"}, 'the option literals must be "json" or "any", not \'some\''),
+        ({"max_whitespace": -1}, "the option max_whitespace must be a number of bytes, not -1"),
+        ({"max_whitespace": True}, "the option max_whitespace must be a number of bytes, not True"),
+        ({"indent": -1}, "the option indent must be None, a number from 0 to 64 or as many blanks, not -1"),
+        ({"indent": True}, "the option indent must be None, a number from 0 to 64 or as many blanks, not True"),
+        ({"indent": "--"}, "the option indent must be None, a number from 0 to 64 or as many blanks, not '--'"),
+        (
+            {"indent": 2, "whitespace": "compact"},
+            "the options indent and whitespace exclude each other\n  leave one of them at its default",
+        ),
+        (
+            {"formats": {"a": 1}},
+            'formats are a dict from names to patterns, both str\n  for example {"zip": "[0-9]{5}"}',
+        ),
+        (
+            {"escapes": "x"},
+            'the option escapes must be "all", "minimal" or letters of "/\\bfnrtu, not \'x\'\n'
+            '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
+        ),
+        (
+            {"escapes": 7},
+            'the option escapes must be "all", "minimal" or letters of "/\\bfnrtu, not 7\n'
+            '  for example {"n", "t"} for line breaks and tabs as \\n and \\t only',
+        ),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        SchemaOptions(**options)
+    assert str(caught.value) == message
+
+
+def test_a_bad_pattern_names_its_format_though_no_schema_does(judge: Any) -> None:
+    with pytest.raises(LlmaskError) as caught:
+        judge.translate(True, formats={"zip": "^[0-9]{5}$", "plate": "(a"})
+    assert str(caught.value).splitlines()[0] == 'the format "plate": this group is not closed'
+    assert caught.value.where == "column 1 of the pattern (a"
+
+
+def test_formats_are_added_or_replaced(judge: Any) -> None:
+    schema = {"properties": {"z": {"format": "zip"}, "d": {"format": "date"}}}
+    grammar = judge.grammar(schema, formats={"zip": "^[0-9]{5}$", "date": "^d$"})
+    assert judge.accepts(grammar, {"z": "12345", "d": "d"})
+    assert not judge.accepts(grammar, {"z": "1234"})
+    assert not judge.accepts(grammar, {"d": "2020-01-31"})
+
+
+def test_letters_of_escapes_have_one_order() -> None:
+    assert SchemaOptions(escapes={"n", "b"}).escapes == SchemaOptions(escapes="nbn").escapes == "bn"
+    assert SchemaOptions(escapes=set()).style == SchemaOptions(escapes="minimal").style
+    assert SchemaOptions(escapes='"/\\bfnrtu').style == SchemaOptions().style
+
+
+def test_keys_are_equal_exactly_when_the_choices_are() -> None:
+    registry: list[int] = []
+    choices: list[dict[str, Any]] = [
+        {},
+        {"whitespace": "compact"},
+        {"whitespace": " *"},
+        {"max_whitespace": 1},
+        {"indent": 0},
+        {"indent": ""},
+        {"indent": 1},
+        {"format": "annotate"},
+        {"formats": {"a": "b"}},
+        {"formats": {"a": "c"}},
+        {"unsupported": "ignore"},
+        {"property_order": "any"},
+        {"numbers": "plain"},
+        {"unique_keys": True},
+        {"escapes": "minimal"},
+        {"escapes": "u"},
+        {"literals": "any"},
+        {"registry": registry},
+        {"registry": []},
+        {"dialect": "openapi-3.0"},
+    ]
+    named = {name for choice in choices for name in choice}
+    # limits belong to the compiler
+    assert named == {field.name for field in dataclasses.fields(SchemaOptions)} - {"limits"}
+    assert len({SchemaOptions(**choice).key for choice in choices}) == len(choices)
+    for choice in choices:
+        assert SchemaOptions(**choice).key == SchemaOptions(**choice).key
+    twice = [SchemaOptions(formats=formats).key for formats in ({"a": "b", "c": "d"}, {"c": "d", "a": "b"})]
+    assert twice[0] == twice[1]
+
+
+def test_an_object_is_its_own_key() -> None:
+    one: list[int] = []
+    assert SameObject(one) == SameObject(one)
+    assert hash(SameObject(one)) == hash(SameObject(one))
+    assert SameObject(one) != SameObject([])
+    assert SameObject(one) != one

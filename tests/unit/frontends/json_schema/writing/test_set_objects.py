@@ -1,0 +1,276 @@
+"""Objects that carry the set of their keys: in any order, each declared key once; repetitions where they matter."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, permutations
+from typing import Any
+
+import pytest
+
+from llmask.errors import LimitExceeded, LlmaskError, UnsatisfiableSchema
+from llmask.frontends.json_schema.writing.set_objects import subsets
+from llmask.limits import Limits
+from tests.unit.frontends.json_schema.small_worlds import TEXTS, cases, dead_end, rooted, tagged
+
+ANY: Any = {"property_order": "any"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "string"}, "c": {"type": "null"}},
+    "required": ["a", "z"],
+}
+
+
+def test_every_order_of_the_keys_is_accepted(judge: Any) -> None:
+    members = {"a": 1, "b": "x", "c": None, "z": [], "free": {}}
+    grammar = judge.grammar(SCHEMA, **ANY)
+    for n in range(len(members) + 1):
+        for chosen in permutations(members.items(), n):
+            value = dict(chosen)
+            assert judge.accepts(grammar, value) == ("a" in value and "z" in value), value
+
+
+def test_a_declared_key_stands_once(judge: Any) -> None:
+    grammar = judge.grammar(SCHEMA, **ANY)
+    assert judge.accepts_text(grammar, '{"z":1,"a":1}')
+    assert not judge.accepts_text(grammar, '{"z":1,"a":1,"a":1}')
+    assert not judge.accepts_text(grammar, '{"a":1,"b":"","z":0,"b":""}')
+    assert not judge.accepts_text(grammar, '{"a":1,"z":1,"z":1}')
+    nested = judge.grammar({"properties": {"a": {"properties": {"a": True, "b": True}}, "b": True}}, **ANY)
+    assert judge.accepts_text(nested, '{"b":1,"a":{"b":1,"a":2}}')
+    assert not judge.accepts_text(nested, '{"b":1,"a":{"b":1,"a":2},"b":1}')
+
+
+def test_a_key_is_declared_in_each_of_its_spellings(judge: Any) -> None:
+    closed = {"properties": {"a": {"type": "integer"}, "b": True}, "additionalProperties": False}
+    for schema in (closed, {"properties": {"a": {"type": "integer"}, "b": True}}):
+        grammar = judge.grammar(schema, **ANY)
+        assert not judge.accepts_text(grammar, r'{"a":1,"\u0061":"x"}')
+        assert not judge.accepts_text(grammar, r'{"\u0061":"x"}')
+
+
+def test_room_is_left_for_what_is_required(judge: Any) -> None:
+    grammar = judge.grammar({**SCHEMA, "maxProperties": 3}, **ANY)
+    assert judge.after(grammar.matcher(), b'{"b":"","z":1,') is not None
+    assert judge.after(grammar.matcher(), b'{"b":"","c"') is None
+    assert judge.after(grammar.matcher(), b'{"b":"","z":1,"c"') is None
+    assert judge.accepts(grammar, {"b": "", "z": 1, "a": 1})
+    assert not judge.accepts(grammar, {"b": "", "z": 1, "a": 1, "c": None})
+
+
+def test_a_key_whose_value_allows_nothing_is_left_out(judge: Any) -> None:
+    impossible = {"type": "integer", "minimum": 3, "maximum": 2}
+    keys = {"properties": {"a": impossible, "b": True}, "additionalProperties": False}
+    schema = {"type": "object", "minProperties": 1, **keys}
+    judge.agrees(schema, [{"b": 1}], [{}, {"a": 3}, {"a": 3, "b": 1}], **ANY)
+    assert dead_end(judge, schema, **ANY) is None
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "minProperties": 2}, **ANY)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "required": ["a"]}, **ANY)
+
+
+def test_recursive_values_that_never_end_are_found(judge: Any) -> None:
+    endless = {"type": "array", "items": {"$ref": "#/$defs/endless"}, "minItems": 1}
+    schema = {"$defs": {"endless": endless}, "properties": {"a": {"$ref": "#/$defs/endless"}, "b": True, "c": True}}
+    assert dead_end(judge, schema, **ANY) is None
+    grammar = judge.grammar(schema, **ANY)
+    assert judge.accepts(grammar, {"c": 1, "b": 1})
+    assert judge.after(grammar.matcher(), b'{"c":1,"a"') is None
+
+
+def test_many_names_meet_a_limit(judge: Any) -> None:
+    schema = {"properties": {f"p{at}": True for at in range(5)}}
+    judge.grammar(schema, **ANY, limits=Limits(max_tracked_names=5))
+    with pytest.raises(LimitExceeded) as caught:
+        judge.grammar(schema, **ANY, limits=Limits(max_tracked_names=4))
+    assert str(caught.value) == (
+        "an object of 5 properties in any order: at most 4 are remembered (limits.max_tracked_names)\n  at #\n"
+        '  Raise the limit, or use property_order="schema".'
+    )
+
+
+REPEATED: list[tuple[Any, list[str], list[str]]] = [
+    (
+        {"minProperties": 2},
+        ['{"x":1,"y":1}', '{"x":1,"x":1,"y":1}'][:1],
+        ['{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":1}'],
+    ),
+    (
+        {"not": {"patternProperties": {"^x": {"type": "null"}}}, "type": "object"},
+        ['{"x":1}', '{"x":null,"xy":1}', '{"y":1,"x":1}'],
+        ['{"x":1,"x":null}', r'{"x":1,"y":2,"\u0078":null}', '{"y":1}', "{}"],
+    ),
+    (
+        {"not": {"additionalProperties": {"type": "null"}}, "properties": {"a": True}, "type": "object"},
+        ['{"a":1}', '{"b":1}', '{"b":null,"c":1}'],
+        ['{"b":1,"b":null}', "{}", '{"b":null}'],
+    ),
+    (
+        {"not": {"propertyNames": {"maxLength": 1}}, "maxProperties": 2, "minProperties": 2},
+        ['{"a":1,"bc":1}', '{"bc":1,"a":1}', '{"bc":1,"de":1}'],
+        ['{"bc":1,"bc":1}', '{"a":1,"b":1}', '{"bc":1}'],
+    ),
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("schema", "valid", "invalid"), REPEATED, ids=[str(row[0]) for row in REPEATED])
+def test_a_repeated_key_does_not_make_an_object_valid(
+    judge: Any, order: str, schema: Any, valid: list[str], invalid: list[str]
+) -> None:
+    """The last of equal keys counts to most readers: what an earlier one had does not count."""
+    grammar = judge.grammar(schema, property_order=order)
+    assert [text for text in valid if not judge.accepts_text(grammar, text)] == []
+    assert [text for text in invalid if judge.accepts_text(grammar, text)] == []
+    assert dead_end(judge, schema, property_order=order) is None
+
+
+FEW_FREE_KEYS: list[Any] = [
+    {"propertyNames": {"enum": ["a", "c"]}, "additionalProperties": {"type": "integer"}},
+    {"properties": {"b": {"const": 1}}, "propertyNames": {"enum": ["a", "b", "c"]}, "required": ["b"]},
+    {"patternProperties": {"^[ab]$": {"type": "null"}}, "additionalProperties": False, "minProperties": 1},
+    {"propertyNames": {"maxLength": 0}, "maxProperties": 3},
+]
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize("schema", FEW_FREE_KEYS, ids=str)
+def test_no_comma_leads_to_a_key_that_is_not_there(judge: Any, schema: Any, order: str) -> None:
+    """With unique_keys a comma was offered after the last of few free keys, and nothing after it."""
+    options = {"property_order": order, "unique_keys": True}
+    assert dead_end(judge, {"type": "object", **schema}, **options) is None
+    grammar = judge.grammar(schema, **options)
+    for value in ({}, {"a": 1}, {"a": None}, {"b": 1}, {"a": 2, "b": 1, "c": 3}, {"": 1}, {"a": 1, "c": 2}, {"d": 1}):
+        assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), value
+
+
+def test_more_keys_than_there_are_cannot_be_asked_for(judge: Any) -> None:
+    """Of more than 64 names it was not found out that they run out."""
+    names = {"propertyNames": {"enum": [f"k{n}" for n in range(70)]}, "type": "object"}
+    judge.grammar({**names, "minProperties": 70})
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**names, "minProperties": 71})
+
+
+def test_unique_keys_are_compared_as_they_are_read(judge: Any) -> None:
+    grammar = judge.grammar({"properties": {"a": True}}, unique_keys=True)
+    for text in ('{"x":1,"y":1}', '{"a":1,"x":{"x":1}}', '{"x":1,"xx":1,"":0}', '{"x":[{"y":1},{"y":1}]}'):
+        assert judge.accepts_text(grammar, text), text
+    for text in ('{"x":1,"x":1}', r'{"x":1,"\u0078":1}', '{"x":{"y":1,"y":1}}', '{"a":1,"x":1,"y":1,"x":1}'):
+        assert not judge.accepts_text(grammar, text), text
+
+
+def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> None:
+    """Free keys whose values allow nothing are left out; the key that `not` asks for went with them: {} was valid."""
+    void = {"additionalProperties": {"type": "string"}, "allOf": [{"additionalProperties": {"type": "null"}}]}
+    schema = {**void, "type": "object", "not": {"patternProperties": {"^.$": {"type": "integer"}}}}
+    for order in ("schema", "any"):
+        with pytest.raises(UnsatisfiableSchema):
+            judge.grammar(schema, property_order=order)
+        one = {"anyOf": [schema, {"type": "null"}]}
+        judge.agrees(one, [None], [{}, {"b": 1}, {"b": "a"}], property_order=order)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
+def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:
+    """Where room is limited, two witnesses counted as two keys and could be one: {"z": 1} had a minimum of two."""
+    negated: list[Any] = [
+        {"not": {"const": {}}},
+        {"not": {"additionalProperties": False}},
+        {"not": {"additionalProperties": {"type": "integer"}}},
+        {"not": {"properties": {"a": {"type": "null"}}, "patternProperties": {"z$": {"type": "null"}}}},
+    ]
+    counts = {"minProperties": low} if high is None else {"minProperties": low, "maxProperties": high}
+    members: list[Any] = [("z", 1), ("z", None), ("y", 1), ("y", "x"), ("a", 1), ("a", None)]
+    values = [dict(chosen) for n in range(5) for chosen in combinations(members, n)]
+    for n in (1, 2, 3):
+        for chosen in combinations(negated, n):
+            schema = {"type": "object", **counts, "allOf": list(chosen)}
+            grammar = judge.grammar(schema, property_order=order)
+            for value in values:
+                assert judge.accepts_in_some_order(grammar, value) == judge.is_valid(schema, value), (schema, value)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "void",
+    [
+        {"type": "object", "required": ["b"], "properties": {"b": False}},
+        {"type": "object", "required": ["b"], "additionalProperties": {"type": "object", "required": ["b"]},
+         "properties": {"b": {"type": "array", "minItems": 1, "items": False}}},
+        {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["b"], "properties": {"b": False}}},
+        {"type": ["array", "object"], "minItems": 1, "items": False, "minProperties": 1, "propertyNames": False},
+    ],
+)  # fmt: skip
+def test_a_key_that_asks_for_one_without_values_is_not_written(judge: Any, void: Any, order: str) -> None:
+    """Members of type object and array were taken to have values: {"a": 1 could be begun and had no end."""
+    for schema in (
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "patternProperties": {"^x": void}},
+        {"anyOf": [{"properties": {"a": False}}, {"required": ["x", "y"]}], "properties": {"x": void}},
+        {"dependentRequired": {"a": ["x"]}, "properties": {"x": {"type": "object", "required": ["y"],
+                                                                   "properties": {"y": void}}}},
+    ):  # fmt: skip
+        schema = {"type": "object", **schema}
+        assert dead_end(judge, schema, property_order=order) is None
+        judge.agrees(schema, [{}, {"b": 1}], [{"a": 1}, {"a": 1, "x": {}}, {"a": 1, "x": []}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"type": "object", "required": ["a", "x"], "properties": {"x": void}}, property_order=order)
+
+
+@pytest.mark.parametrize("order", ["schema", "any"])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}},
+        {"required": ["a"], "properties": {"a": {"$ref": "#/$defs/e"}, "b": True}},
+        {"minProperties": 2, "properties": {"a": {"$ref": "#/$defs/d"}, "b": True}, "additionalProperties": False},
+        {
+            "minProperties": 2,
+            "required": ["b"],
+            "properties": {"b": True},
+            "additionalProperties": {"$ref": "#/$defs/d"},
+        },
+        {"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": {"$ref": "#/$defs/e"}}},
+    ],
+)
+def test_an_object_that_must_hold_itself_cannot_be_begun(judge: Any, endless: Any, order: str) -> None:
+    """In any order required keys are a matter of guards, which the search for objects without end did not look at."""
+    definitions = {"d": {"type": "object", **endless}, "e": {"type": "object", "required": ["x", "y"], "properties":
+                   {"x": {"$ref": "#/$defs/d"}, "y": {"type": "integer"}}}}  # fmt: skip
+    schema = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/d"}], "$defs": definitions}
+    assert dead_end(judge, schema, property_order=order) is None
+    judge.agrees(schema, [None], [{}, {"b": 1}, {"a": {}}, {"a": {"b": 1}, "b": 1}], property_order=order)
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({"$ref": "#/$defs/d", "$defs": definitions}, property_order=order)
+    definitions["d"]["properties"] = {"a": {"anyOf": [{"$ref": "#/$defs/d"}, {"type": "null"}]}, "b": True}
+    definitions["d"].pop("patternProperties", None)
+    assert dead_end(judge, schema, property_order=order) is None
+
+
+def test_every_subset_comes_once_the_empty_one_first() -> None:
+    assert list(subsets(0)) == [0]
+    assert list(subsets(0b101)) == [0, 0b001, 0b100, 0b101]
+    assert sorted(subsets(0b111)) == list(range(8))
+
+
+def test_the_rules_grow_with_the_keys_not_with_their_orders(judge: Any) -> None:
+    def n_edges(n: int) -> int:
+        schema = {"properties": {f"p{at}": {"type": "null"} for at in range(n)}, "required": ["p0"]}
+        return len(judge.translate(schema, **ANY).rules.edges)
+
+    assert n_edges(80) < 2.2 * n_edges(40)
+
+
+@cases(60, schema=tagged(2020))
+def test_any_order_allows_each_document_of_the_schemas_order(judge: Any, schema: Any) -> None:
+    root = rooted(schema, True, 2020)
+    try:
+        narrow, wide = judge.grammar(root), judge.grammar(root, **ANY)
+    except LlmaskError:
+        return
+    for texts in TEXTS:
+        accepted = [judge.accepts_text(narrow, text) for text in texts]
+        assert [judge.accepts_text(wide, text) for text in texts] == [any(accepted)] * len(texts), json.dumps(root)

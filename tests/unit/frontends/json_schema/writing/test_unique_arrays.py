@@ -1,0 +1,262 @@
+"""`uniqueItems`: items that all differ, in every way of writing them."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from llmask.errors import LimitExceeded, UnsatisfiableSchema
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.matching import Matching
+from llmask.frontends.json_schema.writing.translation import Translation
+from llmask.limits import Limits
+from tests.unit.frontends.json_schema.small_worlds import assert_exactly, cases, dead_end, rooted, some_of, valid_values
+
+UNIQUE = {"type": "array", "uniqueItems": True}
+TABLE: list[tuple[str, Any, list[Any], list[Any]]] = [
+    ("any items", UNIQUE, [[], [1], [1, 2, "1", None, [], {}, False, 0]], [[1, 1], [1, 2, 1], [[], []], [{}, 1, {}]]),
+    ("numbers by value", UNIQUE, [[1, 1.5], [0, 1]], [[1, 1.0], [0, -0.0], [0.5, 2, 0.5]]),
+    ("no booleans for numbers", UNIQUE, [[1, True], [0, False], [[1], [True]]], [[True, True]]),
+    ("objects without order", UNIQUE, [[{"a": 1}, {"a": 2}]], [[{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
+    ("few values", {**UNIQUE, "items": {"type": "boolean"}}, [[], [True, False]], [[True, True], [True, False, True]]),
+    (
+        "few values, all of them",
+        {**UNIQUE, "items": {"enum": [1, "a", None]}, "minItems": 3},
+        [[None, 1, "a"]],
+        [[1, "a"], [1, 1, "a"], [1, "a", None, 1]],
+    ),
+    (
+        "what a later item needs is left to it",
+        {**UNIQUE, "prefixItems": [{"enum": [1, 2]}, {"const": 1}], "minItems": 2},
+        [[2, 1], [2, 1, 3]],
+        [[1, 1], [1, 2], [1]],
+    ),
+    (
+        "a chain of needs",
+        {**UNIQUE, "prefixItems": [{"enum": [1, 2, 3]}, {"enum": [1, 2]}, {"const": 1}], "minItems": 3},
+        [[3, 2, 1]],
+        [[2, 1, 1], [1, 2, 3], [3, 1, 1]],
+    ),
+    (
+        "its own negation",
+        {**UNIQUE, "not": {"uniqueItems": True, "prefixItems": [{"const": 1}]}},
+        [[2], [2, 1]],
+        [[], [1], [1, 2], [2, 2]],
+    ),
+    ("beside counts", {**UNIQUE, "minItems": 2, "maxItems": 2}, [[1, 2]], [[1], [1, 1], [1, 2, 3]]),
+]
+
+
+@pytest.mark.parametrize(("schema", "valid", "invalid"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any], invalid: list[Any]) -> None:
+    judge.agrees(schema, valid, invalid)
+    judge.agrees(schema, valid, invalid, property_order="any")
+    assert dead_end(judge, schema, most=200) is None
+
+
+def test_the_way_of_writing_does_not_make_a_difference(judge: Any) -> None:
+    grammar = judge.grammar({**UNIQUE, "items": {"type": ["string", "number", "object"]}})
+    for text in (r'["a","\u0061"]', "[1,1.0]", "[10,10.00]", "[0,-0]", r'["é","\u00e9"]', r'[{"a":1},{"\u0061":1.0}]'):
+        assert not judge.accepts_text(grammar, text), text
+    for text in (r'["a","\u0062"]', "[1,10]", '["a","aa"]', '["1",1]', '[{"a":1},{"a":1,"b":1}]'):
+        assert judge.accepts_text(grammar, text), text
+
+
+def test_arrays_within_arrays_differ_by_what_they_hold(judge: Any) -> None:
+    schema = {**UNIQUE, "items": {**UNIQUE, "items": {"type": "integer"}}}
+    judge.agrees(schema, [[[1], [2], [1, 2], [2, 1]], [[], [1]]], [[[1], [1]], [[1, 1]], [[], []], [[1, 2], [1, 2]]])
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": {"type": "boolean"}, "minItems": 3},
+        {"prefixItems": [{"const": 1}, {"const": 1}], "minItems": 2},
+        {"items": {"enum": [1, 1.0]}, "minItems": 2},
+        {"minItems": 2, "maxItems": 1},
+    ],
+    ids=str,
+)
+def test_too_few_values_are_known_beforehand(judge: Any, schema: Any) -> None:
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**UNIQUE, **schema})
+
+
+MANY = [f"w{at}" for at in range(65)]
+
+
+def test_the_last_of_many_items_leaves_no_item_without_a_value(judge: Any) -> None:
+    """Only 64 of the items that had to come were looked at: `["w0"` was allowed here, and 65 more are not to be had."""
+    schema = {**UNIQUE, "prefixItems": [{"enum": ["x", *MANY]}], "items": {"enum": MANY}, "minItems": 66}
+    grammar = judge.grammar(schema, whitespace="compact")
+    assert grammar.matcher().forced_bytes() == b'["x","w'
+    judge.agrees(schema, [["x", *MANY], ["x", *MANY[::-1]]], [["x", *MANY[1:]], [*MANY, "x"], [*MANY]])
+
+
+@pytest.mark.parametrize("low", [66, 10**9])
+def test_many_items_without_values_enough_are_known_beforehand(judge: Any, low: int) -> None:
+    """The same of the whole array: no document was left, and it compiled."""
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**UNIQUE, "prefixItems": [{"enum": MANY}], "items": {"enum": MANY}, "minItems": low})
+
+
+@pytest.mark.parametrize("beside", [{}, {"contains": {"type": "string"}}], ids=["alone", "contains"])
+def test_more_items_than_are_remembered_are_refused(judge: Any, beside: Any) -> None:
+    """It compiled, and every document met the limit before it could end."""
+    schema = {**UNIQUE, **beside, "minItems": 5}
+    limits = Limits(max_unique_values=4)
+    with pytest.raises(LimitExceeded) as caught:
+        judge.translate(schema, limits=limits)
+    assert str(caught.value) == (
+        "an array needs 5 items that differ, and at most 4 are remembered (limits.max_unique_values)\n  at #\n"
+        "  Use a smaller minItems or raise the limit."
+    )
+    judge.translate({**schema, "minItems": 4}, limits=limits)
+    judge.translate({"anyOf": [{**schema, "maxItems": 4}, {"type": "null"}]}, limits=limits)  # nothing is that array
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_alternatives_that_list_values_are_counted_however_many(judge: Any, keyword: str) -> None:
+    """More than 64 alternatives were taken to be many values: 66 different ones of 65 were asked for."""
+    schema = {**UNIQUE, "items": {keyword: [{"const": name, "title": name} for name in MANY]}}
+    with pytest.raises(UnsatisfiableSchema):
+        judge.grammar({**schema, "minItems": 66})
+    judge.agrees({**schema, "minItems": 65}, [MANY, MANY[::-1]], [MANY[1:], [*MANY[1:], "w1"], [*MANY, "w0"]])
+
+
+LISTED = st.fixed_dictionaries({"enum": st.lists(st.sampled_from((0, 1, 2, "a")), min_size=1, max_size=3, unique=True)})
+ITEMS = [[list(items) for items in product((0, 1, 2, "a"), repeat=n)] for n in range(5)]
+
+
+@cases(60, prefix=st.lists(LISTED | st.just(True), min_size=1, max_size=3), items=LISTED, low=st.integers(1, 4))
+def test_arrays_of_listed_items_are_those_of_the_definition(judge: Any, prefix: Any, items: Any, low: int) -> None:
+    """Beside the small validator of `jsonschema`, every array of four values; and nothing that cannot be ended."""
+    schema = {**UNIQUE, "prefixItems": prefix, "items": items, "minItems": low}
+    validator = Draft202012Validator(schema)
+    try:
+        grammar = judge.grammar(schema)
+    except UnsatisfiableSchema:
+        assert not any(validator.is_valid(array) for arrays in ITEMS for array in arrays)
+        return
+    for arrays in ITEMS[low:]:
+        for array in arrays:
+            assert judge.accepts_text(grammar, json.dumps(array)) == validator.is_valid(array), (schema, array)
+    assert dead_end(judge, schema, most=150) is None
+
+
+def counted_calls(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
+    """Results of a method of `Matching`, from now on."""
+    results: list[Any] = []
+    method = getattr(Matching, name)
+
+    def counted(*arguments: Any) -> Any:
+        results.append(method(*arguments))
+        return results[-1]
+
+    monkeypatch.setattr(Matching, name, counted)
+    return results
+
+
+def test_items_of_one_kind_that_must_all_come_need_no_matching(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 200 names was asked about, with a matching of its own: 4.7 s a document of 100 of 100 names."""
+    names = [f"name{at}" for at in range(200)]
+    searches = counted_calls(monkeypatch, "_search")
+    for schema in ({"items": {"enum": names}}, {"prefixItems": [{"enum": names}] * 200}):
+        grammar = judge.grammar({**UNIQUE, **schema, "minItems": 200, "maxItems": 200}, whitespace="compact")
+        for order in (names, names[::-1]):
+            matcher = grammar.matcher()
+            matcher.accept_bytes(json.dumps(order[:-1], separators=(",", ":"))[:-1].encode())
+            assert matcher.forced_bytes() == f',"{order[-1]}"]'.encode()
+    assert not searches
+
+
+def test_many_items_of_two_values_are_matched_once(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """600 of them took 27 s to compile: a matching of all for each value that one of them may leave to others."""
+    searches = counted_calls(monkeypatch, "_search")
+    schema = {**UNIQUE, "prefixItems": [{"enum": [at, at + 1]} for at in range(600)], "minItems": 600}
+    grammar = judge.grammar(schema, whitespace="compact", numbers="plain")
+    assert len(searches) <= 605
+    searches.clear()
+    matcher = grammar.matcher()
+    for at in range(600):
+        matcher.accept_bytes(b"[0" if at == 0 else f",{at + (at > 20)}".encode())
+        if at == 21:
+            assert matcher.forced_bytes().startswith(b",23,24,25,26")
+    assert matcher.forced_bytes() == b""
+    assert matcher.text().endswith(b",599,600")
+    assert len(searches) < 600 * 20
+
+
+RUNNING_OUT: list[Any] = [
+    {"type": "object", "maxProperties": 0},
+    {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"], "maxProperties": 1},
+    {"type": "object", "properties": {"a": {"type": "boolean"}}, "additionalProperties": False},
+    {"type": "object", "propertyNames": {"enum": ["a"]}, "additionalProperties": {"type": "null"}},
+    {"type": "object", "patternProperties": {"^a$": {"type": "null"}}, "additionalProperties": False},
+    {"propertyNames": {"enum": ["a", "c"]}, "not": {"minProperties": 1, "maxProperties": 3}},
+    {"type": "array", "items": {"type": "null"}, "uniqueItems": True},
+    {"type": "array", "items": {"type": "boolean"}, "uniqueItems": True, "minItems": 2},
+    {"type": "array", "items": {"type": "null"}, "maxItems": 1},
+    {"type": "string", "pattern": "^a?$"},
+    {"type": "integer", "minimum": 0, "maximum": 5, "not": {"multipleOf": 2}},
+    {"anyOf": [{"enum": [1, 2]}, {"enum": [2, 3]}]},
+]
+
+
+@pytest.mark.parametrize("items", RUNNING_OUT, ids=str)
+def test_no_comma_leads_to_an_item_that_is_not_there(judge: Any, items: Any) -> None:
+    """After `[{}` a comma was offered, and nothing after it, where items are objects without keys."""
+    for counts in ({}, {"minItems": 2}):
+        assert dead_end(judge, {**UNIQUE, "items": items, **counts}, most=3000) is None
+
+
+ITEM = st.sampled_from(
+    (True, {"type": "boolean"}, {"enum": [1, "a", None]}, {"const": 1}, {"type": ["integer", "null"]}, {"maxItems": 1})
+)
+ARRAY = some_of(
+    ("items", ITEM),
+    ("prefixItems", st.lists(ITEM, min_size=1, max_size=3)),
+    ("minItems", st.integers(0, 3)),
+    ("maxItems", st.integers(1, 3)),
+    ("anyOf", st.just([{"maxItems": 1}, {"items": {"type": ["integer", "string"]}}])),
+)
+
+
+@cases(100, schema=ARRAY)
+def test_random_arrays_agree(judge: Any, schema: Any) -> None:
+    root = rooted({**UNIQUE, **schema}, True, 2020)
+    assert assert_exactly(judge, root, valid_values(root, 2020))
+
+
+@cases(40, schema=ARRAY)
+def test_every_array_that_is_begun_can_be_ended(judge: Any, schema: Any) -> None:
+    assert dead_end(judge, {**UNIQUE, **schema}, most=250) is None
+
+
+def test_rules_without_a_text_share_what_is_no_text(judge: Any) -> None:
+    """The mask behind a quote asks for a rule without each text that may end there: thirty times all objects."""
+    members = {f"k{at}": {"enum": [at, {"a": at}]} for at in range(100)}
+    objects = {"type": "object", "properties": members, "additionalProperties": False}
+    schema = {"type": "array", "uniqueItems": True, "items": {"anyOf": [{"type": "string"}, objects, {"enum": [[1]]}]}}
+    translation = Translation(judge.nodes, schema, SchemaOptions())
+    translation.run()
+    rule = next(iter(translation.variants))
+
+    def n_edges(texts: list[bytes]) -> int:
+        before = len(translation.rules.edges)
+        translation.make_variant(rule, texts)
+        return len(translation.rules.edges) - before
+
+    first = n_edges([b'"a"'])
+    assert first > 100
+    assert n_edges([b'"b"']) < first / 10
+    assert n_edges([b'"a"', b'"b"']) < first / 10
+    assert n_edges([b'{"k0":0}']) > 100
+    valid = [["a", {"k0": 0}, [1], "b", {"k0": {"a": 0}}], [{"k0": 0}, {"k1": 1}, "a"], []]
+    invalid = [["a", {"k0": 0}, "a"], [{"k0": 0}, "a", {"k0": 0}], [[1], "a", [1]], [{"a": 1}], [1]]
+    judge.agrees(schema, valid, invalid)
