@@ -11,7 +11,7 @@ In: a BPE encoder. Out: slots of the table of split states. Cost: 0.3 s once a t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from ..kernels.canonical import pairs as canonical_pairs
 from ..kernels.canonical import slots as canonical_slots
 from ..kernels.canonical import split as canonical_split
 from ..kernels.encoders import bpe_pairs, encoder_slots
-from .phases import characters_of_tokens
+from .phases import Slots, characters_of_tokens
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # of a token: no encoding has it, merging makes it, it is a word of its own, it is cut out of texts by its name
 NEVER, MERGED, LONE, NAMED = range(4)
 MOST_ODD = 4_000_000  # pairs of an odd token and one that may merge with its left end
-Slots = dict[int, npt.NDArray[Any]]
 Tokens = npt.NDArray[np.int64]
 
 

@@ -14,7 +14,7 @@ In: a tokenizer. Out: arrays. Cost: 30 ms for 128,256 tokens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,6 @@ from ..kernels.canonical.wide import ENTIRE, OTHER_SORT, PLAIN
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
-    from .neighbours import Slots
 
 AFTER_E0, AFTER_ED, AFTER_F0, AFTER_F4 = 4, 5, 6, 7
 FORMS_OF_UTF8 = (  # first bytes, the phase behind them (The Unicode Standard, table 3-7)
@@ -40,6 +39,7 @@ CONTINUATIONS = (  # phase, bytes, the phase behind them
 
 OTHERS = list(b'"\\\x7f')
 SEPARATORS = "\u2028".encode(), "\u2029".encode()
+Slots = dict[int, npt.NDArray[Any]]  # arrays by the slot of their address
 
 
 def next_phases() -> npt.NDArray[np.uint8]:

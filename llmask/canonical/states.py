@@ -43,8 +43,8 @@ from ..kernels.machine import jit
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.table import Table
 from .chains import Chains, ChainTree
-from .neighbours import LONE, MERGED, NAMED, Kinds, Slots, forest, is_text, uses_of
-from .phases import phase_slots
+from .neighbours import LONE, MERGED, NAMED, Kinds, forest, is_text, uses_of
+from .phases import Slots, phase_slots
 from .splitting import N_ASCII, SplitAutomaton
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import LimitExceeded
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations
 from ..grammar.expressions import Inclusion
-from ..grammar.lowering import lower
+from ..grammar.lower import lower
 from ..regex.strings import Strings
 
 if TYPE_CHECKING:

@@ -69,22 +69,6 @@ class Lowered(NamedTuple):
     make_late: MakeLate | None = None
 
 
-def lower(nodes: RegexNodes, grammar: Grammar) -> Lowered:
-    """Rules of a grammar.
-
-    Raises
-    ------
-    GrammarError : a rule refers to one that is not defined.
-    UnsatisfiableSchema : the start rule derives nothing; the message says why.
-    """
-    if grammar.parametric:
-        from llmask.grammar.late import lower_late
-
-        return lower_late(nodes, grammar)
-    lowering = Lowering(nodes, grammar)
-    return Lowered(lowering.write(), lowering.warnings, grammar, lowering.regions)
-
-
 class Lowering:
     """One grammar on its way to `Rules`.
 

@@ -16,12 +16,13 @@ escapes begin with. Of 274,520 nodes of the trie of Llama 3 they leave to the wa
 so that the trie is walked as a whole only where a trigger or an excluded word begins with a small letter, once for each
 such text (tests/properties/test_free_text.py counts). Users may add more: speed changes, and no bit.
 
-In: a store. Out: slots SLICES and N_SLICES. Cost: see `bench/startup.py`.
+In: a tokenizer, the nodes of a store. Out: arrays and a table. Cost: see `bench/startup.py`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -32,7 +33,6 @@ from ..errors import GrammarError
 from ..frontends.regex import compile_pattern
 from ..kernels import engine
 from ..kernels.lexeme_masks import slice_choice
-from ..kernels.tables import store_layout
 from ..regex.code_points import TEXT, CodePointSet
 from ..regex.nodes import UNBOUNDED
 from ..regex.utf8 import utf8_char
@@ -41,7 +41,8 @@ from ..trie.build import build_trie
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes
     from ..tokenizer.tokenizer import Tokenizer
-    from .store import Store
+
+Run = Callable[..., int]
 
 # without U+2028 and U+2029, which the dot of a pattern refuses: a bounded `.{0,200}` walked the whole trie
 JSON_RAW = CodePointSet.from_ranges(
@@ -82,34 +83,35 @@ class SliceArrays(NamedTuple):
 _made: WeakKeyDictionary[Tokenizer, dict[tuple[str, ...], list[SliceArrays]]] = WeakKeyDictionary()
 
 
-def add_slices(store: Store, others: tuple[str, ...] = ()) -> None:
-    """Make the slices of `store`'s tokenizer, if no store of it has, and register them in its table.
+def slices_of(
+    tokenizer: Tokenizer, nodes: RegexNodes, run: Run, others: tuple[str, ...] = ()
+) -> tuple[list[SliceArrays], npt.NDArray[np.int64]]:
+    """The slices of a tokenizer, and the table by which kernels find them: int64[n_slices, SLICE_FIELDS].
 
     Parameters
     ----------
+    run : runs an operation of `kernels.engine.build` on the store, see `store.Builder.run`.
     others : slices beside those of this module, as `read_slice` reads them.
 
     Raises
     ------
     GrammarError : one of them is none.
     """
-    wanted = [(utf8_char(store.nodes, members), most) for members, most in SLICES]
-    wanted += [read_slice(store.nodes, text) for text in others]
-    store.nodes.mark_units(wanted[0][0], False)
-    made = _made.setdefault(store.tokenizer, {})
+    wanted = [(utf8_char(nodes, members), most) for members, most in SLICES]
+    wanted += [read_slice(nodes, text) for text in others]
+    nodes.mark_units(wanted[0][0], False)
+    made = _made.setdefault(tokenizer, {})
     if others not in made:
-        made[others] = [_make(store, char, most) for char, most in wanted]
-    store.slice_arrays = made[others]
+        made[others] = [_make(tokenizer, run, char, most) for char, most in wanted]
     table = np.array(
         [
             (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
-            for (char, _), (most, mask, n_tokens, rest, main) in zip(wanted, store.slice_arrays, strict=True)
+            for (char, _), (most, mask, n_tokens, rest, main) in zip(wanted, made[others], strict=True)
         ],
         np.int64,
     )
     assert table.shape[1] == slice_choice.SLICE_FIELDS
-    store.table.put(store_layout.SLICES, table)
-    store.table.array[store_layout.N_SLICES] = len(wanted)
+    return made[others], table
 
 
 def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
@@ -133,14 +135,13 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     return char, most
 
 
-def _make(store: Store, char: int, most: int) -> SliceArrays:
-    tokenizer = store.tokenizer
+def _make(tokenizer: Tokenizer, run: Run, char: int, most: int) -> SliceArrays:
     flags = np.zeros(tokenizer.vocab_size, np.int32)
-    n_tokens = store.run(engine.FLAG_SLICE, char, most, data=flags)
-    inside = np.zeros(store.n_words * 32, bool)
+    n_tokens = run(engine.FLAG_SLICE, char, most, data=flags)
+    inside = np.zeros((tokenizer.vocab_size + 31) // 32 * 32, bool)
     inside[: tokenizer.vocab_size] = flags
     mask = np.packbits(inside, bitorder="little")
     rest = build_trie(tokenizer.token_offsets, tokenizer.token_data, ~inside[: tokenizer.vocab_size]).node
     main = np.zeros(len(rest), np.int32)
-    store.run(engine.MATCH_NODES, rest.ctypes.data, data=main)
+    run(engine.MATCH_NODES, rest.ctypes.data, data=main)
     return SliceArrays(most, mask, n_tokens, rest, main)

@@ -27,7 +27,7 @@ from ..limits import Limits
 from ..regex.nodes import RegexNodes
 from ..work import active, work_exceeded
 from .lock import StoreLock, Waits
-from .slices import SliceArrays, add_slices
+from .slices import slices_of
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
@@ -140,6 +140,7 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
+    slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.
     """
@@ -151,7 +152,6 @@ class Store:
         self.tokenizer = tokenizer
         self.limits = limits
         self.n_words = (tokenizer.vocab_size + 31) // 32
-        self.slice_arrays: list[SliceArrays] = []  # the table holds their addresses
         self.table = Table(
             store_layout.N_STORE_SLOTS, limits.max_store_bytes, store_layout.STORE_BLOCKS, store_layout.STORE_POOLS
         )
@@ -168,7 +168,9 @@ class Store:
         self.run = builder.run
         self.run(engine.INIT_STORE)
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer)
-        add_slices(self, slices)
+        self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)
+        self.table.put(store_layout.SLICES, table_of_slices)
+        slots[store_layout.N_SLICES] = len(table_of_slices)
         tokenizer.stores.add(self)
 
     def _put_vocabulary(self) -> None:

@@ -6,13 +6,10 @@ for each of some ten places.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 from ..arguments import as_integer
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
-
 
 MOST_TOKENS = 2**31 - 1  # of a text; kernels compare with it
 
@@ -27,7 +24,17 @@ def as_limit(n: Any) -> int:
     return min(as_integer(n, "a number of tokens"), MOST_TOKENS)
 
 
-def find_chunk(tokenizer: Tokenizer, text: str, start: int, n: int) -> int:
+class _Counting(Protocol):
+    """What is asked of a tokenizer here."""
+
+    @property
+    def decode_drops_blank(self) -> bool: ...
+    def encode(self, text: str) -> list[int]: ...
+    def count(self, text: str) -> int: ...
+    def decode_bytes(self, ids: Iterable[int]) -> bytes: ...
+
+
+def find_chunk(tokenizer: _Counting, text: str, start: int, n: int) -> int:
     """End of the chunk that begins at `start`; `start` where there is none."""
     n_characters = 8 * max(n, 1) + 32
     while True:
@@ -51,7 +58,7 @@ def find_chunk(tokenizer: Tokenizer, text: str, start: int, n: int) -> int:
     return start + _search_chunk(tokenizer, window, n, len(ids))
 
 
-def _search_chunk(tokenizer: Tokenizer, window: str, n: int, n_tokens: int) -> int:
+def _search_chunk(tokenizer: _Counting, window: str, n: int, n_tokens: int) -> int:
     """Length of a beginning of `window`, which has `n_tokens`, more than `n`, that has at most `n`; 0: none found.
 
     Counts grow nearly evenly with the text, so the place is looked for where it should be, and every other time in

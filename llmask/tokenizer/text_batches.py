@@ -12,21 +12,28 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..arguments import as_flag, as_integer
+from ..encoders.bpe import BpeEncoder
 from ..errors import VocabularyError
-
-if TYPE_CHECKING:
-    from .tokenizer import Tokenizer
 
 GROUP_SIZE = 25_000  # characters that a thread encodes at a time: 0.3 ms
 LARGE_GROUP = 100_000  # where several threads work: one that waits for the lock wakes up late, so it waits less often
 GROUPS = 4  # groups of a thread, none smaller than the first or larger than the second: all end at about one time
 
 
+class _Encoding(Protocol):
+    """What is asked of a tokenizer here."""
+
+    @property
+    def part_encoder(self) -> BpeEncoder | None: ...
+    def has_names(self, text: str) -> bool: ...
+    def encode(self, text: str, parse_special: bool = False) -> list[int]: ...
+
+
 def encode_all(
-    tokenizer: Tokenizer, texts: Sequence[str], parse_special: bool = False, threads: int | None = None
+    tokenizer: _Encoding, texts: Sequence[str], parse_special: bool = False, threads: int | None = None
 ) -> list[list[int]]:
     """`[tokenizer.encode(text, parse_special) for text in texts]`, by several threads.
 

@@ -64,7 +64,7 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.inclusion import derives_nothing_too
-from llmask.grammar.lowering import lower
+from llmask.grammar.lower import lower
 from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:

@@ -16,15 +16,16 @@ group. Lost: single characters, `a*+`, as `a*(?!a)`: it is what comes out here, 
 Source: M. Berglund, B. van der Merwe, B. Watson, N. Weideman, "On the Semantics of Atomic Subgroups in Practical
 Regular Expressions", CIAA 2017; CPython Modules/_sre/sre_lib.h for the order.
 
-In: a tree, tails. Out: tails. Cost: as `Meaning.tails_before`, twice; loops of more than a character make automata.
+In: a tree, tails. Out: tails. Cost: as `_Meaning.tails_before`, twice; loops of more than a character make automata.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence as Items
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from llmask.frontends.regex.equations import Tail
+from llmask.frontends.regex.equations import Equations, Tail
 from llmask.frontends.regex.tree import (
     Alternatives,
     Atomic,
@@ -39,7 +40,23 @@ from llmask.frontends.regex.tree import (
 )
 
 if TYPE_CHECKING:
-    from llmask.frontends.regex.meaning import Meaning
+    from llmask.regex.code_points import CodePointSet
+    from llmask.regex.nodes import RegexNodes
+
+
+class _Meaning(Protocol):
+    """What is asked here of the meaning of a pattern (meaning.py)."""
+
+    nodes: RegexNodes
+    equations: Equations
+    states: range
+
+    def tails_before(self, tree: Tree, tails: Items[Tail] | None) -> list[Tail]: ...
+    def before_anything(self, tree: Tree) -> list[Tail]: ...
+    def fixed_point(self, tails: Items[Tail], choose: Callable[[Items[Tail]], list[Tail]]) -> list[Tail]: ...
+    def kept(self, tree: Tree) -> Tree: ...
+    def starts(self, members: CodePointSet) -> int: ...
+    def only(self, rest: int, tail: Tail) -> Tail: ...
 
 
 class Ways(NamedTuple):
@@ -53,7 +70,7 @@ class Ways(NamedTuple):
     tails: list[Tail]
 
 
-def first_match_before(meaning: Meaning, tree: Tree, tails: Items[Tail]) -> list[Tail]:
+def first_match_before(meaning: _Meaning, tree: Tree, tails: Items[Tail]) -> list[Tail]:
     """What may follow before the first match of `tree`, when `tails` may follow behind it."""
     return _before(meaning, tree, Ways(_anything(meaning), list(tails))).tails
 
@@ -95,11 +112,11 @@ def _choices(tree: Tree) -> Items[Tree]:
     return parts
 
 
-def _anything(meaning: Meaning) -> list[Tail]:
+def _anything(meaning: _Meaning) -> list[Tail]:
     return [meaning.nodes.ALL for _ in meaning.states]
 
 
-def _before(meaning: Meaning, tree: Tree, ways: Ways) -> Ways:
+def _before(meaning: _Meaning, tree: Tree, ways: Ways) -> Ways:
     if has_one_way(tree):
         return Ways(_success_before(meaning, tree, ways.succeeds), meaning.tails_before(tree, ways.tails))
     if isinstance(tree, Sequence):
@@ -115,7 +132,7 @@ def _before(meaning: Meaning, tree: Tree, ways: Ways) -> Ways:
     return _repetition_before(meaning, tree, ways)
 
 
-def _rather(meaning: Meaning, first: Ways, second: Ways) -> Ways:
+def _rather(meaning: _Meaning, first: Ways, second: Ways) -> Ways:
     """The first where it succeeds, else the second."""
     nodes, union = meaning.nodes, meaning.equations.union
     succeeds, tails = [], []
@@ -128,7 +145,7 @@ def _rather(meaning: Meaning, first: Ways, second: Ways) -> Ways:
     return Ways(succeeds, tails)
 
 
-def _repetition_before(meaning: Meaning, tree: Repeated, ways: Ways) -> Ways:
+def _repetition_before(meaning: _Meaning, tree: Repeated, ways: Ways) -> Ways:
     is_lazy = isinstance(tree, Lazy)
     is_end = ways.succeeds == _anything(meaning)
     if is_end and is_lazy:
@@ -147,7 +164,7 @@ def _repetition_before(meaning: Meaning, tree: Repeated, ways: Ways) -> Ways:
     return ways
 
 
-def _endless_before(meaning: Meaning, body: Tree, is_lazy: bool, behind: Ways) -> Ways:
+def _endless_before(meaning: _Meaning, body: Tree, is_lazy: bool, behind: Ways) -> Ways:
     succeeds = _success_before(meaning, meaning.kept(Repeated(body, 0, None)), behind.succeeds)
 
     def choose(variables: Items[Tail]) -> list[Tail]:
@@ -158,7 +175,7 @@ def _endless_before(meaning: Meaning, body: Tree, is_lazy: bool, behind: Ways) -
     return Ways(succeeds, meaning.fixed_point(behind.tails, choose))
 
 
-def _run_before(meaning: Meaning, character: Chars, tree: Repeated, ways: Ways) -> Ways:
+def _run_before(meaning: _Meaning, character: Chars, tree: Repeated, ways: Ways) -> Ways:
     """As many characters of a class as there are: what follows does not start with one, unless `max` are taken."""
     other = meaning.nodes.complement(meaning.starts(character.members))
     stops = [meaning.only(other, tail) for tail in ways.tails]
@@ -172,5 +189,5 @@ def _run_before(meaning: Meaning, character: Chars, tree: Repeated, ways: Ways) 
     return Ways(_success_before(meaning, tree, ways.succeeds), tails)
 
 
-def _success_before(meaning: Meaning, tree: Tree, succeeds: list[Tail]) -> list[Tail]:
+def _success_before(meaning: _Meaning, tree: Tree, succeeds: list[Tail]) -> list[Tail]:
     return meaning.before_anything(tree) if succeeds == _anything(meaning) else meaning.tails_before(tree, succeeds)

@@ -44,7 +44,8 @@ from llmask.grammar.expressions import (
     parts_of,
     sequence,
 )
-from llmask.grammar.lowering import Lowered, lower
+from llmask.grammar.lower import lower
+from llmask.grammar.lowering import Lowered
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.repetitions import as_repetition, folded
 from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules

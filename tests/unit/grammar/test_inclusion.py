@@ -9,7 +9,7 @@ from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import TokenRejected
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
-from llmask.grammar.lowering import lower
+from llmask.grammar.lower import lower
 from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.guards import required_members

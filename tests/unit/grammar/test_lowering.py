@@ -22,7 +22,7 @@ from llmask.grammar.expressions import (
     optional,
     sequence,
 )
-from llmask.grammar.lowering import lower
+from llmask.grammar.lower import lower
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.expressions import derives

@@ -29,7 +29,7 @@ from llmask.frontends.json_schema.reading.keywords import (
     draft_of,
 )
 from llmask.frontends.json_schema.reading.owned import Copies, owned
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Resource, keys_of, pointer
 from llmask.frontends.json_schema.reading.uris import join
 from llmask.frontends.json_schema.reading.vocabularies import (
     SCHEMAS_IN_LIST,
@@ -39,39 +39,8 @@ from llmask.frontends.json_schema.reading.vocabularies import (
     without,
 )
 
-RECURSIVE = ""  # what `$recursiveAnchor` binds; no anchor has an empty name
 MAX_META_SCHEMAS = 8  # on the way from a schema to a draft that is known
 MAX_URI_CHARACTERS = 2**25  # of all resources: identifiers that nest add up to long ones
-
-
-class Resource:
-    """A schema with a URI of its own, and the names that it gives to schemas in it.
-
-    Attributes
-    ----------
-    contents : the schema.
-    uri : what references in it are relative to.
-    draft : the draft that it is read by.
-    document, at : URI of the document that holds it, empty for the schema as given, and its place there.
-    anchors : name -> schema and its place below `contents`.
-    dynamic : those of the names that `$dynamicAnchor` gave, and RECURSIVE where `$recursiveAnchor` is true.
-    has_inner : some schema in it has a URI of its own.
-    """
-
-    __slots__ = ("anchors", "at", "contents", "document", "draft", "dynamic", "has_inner", "uri")
-
-    def __init__(self, contents: Any, uri: str, draft: int, document: str, at: Path) -> None:
-        self.contents = contents
-        self.uri = uri
-        self.draft = draft
-        self.document = document
-        self.at = at
-        self.anchors: dict[str, tuple[Any, Path]] = {}
-        self.dynamic: set[str] = set()
-        self.has_inner = False
-        if draft in (DRAFT_2019, ANY_DRAFT) and type(contents) is dict and contents.get("$recursiveAnchor") is True:
-            self.anchors[RECURSIVE] = (contents, ROOT)
-            self.dynamic.add(RECURSIVE)
 
 
 class Documents:

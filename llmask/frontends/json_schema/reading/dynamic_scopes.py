@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.reading.documents import Resource
-from llmask.frontends.json_schema.reading.pointers import Scope, pointer
+from llmask.frontends.json_schema.reading.pointers import Resource, Scope, pointer
 
 Bindings: TypeAlias = dict[str, Resource]
 MAX_BINDINGS = 2_000_000  # looked at while scopes are made, all together; meta-schemas have one or two

@@ -10,13 +10,43 @@ In: paths. Out: text. Cost: O(depth), paid by errors and warnings only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from llmask.frontends.json_schema.reading.documents import Resource
+from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_2019
 
 Path: TypeAlias = tuple[Any, ...]
 ROOT: Path = ()
+RECURSIVE = ""  # what `$recursiveAnchor` binds; no anchor has an empty name
+
+
+class Resource:
+    """A schema with a URI of its own, and the names that it gives to schemas in it.
+
+    Attributes
+    ----------
+    contents : the schema.
+    uri : what references in it are relative to.
+    draft : the draft that it is read by.
+    document, at : URI of the document that holds it, empty for the schema as given, and its place there.
+    anchors : name -> schema and its place below `contents`.
+    dynamic : those of the names that `$dynamicAnchor` gave, and RECURSIVE where `$recursiveAnchor` is true.
+    has_inner : some schema in it has a URI of its own.
+    """
+
+    __slots__ = ("anchors", "at", "contents", "document", "draft", "dynamic", "has_inner", "uri")
+
+    def __init__(self, contents: Any, uri: str, draft: int, document: str, at: Path) -> None:
+        self.contents = contents
+        self.uri = uri
+        self.draft = draft
+        self.document = document
+        self.at = at
+        self.anchors: dict[str, tuple[Any, Path]] = {}
+        self.dynamic: set[str] = set()
+        self.has_inner = False
+        if draft in (DRAFT_2019, ANY_DRAFT) and type(contents) is dict and contents.get("$recursiveAnchor") is True:
+            self.anchors[RECURSIVE] = (contents, ROOT)
+            self.dynamic.add(RECURSIVE)
 
 
 class Scope(tuple):  # type: ignore[type-arg]

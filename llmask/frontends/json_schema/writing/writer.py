@@ -5,7 +5,7 @@ In: places. Out: rules. Cost: see translation.py.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 
 from llmask.frontends.json_schema.meaning.context import Context
@@ -14,7 +14,7 @@ from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.grammar.rules import RuleId, StateId
 
 
-class Writer(Context):
+class Writer(Context, ABC):
     """A context in which places are written as rules."""
 
     @abstractmethod

@@ -12,7 +12,7 @@ from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
 from llmask.grammar.exact.spelled import spelled
 from llmask.grammar.expressions import Grammar, Reference, Sequence, leaves, sequence
-from llmask.grammar.lowering import lower
+from llmask.grammar.lower import lower
 from llmask.grammar.tails import join_tails
 from tests.reference.definition import all_strings
 from tests.reference.earley_twin import accepts

@@ -6,10 +6,9 @@ import pytest
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.reading import dynamic_scopes
-from llmask.frontends.json_schema.reading.documents import Resource
 from llmask.frontends.json_schema.reading.dynamic_scopes import Scopes
 from llmask.frontends.json_schema.reading.keywords import DRAFT_2020
-from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.frontends.json_schema.reading.pointers import ROOT, Resource
 
 
 def resource(name: str, *dynamic: str) -> Resource:

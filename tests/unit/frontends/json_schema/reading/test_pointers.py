@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from llmask.frontends.json_schema.reading.documents import Resource
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Scope, keys_of, pointer
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Resource, Scope, keys_of, pointer
 
 
 @pytest.mark.parametrize(
