@@ -23,7 +23,7 @@ from .errors import LimitExceeded
 
 ENDLESS = 2**50
 PART_WORK = 3000  # units after which an operation lets others in between
-PART_GROWTH = 4  # each part is longer than the last by one of so many parts of it
+PART_GROWTH = 4  # a part that repeats the last one is longer by one of so many parts of it
 Result = TypeVar("Result")
 
 
@@ -98,18 +98,23 @@ def share(part: int) -> Iterator[None]:
             outer.left -= meter.spent
 
 
-def in_parts(act: Callable[[], Result]) -> Result:
+def in_parts(act: Callable[[], Result], progress: Callable[[], int] = int) -> Result:
     """Do something again and again, each time with a little more work, until it comes to its end.
 
     An operation of the store has the lock until it ends. One that remembers what it finds on the way can stop after
     PART_WORK, so that others take their steps, and find most of its way known when it begins again. What it repeats is
     charged, too: with parts that grow, about as much again at most.
 
+    Parameters
+    ----------
+    act : what is done.
+    progress : how far it is, where it goes on from its last place: parts that change that need not grow.
+
     Raises
     ------
     LimitExceeded : a limit that is not that of a part.
     """
-    outer, part = active.meter, PART_WORK
+    outer, part, before = active.meter, PART_WORK, progress()
     while outer is not None and part < outer.left:
         active.meter = meter = Meter(part, outer.limit)
         try:
@@ -120,7 +125,10 @@ def in_parts(act: Callable[[], Result]) -> Result:
         finally:
             active.meter = outer
             outer.left -= meter.spent
-        part += part // PART_GROWTH
+        here = progress()
+        if here == before:
+            part += part // PART_GROWTH
+        before = here
     return act()
 
 

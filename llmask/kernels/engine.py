@@ -53,10 +53,10 @@ from .mask.configurations import (
 from .mask.open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 from .parser.load_rules import load_rules
 from .parser.token_terminals import named_ranges
-from .regex.automata import add_automaton
+from .regex.automata import add_automaton, put_numbers
 from .regex.constructors import add_literal, init_nodes, make_bytes, make_concat, make_not, make_repeat, make_tokens
 from .regex.derivatives import derivative, matches
-from .regex.emptiness import is_empty
+from .regex.emptiness import is_empty_in_parts
 from .regex.extensions import extensions
 from .regex.nodes import NULLABLE, add_flag, has_flag, push
 from .regex.openness import is_open
@@ -106,9 +106,10 @@ UNION = 4  # data: nodes                            -> node
 INTERSECT = 5  # data: nodes                        -> node
 COMPLEMENT = 6  # a: node                           -> node
 REPEAT = 7  # a: node, b: low, c: high              -> node
-DFA = 8  # a: classes, b: states; data: class of each byte, next states, (accepting, distance) of states -> node
+PUT_NUMBERS = 41  # a: place or -1, b: how many in all; data: some of an automaton, see regex/automata.py -> place
+DFA = 8  # a: classes, b: states, c: place of its numbers; data: class of each byte -> node
 IS_NULLABLE = 9  # a: node                          -> 0 or 1
-IS_EMPTY = 10  # a: node                            -> 0 or 1
+IS_EMPTY = 10  # a: node; grammar: keeps the search    -> 0 or 1
 DERIVATIVE = 11  # a: node, b: byte                 -> node
 MATCHES = 12  # a: node; data: bytes                -> 0 or 1
 LOAD_RULES = 13  # data: see parser/load_rules.py               -> first configuration or NOTHING_DERIVED
@@ -124,7 +125,7 @@ CLOSE = 34  # a: configuration                      -> configuration where the l
 NAMED_RANGES = 28  # a: configuration; data: low, high of tokens that are named, to write -> how many numbers
 PUT_LATE = 29  # a: number of a late skip, b: its state, see variants.py
 EXTENSIONS = 26  # a, b: nodes; data: 257 flags to write -> 1 if decided, see extensions.py
-WORDS = 38  # data: see regex/word_trees.py               -> node
+WORDS = 38  # data: see regex/word_trees.py; grammar: keeps what is done  -> node or NOT_DONE
 READ_LIST = 24  # a: lists of the grammar, b: list; data: items to write -> length of the list
 BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
@@ -178,7 +179,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == LITERAL:
         result = add_literal(store, data)
     elif operation == WORDS:
-        result = make_words(store, data)
+        result = make_words(store, grammar, data)
     elif operation == CONCAT:
         result = 1
         for i in range(data.shape[0] - 1, -1, -1):
@@ -194,11 +195,13 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == BYTE_SET:
         result = make_bytes(store, _push_all(store, data))
     elif operation == DFA:
-        result = add_automaton(store, a, b, data)
+        result = add_automaton(store, a, b, c, data)
+    elif operation == PUT_NUMBERS:
+        result = put_numbers(store, a, b, data)
     elif operation == IS_NULLABLE:
         result = 1 if has_flag(store, a, NULLABLE) else 0
     elif operation == IS_EMPTY:
-        result = 1 if is_empty(store, a) else 0
+        result = 1 if is_empty_in_parts(store, grammar, a) else 0
     elif operation == IS_OPEN:
         result = 1 if is_open(store, a) else 0
     elif operation == EXTENSIONS:

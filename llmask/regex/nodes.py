@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import GrammarError
+from ..errors import GrammarError, LimitExceeded
 from ..kernels import engine
 from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
-from ..kernels.tables import grammar_layout
+from ..kernels.tables import grammar_layout, kept
 from ..work import in_parts
 
 if TYPE_CHECKING:
     from ..tokenizer.token_table import TokenTable
 
 UNBOUNDED = 2**31 - 1
+PIECE = 2**17  # numbers of an automaton that are copied in one operation: some tenths of a millisecond
+KEPT_BYTES = 2**40  # of an operation that waits for its next part; the scratch stack is bounded
 PREPARED_BYTES = 2**26  # for the rules, rows and configurations of a grammar of one lexeme
 PREPARED_ROWS = 64
 # what parser/load_rules.py loads of such a grammar: start rule, nothing ignored, no JSON; lengths of the columns; start
@@ -120,7 +122,10 @@ class RegexNodes:
         data[0] = len(words)
         data[1:n_items] = np.fromiter(map(len, words), np.int32, len(words))
         data[n_items:].view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
-        return self._run(engine.WORDS, data=data)
+        table, found = _new_kept(), kept.NOT_DONE
+        while found == kept.NOT_DONE:
+            found = self._run(engine.WORDS, data=data, grammar=table)
+        return found
 
     def concat(self, nodes: Sequence[int]) -> int:
         """One after the other."""
@@ -199,7 +204,12 @@ class RegexNodes:
         key = table.shape, data.tobytes()
         node = self._dfas.get(key)
         if node is None:
-            node = self._dfas[key] = self._run(engine.DFA, table.shape[1], table.shape[0], data=data)
+            numbers = data[256:]
+            place = self._run(engine.PUT_NUMBERS, -1, len(numbers), data=numbers[:PIECE])
+            for at in range(PIECE, len(numbers), PIECE):
+                self._run(engine.PUT_NUMBERS, place + at, data=numbers[at : at + PIECE])
+            node = self._run(engine.DFA, table.shape[1], table.shape[0], place, data[:256])
+            self._dfas[key] = node
         return node
 
     def tokens(self, ranges: Sequence[tuple[int, int]], has_text: bool) -> int:
@@ -225,7 +235,18 @@ class RegexNodes:
 
     def is_empty(self, node: int) -> bool:
         """Whether `node` matches no string at all; exact."""
-        return in_parts(lambda: self._run(engine.IS_EMPTY, node)) != 0
+        table: Table | None = None
+
+        def search() -> int:
+            nonlocal table
+            try:
+                return self._run(engine.IS_EMPTY, node, grammar=table)
+            except LimitExceeded:
+                if table is None:  # few nodes need it
+                    table = _new_kept()
+                raise
+
+        return in_parts(search, lambda: table.slots[kept.PROGRESS] if table else 0) != 0
 
     def is_open(self, node: int) -> bool:
         """Whether what is not yet a string of `node`, if it can become one, can in infinitely many ways.
@@ -298,6 +319,11 @@ class RegexNodes:
                 here = self._run(engine.ADVANCE, here, data=read, grammar=table)
             if here >= 0:
                 self._run(engine.BUILD_MASK, here, grammar=table)
+
+
+def _new_kept() -> Table:
+    """What keeps an operation between its parts, see kernels/kept.py."""
+    return Table(kept.N_KEPT_SLOTS, KEPT_BYTES, kept.KEPT_BLOCKS, ())
 
 
 def _distances(table: npt.NDArray[np.int32], accepts: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:

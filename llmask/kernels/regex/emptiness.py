@@ -1,5 +1,8 @@
 """The exact test whether a regular expression matches nothing, remembered.
 
+A search may be long, and others wait for the store meanwhile. So one that stops because its work is spent can be kept
+and goes on from there, see kept.py: what it has seen stays true, whatever others find out in between.
+
 In: a store's table, a node. Out: yes or no.
 Cost: nothing without intersection and complement; else a derivative a step, most often some dozen.
 """
@@ -8,7 +11,8 @@ from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
 from ..tables.interning import list_item, list_length
-from ..tables.memory import EXCEEDED, block, ensure, exceed, get_i32, put_i32, spend
+from ..tables.kept import KEPT_NUMBERS, N_KEPT, PROGRESS, bring_back, can_keep, keep
+from ..tables.memory import EXCEEDED, LIMIT_WORK, block, ensure, exceed, get_i32, put_i32, spend
 from ..tables.store_layout import (
     LIMIT_EMPTINESS,
     MAX_EMPTINESS,
@@ -57,15 +61,25 @@ NEAREST = 0  # ways of the search
 LOW_BYTES = 1
 BREADTH = 2
 N_WAYS = 3
+KEPT_LOW = KEPT_NUMBERS
+KEPT_OLDEST = KEPT_NUMBERS + 1
 
 
 @kernel
 def is_empty(store, root):
+    """As `is_empty_in_parts`, in one part."""
+    never_inline()
+    return is_empty_in_parts(store, store, root)
+
+
+@kernel
+def is_empty_in_parts(store, kept, root):
     """Whether no string matches `root`, decided exactly.
 
     Without intersection and complement only EMPTY is empty. Otherwise a search through the derivatives looks for a
     nullable one; there are finitely many. A string found marks the path to it, a search that ends without one marks
-    everything that it saw. False once a limit is reached (the caller looks at EXCEEDED).
+    everything that it saw. False once a limit is reached (the caller looks at EXCEEDED); when that is the work, `kept`
+    has the search, and the next call with the same root goes on with it.
     """
     never_inline()
     if _is_known_full(store, root):
@@ -77,11 +91,11 @@ def is_empty(store, root):
         left = field(store, root, A)
         right = field(store, root, B)
         if not has_flag(store, right, HIDES):
-            found = _search(store, left) if not _is_known_full(store, left) else True
+            found = _search(store, kept, left) if not _is_known_full(store, left) else True
             if store[EXCEEDED] == 0:
                 add_flag(store, root, KNOWN_FULL if found else KNOWN_EMPTY)
             return not found
-    return not _search(store, root)
+    return not _search(store, kept, root)
 
 
 @kernel
@@ -93,7 +107,7 @@ def _is_known_full(store, node):
 
 
 @kernel
-def _search(store, root):
+def _search(store, kept, root):
     """Whether some derivative of `root` is nullable.
 
     Three ways are tried in turn, a byte each: the nearest first (by DISTANCE, among equals the oldest), depth first by
@@ -113,15 +127,23 @@ def _search(store, root):
     store[SEARCH] += 1
     spend(store, 64)
     bottom = store[SCRATCH_TOP]
-    queues = ensure(store, SCRATCH, (bottom + 2 * N_BUCKETS) * 4)
-    for i in range(2 * N_BUCKETS):
-        put_i32(queues, bottom + i, -1)
-    store[SCRATCH_TOP] = bottom + 2 * N_BUCKETS
-    _see(store, root)
-    low = _enter(store, bottom, root, -1, -1)
-    oldest = low
-    bucket = scratch(store, low + E_BUCKET)
-    steps = 0
+    if can_keep(store, kept) and kept[N_KEPT] != 0:
+        bring_back(store, kept)
+        _see_again(store)
+        low = kept[KEPT_LOW]
+        oldest = kept[KEPT_OLDEST]
+        bucket = 0
+        steps = kept[PROGRESS]
+    else:
+        queues = ensure(store, SCRATCH, (bottom + 2 * N_BUCKETS) * 4)
+        for i in range(2 * N_BUCKETS):
+            put_i32(queues, bottom + i, -1)
+        store[SCRATCH_TOP] = bottom + 2 * N_BUCKETS
+        _see(store, root)
+        low = _enter(store, bottom, root, -1, -1)
+        oldest = low
+        bucket = scratch(store, low + E_BUCKET)
+        steps = 0
     while True:
         while oldest < store[SCRATCH_TOP] and _is_done(store, oldest):
             oldest += ENTRY
@@ -136,6 +158,8 @@ def _search(store, root):
                 low = scratch(store, low + E_BELOW)
             entry = oldest if low < 0 else low
         node = scratch(store, entry)
+        class_before = scratch(store, entry + E_CLASS)
+        byte_before = scratch(store, entry + E_BYTE)
         byte = _next_byte(store, entry, node)
         n_nodes = store[N_NODES]
         target = EMPTY if byte < 0 else derivative(store, node, byte)
@@ -145,6 +169,13 @@ def _search(store, root):
         if max(steps, store[SEARCHED]) > store[MAX_EMPTINESS]:
             exceed(store, LIMIT_EMPTINESS)
         if store[EXCEEDED] != 0:
+            if can_keep(store, kept) and store[EXCEEDED] == LIMIT_WORK:
+                # this step was not taken
+                put_i32(block(store, SCRATCH), entry + E_CLASS, class_before)
+                put_i32(block(store, SCRATCH), entry + E_BYTE, byte_before)
+                keep(store, kept, steps - 1)
+                kept[KEPT_LOW] = low
+                kept[KEPT_OLDEST] = oldest
             store[SCRATCH_TOP] = bottom
             return True
         found = entry
@@ -164,6 +195,15 @@ def _search(store, root):
         add_flag(store, scratch(store, entry), KNOWN_EMPTY)
     store[SCRATCH_TOP] = bottom
     return False
+
+
+@kernel
+def _see_again(store):
+    """Mark the nodes of a search that was kept, as other searches may have come between."""
+    never_inline()
+    spend(store, store[SCRATCH_TOP] >> 4)
+    for entry in range(2 * N_BUCKETS, store[SCRATCH_TOP], ENTRY):
+        _see(store, scratch(store, entry))
 
 
 @kernel

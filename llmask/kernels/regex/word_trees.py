@@ -10,6 +10,8 @@ on top: its depth in bytes, and an entry for each word or deeper branch that goe
 
 Entries that differ in their letters alone become one member of the branch's union: a set of bytes, and the rest.
 
+After WORDS_A_PART the operation stops, and goes on when others have had their turn (kept.py).
+
 In: words, ascending, all different. Out: a node. Cost: about 0.3 us a word.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
 from ..tables.interning import mix
+from ..tables.kept import KEPT_NUMBERS, N_KEPT, NOT_DONE, PROGRESS, bring_back, keep
 from ..tables.memory import block, ensure, get_i32, get_u8, put_i32, put_u8
 from ..tables.store_layout import LITERALS, MAX_NODES, N_LITERALS, SCRATCH, SCRATCH_TOP
 from .constructors import literal_node, make_bytes, make_concat
@@ -28,29 +31,39 @@ LETTER, HASH, PIECE, LENGTH, NODE = range(ENTRY)
 DEPTH, N_ENTRIES, BRANCH_BEFORE = -3, -2, -1  # in front of a branch's entries
 HEADER = 3
 NO_BRANCH = 0
+WORDS_A_PART = 2048
+KEPT_PLACE = KEPT_NUMBERS  # in LITERALS, of the next word
+KEPT_BRANCH = KEPT_NUMBERS + 1
 MOST_NODES_A_WORD = 4  # an explicit list is no expression that explodes: it may take more nodes than one call
 
 
 @kernel
-def make_words(store, data):
-    """Node of a list of words.
+def make_words(store, kept, data):
+    """Node of a list of words, or NOT_DONE: the next call with the same words goes on.
 
     `data` begins with the number of words and the length of each; their bytes follow, four an item.
     """
     never_inline()
     n_words = data[0]
-    n_bytes = 0
-    for i in range(n_words):
-        n_bytes += data[1 + i]
     store[MAX_NODES] += MOST_NODES_A_WORD * n_words
-    at = store[N_LITERALS]
-    literals = ensure(store, LITERALS, at + n_bytes)
-    for i in range(n_bytes):
-        put_u8(literals, at + i, (data[1 + n_words + (i >> 2)] >> (8 * (i & 3))) & 255)
-    store[N_LITERALS] = at + n_bytes
-    branch = NO_BRANCH
-    before = 0
-    for i in range(n_words):
+    if kept[N_KEPT] == 0:
+        first = 0
+        at = _put_words(store, data)
+        branch = NO_BRANCH
+        before = 0
+    else:
+        bring_back(store, kept)
+        first = kept[PROGRESS]
+        at = kept[KEPT_PLACE]
+        branch = kept[KEPT_BRANCH]
+        before = scratch(store, branch + DEPTH)  # as at the end of each round below
+    literals = block(store, LITERALS)
+    for i in range(first, n_words):
+        if i == first + WORDS_A_PART:
+            keep(store, kept, i)
+            kept[KEPT_PLACE] = at
+            kept[KEPT_BRANCH] = branch
+            return NOT_DONE
         length = data[1 + i]
         beyond = _n_common(literals, at, length, at + length, data[2 + i]) if i + 1 < n_words else 0
         branch = _open(store, branch, max(before, beyond))
@@ -67,6 +80,22 @@ def make_words(store, data):
         at += length
         before = beyond
     return _close(store, branch)
+
+
+@kernel
+def _put_words(store, data):
+    """Copy the bytes of all words to LITERALS; where they lie."""
+    never_inline()
+    n_words = data[0]
+    n_bytes = 0
+    for i in range(n_words):
+        n_bytes += data[1 + i]
+    at = store[N_LITERALS]
+    literals = ensure(store, LITERALS, at + n_bytes)
+    for i in range(n_bytes):
+        put_u8(literals, at + i, (data[1 + n_words + (i >> 2)] >> (8 * (i & 3))) & 255)
+    store[N_LITERALS] = at + n_bytes
+    return at
 
 
 @kernel

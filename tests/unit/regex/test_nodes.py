@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from llmask import work
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.rules import Rules
-from llmask.kernels.tables import store_layout
+from llmask.kernels import engine
+from llmask.kernels.tables import kept, store_layout
 from llmask.limits import Limits
+from llmask.regex import nodes as nodes_module
 from llmask.store.store import Store
 from tests.reference.both_nodes import make_nodes
 from tests.reference.definition import read_mask
@@ -403,6 +406,104 @@ def test_limits_name_themselves_and_what_was_built_stays(tiny_tokenizer: Any) ->
     assert nodes.matches(easy, b"abbbbbbbbbbbb")
     assert not nodes.matches(easy, b"bbbbbbbbbbbbb")
     assert not free.is_empty(free.intersect([free.ALL, free.literal(b"a")]))
+
+
+def hard_expressions(rng: random.Random, n: int) -> list[Expression]:
+    """Expressions whose emptiness takes some hundred derivatives: remainders that meet late or never."""
+
+    def remainder(period: int) -> Expression:
+        letter = ("set", rng.randrange(1, 32) << 97)
+        return ("concat", ("repeat", ("repeat", letter, period, period), 0, None), ("repeat", letter, 1, period - 1))
+
+    found: list[Expression] = []
+    for _ in range(n):
+        parts = [remainder(period) for period in rng.sample([3, 4, 5, 6, 7, 8, 9], 3)]
+        if rng.random() < 0.5:
+            parts[0] = ("complement", parts[0])
+        ending = [("literal", b"end")] if rng.random() < 0.3 else []
+        found.append(("concat", ("intersect", *parts, ("repeat", ("set", 31 << 97), 1, None)), *ending))
+    return found
+
+
+@pytest.mark.parametrize("are_others_between", [False, True])
+def test_an_emptiness_test_that_goes_on_where_it_was_stopped_finds_the_same(
+    rng: random.Random, scaled: Callable[[int], int], monkeypatch: pytest.MonkeyPatch, are_others_between: bool
+) -> None:
+    # each part began anew, so parts grew until one of them reached the end: others waited for up to 30 ms
+    whole, parted = make_nodes("compiled"), make_nodes("compiled")
+    expressions = hard_expressions(rng, scaled(60))
+    others = [build(parted, expression) for expression in hard_expressions(rng, 400)]
+    if not are_others_between:
+        parted = make_nodes("compiled")
+    monkeypatch.setattr(work, "PART_WORK", 8)
+    run, steps, n_empty = parted._run, [], 0
+
+    def run_and_let_others(operation: int, *arguments: int, **others_: Any) -> int:
+        try:
+            return int(run(operation, *arguments, **others_))
+        except LimitExceeded:
+            if others_["grammar"] is not None:
+                steps.append(others_["grammar"].slots[kept.PROGRESS])
+            if are_others_between and others:
+                with work.unmetered():
+                    run(engine.IS_EMPTY, others.pop())
+            raise
+
+    parted._run = run_and_let_others
+    for expression in expressions:
+        node, same = build(whole, expression), build(parted, expression)
+        steps.clear()
+        with work.metered(10**9, "max_compile_work"):
+            is_empty = parted.is_empty(same)
+        assert is_empty == whole.is_empty(node), expression
+        assert steps == sorted(steps), "a part goes on from the last one"
+        assert are_others_between or parted.n_nodes == whole.n_nodes, expression
+        n_empty += is_empty
+    assert 5 < n_empty < len(expressions) - 5
+    assert not are_others_between or len(others) < 390
+
+
+def test_an_emptiness_test_that_another_one_overtakes_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = make_nodes("compiled")
+    node = build(nodes, hard_expressions(random.Random(5), 1)[0])
+    monkeypatch.setattr(work, "PART_WORK", 8)
+    run, answers = nodes._run, []
+
+    def overtaken(operation: int, *arguments: int, **others: Any) -> int:
+        try:
+            return int(run(operation, *arguments, **others))
+        except LimitExceeded:
+            with work.unmetered():
+                answers.append(run(engine.IS_EMPTY, node) != 0)
+            raise
+
+    nodes._run = overtaken
+    with work.metered(10**9, "max_compile_work"):
+        assert [nodes.is_empty(node)] == answers
+
+
+def test_a_large_automaton_is_copied_in_pieces(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # one operation took 30 ms for the eleven megabytes of host names beyond ASCII
+    monkeypatch.setattr(nodes_module, "PIECE", 7)
+    run = compiled._run
+    n_others = 0
+
+    def run_and_another(operation: int, *arguments: int, **others: Any) -> int:
+        nonlocal n_others
+        found = int(run(operation, *arguments, **others))
+        if operation == engine.PUT_NUMBERS:  # others have automata, too
+            n_others += 1
+            numbers = np.full(50, 1000 + n_others, np.int32)
+            run(engine.PUT_NUMBERS, -1, len(numbers), data=numbers)
+        return found
+
+    monkeypatch.setattr(compiled, "_run", run_and_another)
+    of_byte, table, accepting = divisible_by_three([0, 1, 2, 3])
+    of_byte[ord("-")] = of_byte[ord("3")]  # another automaton than those of other tests
+    node = compiled.dfa(of_byte, table, accepting)
+    assert n_others > 2
+    for number in range(400):
+        assert compiled.matches(node, b"-%d" % number) == (number % 3 == 0)
 
 
 def test_variants_share_nodes_and_remember_apart(nodes: Any) -> None:
