@@ -53,6 +53,7 @@ CATEGORY_NAMES = {
     "Private_Use": "Co", "Unassigned": "Cn",
 }  # fmt: skip
 LAST_PLANE_WITH_CASE = 1
+UNASSIGNED = 0x40000, 0xDFFFF  # planes 4 to 13, more than half of all (a test looks at all of them)
 
 
 @cache
@@ -116,12 +117,14 @@ def _every_code_point() -> str:
 
 @cache
 def _categories() -> dict[str, list[tuple[int, int]]]:
-    found: dict[str, list[tuple[int, int]]] = {}
-    start = 0
-    for name, run in groupby(map(unicodedata.category, _every_code_point())):
-        end = start + sum(1 for _ in run)
-        found.setdefault(name, []).append((start, end - 1))
-        start = end
+    found: dict[str, list[tuple[int, int]]] = {"Cn": [UNASSIGNED]}
+    low, high = UNASSIGNED
+    every = _every_code_point()
+    for start, part in ((0, every[:low]), (high + 1, every[high + 1 :])):
+        for name, run in groupby(map(unicodedata.category, part)):
+            end = start + sum(1 for _ in run)
+            found.setdefault(name, []).append((start, end - 1))
+            start = end
     return found
 
 

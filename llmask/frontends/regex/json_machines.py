@@ -60,7 +60,7 @@ def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], 
     """Class of each byte, next states and accepting flags."""
     parts = Parts()
     root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style.escapes)
-    codes, class_of_byte = np.unique(np.array(parts.rows, np.int32), axis=1, return_inverse=True)
+    codes, class_of_byte = _distinct(np.array(parts.rows, np.int32))
     n_states, n_classes = machine.next_state.shape
     rows: list[bytes] = [b""] * n_states
     numbers: dict[bytes, int] = {}
@@ -92,7 +92,7 @@ def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], 
     table = np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), -1)
     accepting = np.zeros(len(rows), np.bool_)
     accepting[:n_states] = machine.accepting
-    return class_of_byte.reshape(-1).astype(np.uint8), table, accepting
+    return class_of_byte.astype(np.uint8), table, accepting
 
 
 def _distinct(columns: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:
@@ -192,6 +192,7 @@ class Parts:
         return found
 
 
+@cache
 def _bytes_of(mask: int) -> bytes:
     return bytes(byte for byte in range(256) if mask >> byte & 1)
 
