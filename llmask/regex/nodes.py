@@ -21,6 +21,8 @@ from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
 from ..kernels.tables import grammar_layout, kept
 from ..work import in_parts
+from ..work import in_parts
+from ..work import let_others_in
 
 if TYPE_CHECKING:
     from ..tokenizer.token_table import TokenTable
@@ -122,10 +124,12 @@ class RegexNodes:
         data[0] = len(words)
         data[1:n_items] = np.fromiter(map(len, words), np.int32, len(words))
         data[n_items:].view(np.uint8)[: len(text)] = np.frombuffer(text, np.uint8)
-        table, found = _new_kept(), kept.NOT_DONE
-        while found == kept.NOT_DONE:
+        table = _new_kept()
+        while True:
             found = self._run(engine.WORDS, data=data, grammar=table)
-        return found
+            if found != kept.NOT_DONE:
+                return found
+            let_others_in()
 
     def concat(self, nodes: Sequence[int]) -> int:
         """One after the other."""
@@ -207,6 +211,7 @@ class RegexNodes:
             numbers = data[256:]
             place = self._run(engine.PUT_NUMBERS, -1, len(numbers), data=numbers[:PIECE])
             for at in range(PIECE, len(numbers), PIECE):
+                let_others_in()
                 self._run(engine.PUT_NUMBERS, place + at, data=numbers[at : at + PIECE])
             node = self._run(engine.DFA, table.shape[1], table.shape[0], place, data[:256])
             self._dfas[key] = node

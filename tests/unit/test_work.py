@@ -81,6 +81,32 @@ def test_what_remembers_its_way_is_done_in_parts() -> None:
     assert taken == [100]
 
 
+def test_between_two_parts_another_thread_gets_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    # one that had to wake up first was too late, part after part
+    monkeypatch.setattr(work, "NAP", 0.05)
+    lock, order, is_tried = threading.Lock(), [], threading.Event()
+    _, walk = walking(2, 3000)
+
+    def step() -> None:
+        is_tried.set()
+        with lock:
+            order.append("step")
+
+    def part() -> int:
+        with lock:
+            order.append("part")
+            if len(order) == 1:
+                thread.start()
+                is_tried.wait()
+            return walk()
+
+    thread = threading.Thread(target=step)
+    with metered(10**6, "max_step_work"):
+        in_parts(part)
+    thread.join()
+    assert order[:3] == ["part", "step", "part"]
+
+
 def test_parts_end_where_the_meter_does_and_name_its_limit() -> None:
     taken, walk = walking(100, 500)
     with (
