@@ -139,8 +139,8 @@ def let_others_in() -> None:
     """Sleep for a moment between two operations that belong together.
 
     Whoever opens a lock and takes it again at once is faster than a thread that has to wake up first: a step waited for
-    eight parts of one test, 122 ms. A lock that hands itself over (promises, or a queue) was no better once parts were
-    short, as each further change of threads may wait 5 ms for the interpreter.
+    eight parts of one test, 122 ms. A lock that hands itself over in a queue would serve, too, but a thread that forks
+    while it holds it would wait for itself.
     """
     sleep(NAP)
 

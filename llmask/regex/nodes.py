@@ -20,9 +20,7 @@ from ..kernels import engine
 from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
 from ..kernels.table import Table
 from ..kernels.tables import grammar_layout, kept
-from ..work import in_parts
-from ..work import in_parts
-from ..work import let_others_in
+from ..work import in_parts, let_others_in
 
 if TYPE_CHECKING:
     from ..tokenizer.token_table import TokenTable
