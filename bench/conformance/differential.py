@@ -17,6 +17,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,14 @@ def documents(schema: Any, judge: Judge, rng: random.Random) -> list[tuple[str, 
     return found + [(kind, document, judge.is_valid(json.dumps(document))) for kind, document in near]
 
 
+def check(schema: Any) -> None:
+    """Raise `jsonschema.SchemaError` for what is no schema of its draft, or names one that is not known."""
+    kind = jsonschema.validators.validator_for(schema, default=None)
+    if kind is None and isinstance(schema, dict) and "$schema" in schema:
+        raise jsonschema.SchemaError("the draft is not known")
+    (kind or jsonschema.Draft202012Validator).check_schema(schema)
+
+
 def without_fractions(document: Any) -> Any:
     """The document with 1 for 1.0, which JSON Schema calls the same number."""
     if isinstance(document, dict):
@@ -94,10 +103,14 @@ class Comparison:
     subject : llmask.
     seed : of everything that is drawn.
     n_walks : of so many schemas one gets a document written under its masks; 0 for none.
+    draw : draws a schema, of the draft that it declares.
     """
 
-    def __init__(self, subject: Subject, seed: int, n_walks: int = 0) -> None:
+    def __init__(
+        self, subject: Subject, seed: int, n_walks: int = 0, draw: Callable[[random.Random], Any] = random_schema
+    ) -> None:
         self.subject = subject
+        self.draw = draw
         self.rng = random.Random(seed)
         self.n_walks = n_walks
         self.walker = Walker(subject.tokenizer) if n_walks else None
@@ -108,7 +121,7 @@ class Comparison:
         """Compare until so many pairs are counted."""
         counts = self.counts
         while counts.pairs["all"] < n_pairs:
-            self._schema(random_schema(self.rng))
+            self._schema(self.draw(self.rng))
             tables.progress(f"{counts.pairs['all']:,} of {n_pairs:,} pairs, {len(counts.differences)} differences")
         tables.progress("")
         return counts
@@ -187,7 +200,7 @@ class Comparison:
 
     def _is_wrong(self, schema: Any, text: str, repeats: bool) -> bool:
         try:
-            jsonschema.Draft202012Validator.check_schema(schema)
+            check(schema)
             grammar = self.subject.grammar(schema, unique_keys=not repeats)
             return self.subject.accepts(grammar, text) and not Judge(schema).is_valid(text)
         except (ValueError, Unjudgeable, Refused, jsonschema.SchemaError, llmask.LimitExceeded):
@@ -215,7 +228,7 @@ class Comparison:
     def difference(self, schema: Any, document: Any, is_ascii: bool) -> str | None:
         """The verdict from the beginning; None also for what is no schema or is refused."""
         try:
-            jsonschema.Draft202012Validator.check_schema(schema)
+            check(schema)
             is_valid = Judge(schema).is_valid(json.dumps(document))
             return self._verdict(self.subject.grammar(schema), document, is_valid, is_ascii)
         except (Unjudgeable, Refused, jsonschema.SchemaError, llmask.LimitExceeded):

@@ -15,20 +15,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-from llmask.cli import bench, check, generate, mask, tokenize, warm_up
+from llmask.cli import bench, check, generate, mask, rules, tokenize, warm_up
 
-SUBCOMMANDS = (generate, mask, check, tokenize, bench, warm_up)
+SUBCOMMANDS = (generate, mask, check, rules, tokenize, bench, warm_up)
 EPILOG = """\
 examples:
   llmask generate --schema grammars/person.schema.json --n 3 --seed 7
   llmask mask --schema grammars/person.schema.json --prefix '{"'
   llmask check grammars/person.schema.json --instance person.json
+  llmask rules --schema grammars/person.schema.json
   llmask tokenize --file README.md --split 1000
   llmask bench --against llguidance --limit 100 --output results
   llmask warm-up
 
 exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrupted
-`llmask COMMAND --help` explains a command.
 """
 
 
@@ -66,7 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Make the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="llmask",
-        description="Token masks for constrained decoding: output that is certain to match a JSON schema or a pattern.",
+        description="Token masks for constrained decoding. `llmask COMMAND --help` explains a command.",
         epilog=EPILOG,
         formatter_class=_OneScreen,
         add_help=False,

@@ -45,8 +45,9 @@ from ..grammar.expressions import (
     sequence,
 )
 from ..grammar.inclusion import derives_nothing_too
+from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
 from ..grammar.lowering import Lowered
-from ..grammar.rules import CALL_NEW, EDGE_FIELDS, Rules
+from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ def _part(part: LoadedGrammar) -> Grammar:
             "write what it is put together with into the same grammar",
         )
     if part.is_greedy:
-        whole = Inclusion(part.rules, f"%lark {{\n{grammar}\n}}", is_whole=True, is_greedy=True)
-        empty = derives_nothing_too(part.rules)
+        whole = Inclusion(part.own_rules, f"%lark {{\n{grammar}\n}}", is_whole=True, is_greedy=True)
+        empty = derives_nothing_too(part.own_rules)
         return Grammar({START: optional(whole) if empty else whole})
     for rule in grammar.rules.values():
         for leaf in leaves(rule):

@@ -50,7 +50,7 @@ def ambiguous_sentence(grammar: LoadedGrammar) -> bytes | None:
     strings = Strings(store.nodes, store.table, store.lock)
     whole = grammar.grammar
     is_own = isinstance(whole.rules[whole.start], Inclusion)
-    rules = grammar.rules if is_own else lower(store.nodes, whole).rules
+    rules = grammar.own_rules if is_own else lower(store.nodes, whole).rules
     try:
         return _search(Derivations(rules, strings.lexeme_length), strings, grammar.is_greedy)
     except LimitExceeded:

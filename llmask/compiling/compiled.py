@@ -16,10 +16,10 @@ from ..forks import cached_property
 from ..frontends.json_schema.reading.inputs import digest_of
 from ..frontends.regex.groups import Groups, named_groups
 from ..frontends.regex.posix import posix_class
-from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, optional, sequence
+from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
 from ..grammar.lowering import Lowered
 from ..grammar.repetitions import MOST_COUNT
-from ..grammar.rules import MakeVariant, Rules, one_lexeme
+from ..grammar.rules import MakeVariant, Rules, Terminal, one_lexeme
 from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
 from ..mask.apply import allocate_bitmask
@@ -76,6 +76,26 @@ class CompiledGrammar(LoadedGrammar, Shared):
     def is_current(self) -> bool:
         """Whether the documents of a registry that it was made from still say the same."""
         return all(digest_of(contents) == digest for contents, digest in self.documents)
+
+    def rules(self) -> Rules:
+        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
+
+        Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
+        that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
+        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
+        sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
+        root: "a" root "b" | /[0-9]+/
+        """
+        grammar = self.grammar
+        found = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)]
+        terminals = [Terminal(one.node, one.text, one.name) for one in (*found, *grammar.ignored)]
+        return self.own_rules.readable(self.store.nodes.text, terminals)
 
     @property
     def warnings(self) -> list[str]:
@@ -177,7 +197,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
     @cached_property
     def _sentences(self) -> Sentences:
-        return Sentences(self.store, self.rules, bool(self.limited_rules))
+        return Sentences(self.store, self.own_rules, bool(self.limited_rules))
 
     def __str__(self) -> str:
         """A readable normal form in Lark's notation (llmask/grammar/expressions.py)."""

@@ -27,9 +27,9 @@ from ..errors import GrammarWarning, LimitExceeded, UnsatisfiableSchema
 from ..grammar import overlaps
 from ..grammar.blocked import Blocked, blocked, is_plain
 from ..grammar.expressions import Lexeme, leaves, written
+from ..grammar.kinds import EDGE_FIELDS
 from ..grammar.no_dead_ends import has_no_dead_ends
 from ..grammar.overlaps import Overlaps
-from ..grammar.rules import EDGE_FIELDS
 from ..grammar.tails import Network
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
@@ -60,7 +60,7 @@ def dead_end_warnings(grammar: LoadedGrammar) -> list[str]:
         return []
     store = grammar.store
     strings = Strings(store.nodes, store.table, store.lock)
-    network = Network(grammar.rules)
+    network = Network(grammar.own_rules)
     found, is_empty = blocked(store.nodes, strings, network)
     text: bytes | None = None
     if not is_empty:
@@ -72,7 +72,7 @@ def dead_end_warnings(grammar: LoadedGrammar) -> list[str]:
         return []
     cause = _said(grammar, found[0]) if found else _guessed(grammar)
     if is_empty or text == b"":
-        where = grammar.grammar.places.get(grammar.rules.names[found[0].rule]) if found else None
+        where = grammar.grammar.places.get(grammar.own_rules.names[found[0].rule]) if found else None
         raise UnsatisfiableSchema(f"no document fulfils the grammar: {cause}", where, REMEDY)
     if text is None:
         return [f"a part of the grammar is in no document: {cause}; {REMEDY}"]
@@ -89,7 +89,7 @@ def warn_of_dead_ends(said: list[str], n_callers: int = 1) -> None:
 def _said(grammar: LoadedGrammar, pair: Blocked) -> str:
     """What a lexeme does to the one that has to follow it."""
     names = _names(grammar)
-    rule = grammar.rules.names[pair.rule]
+    rule = grammar.own_rules.names[pair.rule]
     other = f'a lexeme of rule "{rule}"'
     taker, needed = names.get(pair.lexeme, other), names.get(pair.needed, other)
     return f'{taker} takes the beginning of {needed}, which has to follow it in rule "{rule}"'
@@ -99,7 +99,7 @@ def _guessed(grammar: LoadedGrammar) -> str:
     """The pair of terminals that is most likely at fault: one that goes on with another one, which may follow."""
     names = _names(grammar)
     pairs: list[tuple[bool, str, str]] = []
-    nodes, rules = grammar.store.nodes, grammar.rules
+    nodes, rules = grammar.store.nodes, grammar.own_rules
     if len(rules.edges) <= MOST_EDGES_NAMED * EDGE_FIELDS and is_plain(nodes, Network(rules)):
         look = Overlaps(nodes, rules, overlaps.MOST_STEPS - MOST_STEPS_NAMED)
         for lexeme, taker in (look.find() if look.is_whole else None) or ():
@@ -114,7 +114,7 @@ def _guessed(grammar: LoadedGrammar) -> str:
 
 def _names(grammar: LoadedGrammar) -> dict[int, str]:
     """How lexemes are written in the grammar, by their nodes."""
-    found = {} if grammar.rules.ignored is None else {grammar.rules.ignored: "what is ignored"}
+    found = {} if grammar.own_rules.ignored is None else {grammar.own_rules.ignored: "what is ignored"}
     for rule in grammar.grammar.rules.values():
         for leaf in leaves(rule):
             if isinstance(leaf, Lexeme):

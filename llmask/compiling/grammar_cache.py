@@ -37,15 +37,15 @@ class _Entry:
         self.grammar = grammar
         key_bytes = sum(len(part) for part in _flat(key) if isinstance(part, (str, bytes)))
         self._objects = OBJECT_BYTES + key_bytes * (TEXT_BYTES if grammar.lowered is None else LOWERED_TEXT_BYTES)
-        if grammar.rules.needs_variants:
+        if grammar.own_rules.needs_variants:
             self._objects += WRITER_BYTES
         else:
-            self._objects += COLUMN_BYTES * sum(grammar.rules.sizes())
+            self._objects += COLUMN_BYTES * sum(grammar.own_rules.sizes())
 
     @property
     def n_bytes(self) -> int:
         """Memory of the entry, as large as it is now."""
-        rules = self.grammar.rules
+        rules = self.grammar.own_rules
         written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
         return self.grammar.generation.table.slots[BYTES_USED] + self._objects + written
 

@@ -21,9 +21,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.grammar.kinds import SCAN, SKIP, SKIP_LATE
 from llmask.grammar.lengths import shortest_ends
 from llmask.grammar.overlaps import following
-from llmask.grammar.rules import SCAN, SKIP, SKIP_LATE, Rules
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Edge, Network
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from __future__ import annotations
 from array import array
 
 from llmask.grammar.closures import components
-from llmask.grammar.rules import CALL, EDGE_FIELDS, SKIP, Rules
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, SKIP
+from llmask.grammar.rules import Rules
 
 
 def chain(rules: Rules) -> Rules:

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from llmask.errors import LlmaskError
-from llmask.grammar.lengths import shortest_ends
-from llmask.grammar.rules import (
+from llmask.grammar.kinds import (
     ADD,
     ANOTHER,
     CALL_AGAIN,
@@ -26,8 +25,9 @@ from llmask.grammar.rules import (
     SCAN,
     SKIP,
     SKIP_LATE,
-    Rules,
 )
+from llmask.grammar.lengths import shortest_ends
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
 NOTHING = -1  # the place where all is derived

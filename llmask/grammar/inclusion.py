@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from llmask.grammar.rules import (
+from llmask.grammar.kinds import (
     CALL,
     CALL_NEW,
     COUNT,
@@ -31,9 +31,9 @@ from llmask.grammar.rules import (
     SKIP,
     GuardId,
     RuleId,
-    Rules,
     StateId,
 )
+from llmask.grammar.rules import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from llmask.grammar.expressions import Expression, Grammar, Lexeme, leaves
+from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.lowering import Lowered, Lowering
 from llmask.grammar.parametric import Provable, instance_of, is_instance, written_out
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.rules import Rules
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -36,7 +37,6 @@ class LateLowering(Lowering):
     Attributes
     ----------
     late, late_of : numbers of late skips, and what they stand for: the rule whose run it is, and the rule for a value.
-    late_states : where those lead to that are written.
     tails : ends of rules for one value: what is called before one goes on there, as part of the same run.
     """
 
@@ -44,7 +44,6 @@ class LateLowering(Lowering):
         super().__init__(nodes, grammar)
         self.late: dict[tuple[RuleId, str], int] = {}
         self.late_of: list[tuple[RuleId, str]] = []
-        self.late_states: dict[int, StateId] = {}
         self.tails: set[int] = set()
 
     def write(self) -> Rules:
@@ -108,6 +107,7 @@ class LateLowering(Lowering):
         if found is None:
             found = self.late[key] = len(self.late_of)
             self.late_of.append(key)
+            self.rules.late_names.append(name)
         return found
 
     def _called(self, rule: RuleId, name: str, begin: StateId, end: StateId) -> None:
@@ -136,7 +136,7 @@ class LateLowering(Lowering):
         ------
         LimitExceeded : it takes too long to find out whether a rule derives anything.
         """
-        found = self.late_states.get(number)
+        found = self.rules.late_states.get(number)
         if found is None:
             forget = self._undo()
             try:
@@ -144,7 +144,7 @@ class LateLowering(Lowering):
             except BaseException:  # a limit, an interrupt: others go on with these rules
                 forget()
                 raise
-            self.late_states[number] = found
+            self.rules.late_states[number] = found
         return found
 
     def _write_late(self, number: int) -> StateId:
@@ -175,7 +175,7 @@ class LateLowering(Lowering):
                     known.popitem()  # the newest
             self.rules.cut(sizes)
             self.waiting.clear()
-            del self.late_of[n_late:]
+            del self.late_of[n_late:], self.rules.late_names[n_late:]
             self.tails = {state for state in self.tails if state < len(self.rules.state_rules)}
 
         return forget

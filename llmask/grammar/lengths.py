@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heappop, heappush
 
-from llmask.grammar.rules import SCAN, SKIP
+from llmask.grammar.kinds import SCAN, SKIP
 from llmask.grammar.tails import Network
 
 

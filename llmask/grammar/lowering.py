@@ -42,8 +42,9 @@ from llmask.grammar.expressions import (
     written,
 )
 from llmask.grammar.inclusion import include
+from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.repetitions import folded
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.rules import Rules
 from llmask.grammar.token_ranges import token_node
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 from llmask.errors import LimitExceeded
 from llmask.grammar import overlaps
 from llmask.grammar.blocked import is_plain
+from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.overlaps import Overlaps
-from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
 if TYPE_CHECKING:

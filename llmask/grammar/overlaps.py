@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.grammar.closures import closure
-from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, Rules
+from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 from llmask.work import spend
 

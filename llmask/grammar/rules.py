@@ -48,37 +48,48 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import NewType
+from typing import NamedTuple
 
 import numpy as np
 
-RuleId = NewType("RuleId", int)
-StateId = NewType("StateId", int)
-GuardId = NewType("GuardId", int)
+from llmask.grammar.notation import Edge, Network, RuleText, guard_text, rule_names
+
+from .kinds import (
+    ADD,
+    ANOTHER,
+    CALL,
+    CALL_AGAIN,
+    CALL_MANY,
+    CALL_NEW,
+    CALL_OPEN,
+    CALL_PLAIN,
+    CHECK,
+    COUNT,
+    EDGE_FIELDS,
+    GUARD_FIELDS,
+    NO_GUARD,
+    PRIORITY_FIELDS,
+    SCAN,
+    SKIP,
+    SKIP_LATE,
+    UNBOUNDED,
+    GuardId,
+    RuleId,
+    StateId,
+)
+
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
 nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be
 asked again and returns the rule that it wrote before."""
 
-SCAN = 0
-CALL = 1
-SKIP = 2
-CALL_NEW = 3  # a value of a rule that is not in the set
-CALL_PLAIN = 4  # the same, of a plain rule
-CALL_MANY = 5  # the same, of a plain rule that derives infinitely many objects
-CALL_OPEN = 6  # the same, of an open rule
-CALL_AGAIN = 7  # a value of a rule that is in the set
-SKIP_LATE = 8  # to a state that is written when a run first gets there
-CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN)
-NO_GUARD = GuardId(0)
-COUNT = 0  # kinds of guards
-ADD = 1
-CHECK = 2
-ANOTHER = -1  # a member that is counted, without a number of its own
-GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, rule + 1
-UNBOUNDED = 2**31 - 1
-EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
-PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored stands before it
+
+class Terminal(NamedTuple):
+    """A lexeme as the author of a grammar wrote it: its node, its text, its name where it has one."""
+
+    node: int
+    text: str
+    name: str | None = None
 
 
 class Rules:
@@ -96,6 +107,10 @@ class Rules:
     chained : rules whose runs may wait in chains for each other's end, see chained.py; none where values are new.
     needs_variants : whether a function that makes variants is needed.
     ignored_at_ends : whether `ignored` may also stand before the first and after the last lexeme.
+    late_names, late_states : of late skips by their numbers: what they stand for, and the states written for them.
+
+    `str(rules)` is the rules as people write them (notation.py), lexemes by the numbers of their nodes; `readable`
+    gives the same rules with the texts of lexemes.
     """
 
     def __init__(self) -> None:
@@ -116,6 +131,11 @@ class Rules:
         self.values_are_json = False
         self.needs_variants = False
         self.n_members = 0  # one more than the largest named member
+        self.late_names: list[str] = []
+        self.late_states: dict[int, StateId] = {}
+        self.terminals: tuple[Terminal, ...] = ()
+        self._node_text: Callable[[int], str] = "node {}".format
+        self._lexeme_texts: dict[int, str] = {}
         self._guard_ids: dict[tuple[int, ...], GuardId] = {}
         self._required_places: dict[frozenset[int], int] = {}
 
@@ -247,11 +267,7 @@ class Rules:
         if kind == COUNT:
             return self._guard(*row)
         assert kind == ADD or fields[3] == 0, "a value of which rule?"
-        size, n_words = other.required[fields[2] : fields[2] + 2]
-        words = other.required[fields[2] + 2 : fields[2] + 2 + n_words]
-        members = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
-        assert len(members) == size
-        return self._guard(kind, *fields[:2], self._required(members), fields[3])
+        return self._guard(kind, *fields[:2], self._required(other.members(fields[2])), fields[3])
 
     def _guard(self, *row: int) -> GuardId:
         found = self._guard_ids.get(row)
@@ -273,6 +289,35 @@ class Rules:
                 words[member // 32] |= np.uint32(1 << member % 32)
             self.required.extend((len(wanted), len(words), *words.view(np.int32).tolist()))
         return place
+
+    def members(self, place: int) -> list[int]:
+        """Members of a set in `required`."""
+        size, n_words = self.required[place : place + 2]
+        words = self.required[place + 2 : place + 2 + n_words]
+        found = [32 * n + bit for n, word in enumerate(words) for bit in range(32) if word >> bit & 1]
+        assert len(found) == size
+        return found
+
+    def __str__(self) -> str:
+        return rules_text(self)
+
+    def readable(self, node_text: Callable[[int], str], terminals: Iterable[Terminal] = ()) -> Rules:
+        """The same rules, also as more of them are written, whose `str` has the texts of their lexemes.
+
+        Parameters
+        ----------
+        node_text : of a regex node.
+        terminals : what the author of the grammar calls some nodes.
+        """
+        other = copy(self)
+        other._node_text = node_text
+        other.terminals = tuple(terminals)
+        other._lexeme_texts = {terminal.node: terminal.name or terminal.text for terminal in other.terminals}
+        return other
+
+    def lexeme_text(self, node: int) -> str:
+        """How a lexeme is printed."""
+        return self._lexeme_texts.get(node) or self._node_text(node)
 
     def columns(self) -> tuple[array[int], ...]:
         """All that is written, in the order in which kernels load it (kernels/parser/load_rules.py)."""
@@ -302,6 +347,7 @@ class Rules:
         other.names = []
         other.rule_starts, other.state_rules, other.edges = array("i"), array("i"), array("i")
         other.finals, other.priorities, other.chained = array("i"), array("i"), array("i")
+        other.late_names, other.late_states = [], {}
         return other
 
 
@@ -348,3 +394,44 @@ class RuleTemplate:
         rules.state_rules.extend([rule] * (self._n_states - 1))
         rules.edges.frombytes((self._edges + self._of_state * start + self._of_rule * rule).tobytes())
         rules.final(StateId(start + 1))
+
+
+def network_of(rules: Rules, lexeme: Callable[[int], str]) -> Network:
+    """The network of rules as a frontend has written them so far."""
+    names = rule_names(rules.names)
+    states: list[list[int]] = [[] for _ in rules.names]
+    for state, rule in enumerate(rules.state_rules):
+        states[rule].append(state)
+    guards = [
+        guard_text(rules.guards[at : at + GUARD_FIELDS], rules.members, names.__getitem__)
+        for at in range(0, len(rules.guards), GUARD_FIELDS)
+    ]
+    said = rules.priorities
+    priorities = {said[at]: (said[at + 1], said[at + 2] != 0) for at in range(0, len(said), PRIORITY_FIELDS)}
+    edges: dict[int, list[Edge]] = {}
+    for number, at in enumerate(range(0, len(rules.edges), EDGE_FIELDS)):
+        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+        follows = rules.late_states.get(symbol) if kind == SKIP_LATE else target
+        edge = Edge(kind, symbol, follows, guards[guard], *priorities.get(number, ()))
+        edges.setdefault(state, []).append(edge)
+    finals = {state: guards[guard] for state, guard in zip(rules.finals[::2], rules.finals[1::2], strict=True)}
+    return Network(
+        rules.names, rules.rule_starts, states, edges, finals, lexeme, lambda number: rules.late_names[number]
+    )
+
+
+def rules_text(rules: Rules) -> str:
+    """All rules, the start first, then the terminals that have names and what is ignored; see `Rules.readable`."""
+    text = RuleText(network_of(rules, rules.lexeme_text))
+    order = sorted(range(len(rules.names)), key=lambda rule: rule != rules.start)
+    lines = [text.rule(rule) for rule in order]
+    used = {
+        symbol
+        for kind, symbol in zip(rules.edges[1::EDGE_FIELDS], rules.edges[2::EDGE_FIELDS], strict=True)
+        if kind == SCAN
+    }
+    known = {one.name: one.text for one in rules.terminals if one.name is not None and one.node in used}
+    below = [f"{name}: {text}" for name, text in known.items()]
+    if rules.ignored is not None:
+        below.append(f"%ignore {rules.lexeme_text(rules.ignored)}")
+    return "\n".join([*lines, *([""] if below else []), *below])

@@ -21,18 +21,8 @@ from collections.abc import Container
 from typing import NamedTuple
 
 from llmask.grammar.closures import components
-from llmask.grammar.rules import (
-    CALL,
-    EDGE_FIELDS,
-    NO_GUARD,
-    PRIORITY_FIELDS,
-    SCAN,
-    SKIP,
-    GuardId,
-    RuleId,
-    Rules,
-    StateId,
-)
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
+from llmask.grammar.rules import Rules
 
 MOST_STATES = 100_000  # copies of states that all circles of rules may take, those of few states first
 

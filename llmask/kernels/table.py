@@ -5,6 +5,7 @@ In: the number of slots and a limit in bytes. Out: `Table.array`. Cost: see memo
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Sequence
 from functools import cache
@@ -42,6 +43,11 @@ class Table:
         """Copy an array into the block of `slot`."""
         whole = np.ascontiguousarray(data)
         engine.put_block(self.address, slot, whole.ctypes.data, whole.nbytes)
+
+    def read(self, slot: int, first: int, n: int, dtype: npt.DTypeLike = np.int32) -> npt.NDArray[Any]:
+        """Copy `n` items of the block of `slot`, from item `first` on; who asks knows that they are there."""
+        size = np.dtype(dtype).itemsize
+        return np.frombuffer(ctypes.string_at(self.slots[slot] + first * size, n * size) if n else b"", dtype)
 
     @property
     def bytes_used(self) -> int:

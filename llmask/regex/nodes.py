@@ -24,6 +24,7 @@ from ..work import in_parts, let_others_in
 
 if TYPE_CHECKING:
     from ..tokenizer.token_table import TokenTable
+    from .code_points import CodePointSet
 
 UNBOUNDED = 2**31 - 1
 PIECE = 2**17  # numbers of an automaton that are copied in one operation: some tenths of a millisecond
@@ -58,6 +59,7 @@ class RegexNodes:
     run : runs one operation of `kernels.engine.build` under the store's lock and raises `LimitExceeded`.
     count : how many nodes there are.
     table : the tokens of the vocabulary; None where no grammar names any.
+    memory : the store's table, for `text`.
 
     Attributes
     ----------
@@ -69,10 +71,15 @@ class RegexNodes:
     EPSILON = 1  # matches the empty string
     ALL = 2  # matches every byte string
 
-    def __init__(self, run: Run, count: Callable[[], int], table: TokenTable | None = None) -> None:
+    def __init__(
+        self, run: Run, count: Callable[[], int], table: TokenTable | None = None, memory: Table | None = None
+    ) -> None:
         self._run = run
         self._count = count
         self.table = table
+        self._memory = memory
+        self._names: dict[int, str] = {}
+        self._characters: dict[int, CodePointSet] = {}
         self.memo: dict[Hashable, Any] = Remembered()
         self._memos = [self.memo]  # and the parts of it that `remembered` gave
         self.variant_key: Any = None
@@ -104,6 +111,22 @@ class RegexNodes:
         other.memo = self.remembered((__name__, key))
         other.variant_key = key
         return other
+
+    def name(self, node: int, name: str) -> int:
+        """Call a node by a name wherever it is printed; returns the node. The first name stays."""
+        self._names.setdefault(node, name)
+        return node
+
+    def name_characters(self, node: int, members: CodePointSet) -> None:
+        """Print a node as one character of a set."""
+        self._characters.setdefault(node, members)
+
+    def text(self, node: int) -> str:
+        """A node as people read it, long ones cut: see notation.py."""
+        from .notation import node_text
+
+        assert self._memory is not None, "the store gives its table"
+        return node_text(self._memory, node, self._names, self._characters)
 
     def byte_set(self, mask: int) -> int:
         """One byte of a set; bit b of the 256-bit `mask` stands for byte b."""

@@ -47,6 +47,7 @@ def utf8_char(nodes: RegexNodes, members: CodePointSet) -> int:
             if ranges:
                 parts.append(digits_node(nodes, ranges, positions))
         found = nodes.memo[key] = nodes.union(parts)
+        nodes.name_characters(found, members)
     return int(found)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import LimitExceeded, UnsatisfiableSchema
-from ..grammar.rules import RuleId
+from ..grammar.kinds import RuleId
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..kernels.parser.load_rules import NOTHING_DERIVED
@@ -131,7 +131,7 @@ class Generation:
         else:
             assert make_variant is not None
             if texts != self._last_texts[0]:  # several rules are wanted without the same texts
-                self._last_texts = texts, [self._text(number) for number in self._texts_in(texts)]
+                self._last_texts = texts, [self.text_of(number) for number in self.texts_in(texts)]
             made = make_variant(RuleId(rule), self._last_texts[1])
         self._load_more()
         if texts == LATE:
@@ -151,7 +151,7 @@ class Generation:
             self.store.run(engine.LOAD_MORE, data=self._source.since(self._loaded), grammar=self.table)
             self._loaded = sizes
 
-    def _texts_in(self, texts: int) -> list[int]:
+    def texts_in(self, texts: int) -> list[int]:
         """Numbers of the texts in a set, see kernels/values/text_sets.py."""
         items = self._read_list(grammar_layout.TEXT_SETS, texts).tolist()
         numbers = []
@@ -161,7 +161,7 @@ class Generation:
             numbers += (np.flatnonzero(bits) + (items[place] << CHUNK_BITS)).tolist()
         return numbers
 
-    def _text(self, number: int) -> bytes:
+    def text_of(self, number: int) -> bytes:
         """A recorded value, arrays and objects with their parts (kernels/values/json_values.py)."""
         known = self._known_texts
         waiting = [] if number in known else [number]

@@ -39,7 +39,7 @@ class LoadedGrammar:
 
     Attributes
     ----------
-    rules : what is loaded; variants are written into them.
+    own_rules : what is loaded; variants are written into them.
     generation : the newest tables.
     n_cut : canonical masks so far in which a token is allowed whose continuation was not found in time.
     n_finished : sequences so far that met a limit and took the shortest known way to the end.
@@ -76,7 +76,7 @@ class LoadedGrammar:
                 help="track fewer names in one rule or raise the limit",
             )
         self.store = store
-        self.rules = rules
+        self.own_rules = rules
         self.lowered = lowered
         self.groups = groups
         self.n_cut = 0
@@ -116,7 +116,7 @@ class LoadedGrammar:
             return self.lowered.grammar
         if self._make_grammar is not None:
             return self._make_grammar()
-        return Grammar({"start": Inclusion(self.rules, "rules")})
+        return Grammar({"start": Inclusion(self.own_rules, "rules")})
 
     @property
     def is_greedy(self) -> bool:

@@ -10,8 +10,9 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
+from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS
 from ..grammar.lowering import MakeLate
-from ..grammar.rules import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS, MakeVariant, Rules
+from ..grammar.rules import MakeVariant, Rules
 
 
 class RuleSource:

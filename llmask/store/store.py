@@ -167,7 +167,7 @@ class Store:
         self.lock = builder.lock
         self.run = builder.run
         self.run(engine.INIT_STORE)
-        self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer)
+        self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)
         self.table.put(store_layout.SLICES, table_of_slices)
         slots[store_layout.N_SLICES] = len(table_of_slices)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from llmask.grammar.rules import ANOTHER, UNBOUNDED, Rules
+from llmask.grammar.kinds import ANOTHER, UNBOUNDED
+from llmask.grammar.rules import Rules
 
 WORDS = (b"a", b"b", b"c")
 PREFIX_CODE = (b"a", b"ba", b"bb", b"cab")

@@ -11,7 +11,7 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
+from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, UNBOUNDED
 from llmask.store.store import Store
 from tests.exhaustive.unique import UniqueWorld
 from tests.reference.definition import Language, finite_language, read_mask

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llmask.grammar.rules import ANOTHER, UNBOUNDED, RuleId, Rules
+from llmask.grammar.kinds import ANOTHER, UNBOUNDED, RuleId
+from llmask.grammar.rules import Rules
 
 SQUARE = (b"[", b",", b"]")
 

@@ -35,10 +35,11 @@ def named_places(root: Any) -> dict[str, Any]:
                 found.setdefault("#" + here[key], here)
         if "$id" in here:
             found.setdefault(here["$id"], here)
-        for name, below in here.get("$defs", {}).items():
-            found.setdefault(f"#/$defs/{name}", below)
-            if isinstance(below, dict):
-                open_schemas.append(below)
+        for key in ("$defs", "definitions"):
+            for name, below in here.get(key, {}).items():
+                found.setdefault(f"#/{key}/{name}", below)
+                if isinstance(below, dict):
+                    open_schemas.append(below)
     return found
 
 
@@ -79,7 +80,7 @@ class Drawer:
             return
         rng = self.rng
         flat.append(schema)
-        for key in ("$ref", "$dynamicRef"):
+        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
             if key in schema:
                 self._flatten(self.places.get(schema[key]), flat, depth + 1)
         for below in schema.get("allOf", ()):
@@ -94,7 +95,8 @@ class Drawer:
                 self._flatten(schema.get("then"), flat, depth + 1)
             else:
                 self._flatten(schema.get("else"), flat, depth + 1)
-        for below in schema.get("dependentSchemas", {}).values():
+        dependent = [*schema.get("dependentSchemas", {}).values(), *schema.get("dependencies", {}).values()]
+        for below in dependent:
             if rng.random() < 0.4:
                 self._flatten(below, flat, depth + 1)
 
@@ -145,7 +147,7 @@ class Drawer:
         candidates: list[float] = list(NUMBERS)
         for schema in flat:
             for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-                if key in schema:
+                if key in schema and not isinstance(schema[key], bool):
                     candidates += [schema[key], schema[key] + 1, schema[key] - 1, schema[key] + 0.5]
             candidates += [schema["multipleOf"] * k for k in (-2, 2, 4, 6)] if "multipleOf" in schema else []
         fitting = [number for number in candidates if all(fits_number(schema, number) for schema in flat)]
@@ -162,8 +164,10 @@ class Drawer:
         for place in range(rng.randint(min(low, high), max(low, min(high, low + 2)))):
             at_place = []
             for schema in flat:
-                first = schema.get("prefixItems", ())
-                at_place.append(first[place] if place < len(first) else schema.get("items", True))
+                first, others = schema.get("prefixItems", ()), schema.get("items", True)
+                if isinstance(others, list):
+                    first, others = others, schema.get("additionalItems", True)
+                at_place.append(first[place] if place < len(first) else others)
             if contained and (place < low or rng.random() < 0.4):
                 at_place.append(rng.choice(contained))
             if False in at_place and place >= low:
@@ -186,7 +190,9 @@ class Drawer:
             if wanted and len(names) < high and self._at_name(flat, name) is not None:
                 names.add(name)
         for schema in flat:
-            for name, others in schema.get("dependentRequired", {}).items():
+            for name, others in [*schema.get("dependentRequired", {}).items(), *schema.get("dependencies", {}).items()]:
+                if not isinstance(others, list):
+                    continue
                 names |= set(others) if name in names else set()
         in_order = sorted(names)
         rng.shuffle(in_order)
@@ -224,9 +230,12 @@ def fits_number(schema: Schema, number: float) -> bool:
     """Whether the keywords for numbers let one pass."""
     if number < schema.get("minimum", number) or number > schema.get("maximum", number):
         return False
-    if "exclusiveMinimum" in schema and number <= schema["exclusiveMinimum"]:
-        return False
-    if "exclusiveMaximum" in schema and number >= schema["exclusiveMaximum"]:
+    low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    low = schema["minimum"] if low is True else low  # as in draft 4
+    high = schema["maximum"] if high is True else high
+    if (low is not None and low is not False and number <= low) or (
+        high is not None and high is not False and number >= high
+    ):
         return False
     return "multipleOf" not in schema or is_multiple(read(repr(number)), read(repr(schema["multipleOf"])))
 

@@ -220,7 +220,10 @@ class Judge:
 
     def __init__(self, schema: Any, formats: bool = True) -> None:
         kind, self._followed = _exact_kind(validator_for(schema, default=jsonschema.Draft202012Validator))
-        self._validator = kind(read(json.dumps(_rewritten(schema))), format_checker=FORMATS if formats else None)
+        written = read(json.dumps(_rewritten(schema)))
+        if isinstance(written, dict):
+            written.pop("$schema", None)  # `jsonschema` would go on with its own kind where a reference leads back here
+        self._validator = kind(written, format_checker=FORMATS if formats else None)
 
     def is_valid(self, text: str | bytes) -> bool:
         """Whether the JSON text fulfils the schema.

@@ -55,6 +55,13 @@ def test_the_declared_draft_counts() -> None:
     assert not Judge({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}).is_valid("1.0")
 
 
+def test_a_reference_to_the_root_is_judged_as_exactly() -> None:
+    for draft in ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"):
+        judge = Judge({"$schema": draft, "type": ["integer", "array"], "items": {"$ref": "#"}})
+        assert judge.is_valid("[4.00, [1e3]]")
+        assert not judge.is_valid("[[0.35]]")
+
+
 def test_what_cannot_be_judged_says_so() -> None:
     with pytest.raises(Unjudgeable):
         Judge({"pattern": r"\p{L}"})

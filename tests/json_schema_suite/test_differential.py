@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bench.conformance.differential import ANY, DRAWN, FALSE, FRACTION, MUTATED, REJECTED, Comparison, text_of
 from bench.conformance.subject import Subject
+from tests.generators.drafts import OLDER, older_schema
 from tests.generators.judge import Judge
 from tests.generators.schemas import VOCABULARY
 
@@ -32,6 +33,19 @@ def test_random_pairs_agree_with_jsonschema(subject: Subject, scaled: Callable[[
     for what, most in MOST_DIFFERENCES.items():
         found = [entry for entry in counts.differences if entry["what"] == what]
         assert len(found) <= most * max(1, n_pairs // N_PAIRS), text
+
+
+def test_random_pairs_of_older_drafts_agree_with_jsonschema(subject: Subject, scaled: Callable[[int], int]) -> None:
+    n_pairs = scaled(2000)
+    counts = Comparison(subject, SEED, n_walks=5, draw=older_schema).run(n_pairs)
+    text = text_of(counts)
+    assert counts.differences == [], text
+    assert counts.pairs["valid"] >= 0.3 * n_pairs, text
+    assert counts.pairs["invalid"] >= 0.15 * n_pairs, text
+    assert counts.schemas["not judged"] + counts.pairs["limit reached"] <= 0.01 * counts.schemas["all"], text
+    assert counts.schemas["refused"] <= 0.1 * counts.schemas["all"], text
+    rare = [keyword for keyword in OLDER if counts.keywords[keyword] < 0.02 * counts.schemas["all"]]
+    assert not rare, text
 
 
 def test_a_difference_is_found_made_smaller_and_written_so_that_it_repeats(subject: Subject) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId, Rules
+from llmask.grammar.kinds import CALL_NEW, CALL_OPEN, CALL_PLAIN, RuleId
+from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.exhaustive.test_unique import EOS, TOKENS, string_lexeme, unique_world
 from tests.exhaustive.unique import UniqueWorld

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from llmask.grammar.rules import CALL, EDGE_FIELDS, SCAN, Rules
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN
+from llmask.grammar.rules import Rules
 from tests.reference.definition import Language
 from tests.reference.guards import Parameter, parameter_behind
 

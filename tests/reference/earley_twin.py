@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from llmask.grammar.rules import (
+from llmask.grammar.kinds import (
     CALL,
     CALL_AGAIN,
     CALL_MANY,
@@ -31,8 +31,8 @@ from llmask.grammar.rules import (
     SCAN,
     SKIP,
     RuleId,
-    Rules,
 )
+from llmask.grammar.rules import Rules
 from tests.reference.guards import Parameter, members_of, parameter_behind
 
 LEFT_OUT = (CALL_NEW, CALL_PLAIN, CALL_MANY)  # calls of rules without the values of the set

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from llmask.grammar.rules import ADD, ANOTHER, COUNT, GUARD_FIELDS, Rules
+from llmask.grammar.kinds import ADD, ANOTHER, COUNT, GUARD_FIELDS
+from llmask.grammar.rules import Rules
 
 
 class Members(NamedTuple):

@@ -110,6 +110,13 @@ class RegexNodes:
             return self.parts[node][1]
         return self._node((COMPLEMENT, node), not self.nullable[node])
 
+    def name(self, node: int, name: str) -> int:
+        """Nothing is printed here."""
+        return node
+
+    def name_characters(self, node: int, members: Any) -> None:
+        """Nothing is printed here."""
+
     def mark_units(self, node: int, are_all: bool) -> None:
         """Nothing follows from it here."""
 

@@ -12,7 +12,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL_OPEN, Rules
+from llmask.grammar.kinds import CALL_OPEN
+from llmask.grammar.rules import Rules
 from llmask.kernels.tables import grammar_layout, store_layout
 from llmask.limits import Limits
 from tests.reference.definition import read_mask

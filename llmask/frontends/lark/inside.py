@@ -15,7 +15,7 @@ from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.reading.inputs import schema_of
 from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import Grammar, Inclusion
-from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
+from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
 
 if TYPE_CHECKING:
     from llmask.frontends.lark.tree import Json

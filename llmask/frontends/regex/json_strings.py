@@ -89,6 +89,8 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
         raw = utf8_char(nodes, members.intersect(RAW))
         found = nodes.memo[key] = nodes.union([raw, nodes.concat([nodes.literal(b"\\"), nodes.union(escapes)])])
         nodes.mark_units(found, members == TEXT)
+        if members == TEXT:
+            nodes.name(found, "CHAR")
     return int(found)
 
 

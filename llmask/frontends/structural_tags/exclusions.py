@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError
-from llmask.grammar.rules import EDGE_FIELDS, NO_GUARD, SCAN, Rules
+from llmask.grammar.kinds import EDGE_FIELDS, NO_GUARD, SCAN
+from llmask.grammar.rules import Rules
 from llmask.regex.free_text import free_text
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ from llmask.grammar.expressions import (
     renamed,
     sequence,
 )
-from llmask.grammar.rules import CALL_NEW, EDGE_FIELDS
+from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
 from llmask.regex.utf8 import utf8_literal
 
 if TYPE_CHECKING:

@@ -44,11 +44,12 @@ from llmask.grammar.expressions import (
     parts_of,
     sequence,
 )
+from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.lower import lower
 from llmask.grammar.lowering import Lowered
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.repetitions import as_repetition, folded
-from llmask.grammar.rules import EDGE_FIELDS, SCAN, Rules
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import join_tails
 from llmask.regex.utf8 import literal_word
 from llmask.regex.word_lists import literals_node

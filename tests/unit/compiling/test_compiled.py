@@ -10,7 +10,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import UNBOUNDED, Rules
+from llmask.grammar.kinds import UNBOUNDED
+from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.earley_twin import EarleyTwin

@@ -10,19 +10,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import (
-    ANOTHER,
-    CALL,
-    COUNT,
-    EDGE_FIELDS,
-    GUARD_FIELDS,
-    NO_GUARD,
-    SCAN,
-    SKIP,
-    UNBOUNDED,
-    Rules,
-    RuleTemplate,
-)
+from llmask.grammar.kinds import ANOTHER, CALL, COUNT, EDGE_FIELDS, GUARD_FIELDS, NO_GUARD, SCAN, SKIP, UNBOUNDED
+from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.store.store import Store
 from tests.reference.definition import read_mask
 from tests.reference.earley_twin import EarleyTwin

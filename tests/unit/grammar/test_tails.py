@@ -10,10 +10,11 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
+from llmask.debug import n_rows
 from llmask.grammar import tails
-from llmask.grammar.rules import CALL, EDGE_FIELDS, Rules
+from llmask.grammar.kinds import CALL, EDGE_FIELDS
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network, join_tails
-from llmask.kernels.tables import grammar_layout, interning
 from llmask.store.store import Store
 from tests.exhaustive.grammars import Builder, hard_worlds, one_rule_worlds, random_world
 from tests.exhaustive.test_grammars import language
@@ -85,8 +86,7 @@ def test_ten_thousand_elements_take_few_rows(byte_tokenizer: Any, name: str) -> 
     rules = join_tails(Builder(store.nodes).bnf(**CIRCLES[name]).rules)
     matcher = CompiledGrammar(store, rules).matcher()
     matcher.accept_bytes(b"ab" * 10_000)
-    n_rows = matcher.grammar.table.array[grammar_layout.KERNELS + interning.COUNT]
-    assert n_rows < 30
+    assert n_rows(matcher) < 30
 
 
 def test_all_circles_together_are_copied_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ def lexemes_of_types(nodes: RegexNodes, numbers: str = "json") -> dict[str, int]
     if found is None:
         lexemes = punctuation_of(nodes, numbers)
         found = nodes.memo[key] = {
-            "string": free_string(nodes),
+            "string": nodes.name(free_string(nodes), "STRING"),
             "number": lexemes.number,
             "integer": lexemes.integer,
             "boolean": lexemes.boolean,

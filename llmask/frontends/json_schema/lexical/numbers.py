@@ -174,7 +174,22 @@ def number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
     found = nodes.memo.get(key)
     if found is None:
         found = nodes.memo[key] = _number_node(nodes, wanted)
+        if found != nodes.EMPTY:
+            nodes.name(found, _name(wanted))
     return int(found)
+
+
+def _name(wanted: NumberRange) -> str:
+    """What such numbers are called where rules are printed: INTEGER(>=1, <10), NUMBER(plain)."""
+    low, low_open, high, high_open, divisor, is_integer, not_divisors, excluded, fraction, exponent = wanted
+    said = [] if low is None else [f"{'>' if low_open else '>='}{low}"]
+    said += [] if high is None else [f"{'<' if high_open else '<='}{high}"]
+    said += [] if divisor is None else [f"multiple of {divisor}"]
+    said += [f"no multiple of {other}" for other in sorted(not_divisors)]
+    said += [f"{len(excluded)} left out"] if excluded else []
+    said += {MAY: [], NEVER: ["no fraction"]}.get(fraction, ["with fraction"])
+    said += [] if exponent or is_integer or fraction == NEVER else ["plain"]
+    return ("INTEGER" if is_integer else "NUMBER") + (f"({', '.join(said)})" if said else "")
 
 
 def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
 from llmask.frontends.json_schema.lexical.lexemes import punctuation_of, white_space
 from llmask.frontends.regex import compile_pattern
-from llmask.grammar.rules import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, Rules, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
+from llmask.grammar.rules import Rules
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.reading.options import SchemaOptions

@@ -19,7 +19,8 @@ from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.reading.keywords import Internal, Shape
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
-from llmask.grammar.rules import RuleId, Rules, StateId
+from llmask.grammar.kinds import RuleId, StateId
+from llmask.grammar.rules import Rules
 from llmask.work import spend
 
 if TYPE_CHECKING:

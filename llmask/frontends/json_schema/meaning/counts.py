@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.reading.pointers import pointer
-from llmask.grammar.rules import UNBOUNDED
+from llmask.grammar.kinds import UNBOUNDED
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import Part

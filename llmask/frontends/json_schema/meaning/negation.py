@@ -26,6 +26,7 @@ from llmask.frontends.json_schema.meaning.evaluated import cases_of
 from llmask.frontends.json_schema.meaning.string_keywords import format_of
 from llmask.frontends.json_schema.meaning.synthetic import KeySet, all_of, negated, schema_of_value
 from llmask.frontends.json_schema.meaning.types import ALL_TYPES
+from llmask.frontends.json_schema.meaning.unsupported import refuse
 from llmask.frontends.json_schema.reading.keywords import (
     ALL_OF,
     ANY_OF,
@@ -77,6 +78,9 @@ def _negations(context: Context, together: list[Part], path: Path) -> list[Schem
         makers: dict[Negation, None] = {}  # keywords that belong together are negated together
         for keyword, _, _ in shape.checks:
             maker = NEGATIONS.get(keyword)
+            if maker is None and keyword not in WITHOUT_NEGATION:
+                assert type(keyword) is str, f"{keyword} is written by this translation, which cannot negate it"
+                refuse(context, keyword, at, f'the negation of "{keyword}" is not known')
             if maker is not None and maker not in makers:
                 makers[maker] = None
                 context.count_work()
@@ -396,4 +400,19 @@ NEGATIONS: dict[Any, Negation] = {
     "patternProperties": _other_keys, "additionalProperties": _other_keys,
     "propertyNames": _names, "minProperties": _numbers_of_keys,
     "maxProperties": _numbers_of_keys, SOME_KEY: _some_key, EVERY_KEY: _every_key,
+}  # fmt: skip
+
+_TAKEN_IN = "`gathered` takes in what it names or lists, which is negated beside the schema"
+_OF_OBJECTS = "`_properties` negates it, for all schemas that hold together"
+_OF_CASES = "the cases of such a schema are negated, which hold it (`evaluated.cases_of`)"
+# Keywords without an entry above, and why. Any other keyword is refused where it is negated.
+WITHOUT_NEGATION: dict[str, str] = {
+    "$ref": _TAKEN_IN, "$dynamicRef": _TAKEN_IN, "$recursiveRef": _TAKEN_IN, "allOf": _TAKEN_IN,
+    "properties": _OF_OBJECTS, "required": _OF_OBJECTS,
+    "unevaluatedProperties": _OF_CASES, "unevaluatedItems": _OF_CASES,
+    "then": '"if" negates it, and without it asserts nothing',
+    "else": '"if" negates it, and without it asserts nothing',
+    "minContains": '"contains" negates it, and without it asserts nothing',
+    "maxContains": '"contains" negates it, and without it asserts nothing',
+    "$defs": "it asserts nothing", "definitions": "it asserts nothing",
 }  # fmt: skip

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from llmask.grammar.rules import CALLS, EDGE_FIELDS, Rules, StateId
+from llmask.grammar.kinds import CALLS, EDGE_FIELDS, StateId
+from llmask.grammar.rules import Rules
 
 
 class Need(NamedTuple):

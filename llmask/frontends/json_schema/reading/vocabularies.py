@@ -36,6 +36,8 @@ KEYWORDS_OF = {
     )),
     "unevaluated": frozenset(("unevaluatedItems", "unevaluatedProperties")),
 }  # fmt: skip
+# What no meta-schema leaves out: the core, and `format`, which the caller's options are about.
+ALWAYS_THERE = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "format"))
 OTHERS = ("core", "format", "format-annotation", "format-assertion", "content", "meta-data")
 URI_2019 = "https://json-schema.org/draft/2019-09/vocab/"
 URI_2020 = "https://json-schema.org/draft/2020-12/vocab/"

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, RuleId, StateId
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.writing.writer import Writer

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.grammar.rules import RuleId, StateId
+from llmask.grammar.kinds import RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted

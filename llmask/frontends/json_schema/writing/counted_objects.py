@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry
 from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
-from llmask.grammar.rules import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt

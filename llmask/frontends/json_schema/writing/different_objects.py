@@ -27,7 +27,7 @@ from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern
 from llmask.frontends.json_schema.meaning.synthetic import negated, schema_of_value
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, PREFIX, SPELLED
-from llmask.grammar.rules import RuleId, StateId
+from llmask.grammar.kinds import RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.object_layout import Entry, Layout

@@ -22,7 +22,7 @@ from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.place import SchemaAt
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.grammar.rules import RuleId
+from llmask.grammar.kinds import RuleId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.reading.pointers import Path

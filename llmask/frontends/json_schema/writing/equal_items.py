@@ -20,7 +20,7 @@ from llmask.frontends.json_schema.meaning.unsupported import refuse
 from llmask.frontends.json_schema.reading.keywords import NOT_UNIQUE
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.new_values import is_fulfilled
-from llmask.grammar.rules import ANOTHER, CALL_OPEN, NO_GUARD, StateId
+from llmask.grammar.kinds import ANOTHER, CALL_OPEN, NO_GUARD, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout

@@ -25,7 +25,7 @@ from llmask.frontends.json_schema.meaning.place import Conjunction, Part, Schema
 from llmask.frontends.json_schema.meaning.ranges import range_of
 from llmask.frontends.json_schema.meaning.string_keywords import string_node
 from llmask.frontends.json_schema.meaning.types import types_of
-from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.kinds import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context

@@ -30,7 +30,7 @@ from llmask.frontends.json_schema.reading.pointers import ROOT, Path
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
 from llmask.frontends.json_schema.writing.set_objects import emit_set_object
-from llmask.grammar.rules import NO_GUARD, SCAN, SKIP, RuleId, StateId
+from llmask.grammar.kinds import NO_GUARD, SCAN, SKIP, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import Part

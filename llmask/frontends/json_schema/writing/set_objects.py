@@ -26,7 +26,7 @@ from llmask.frontends.json_schema.meaning.satisfiable import Need
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject
 from llmask.frontends.json_schema.writing.new_values import kind_of_strings
-from llmask.grammar.rules import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
+from llmask.grammar.kinds import ANOTHER, NO_GUARD, UNBOUNDED, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt

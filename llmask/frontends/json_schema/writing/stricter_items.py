@@ -31,7 +31,7 @@ from llmask.frontends.json_schema.meaning.synthetic import all_of, any_of
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.pointers import Path
 from llmask.frontends.json_schema.writing.different_objects import all_but
-from llmask.grammar.rules import EDGE_FIELDS, RuleId
+from llmask.grammar.kinds import EDGE_FIELDS, RuleId
 from llmask.work import spend
 
 if TYPE_CHECKING:

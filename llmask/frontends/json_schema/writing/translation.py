@@ -42,7 +42,8 @@ from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
 from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, RuleTemplate, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, RuleId, StateId
+from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.work import share, spend
 
 if TYPE_CHECKING:

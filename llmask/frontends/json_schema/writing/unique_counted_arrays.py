@@ -25,7 +25,7 @@ from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.writing.contained import WAY_WORK, CountingWriter, Counts
 from llmask.frontends.json_schema.writing.stricter_items import may_be_stricter, stricter_rule
 from llmask.frontends.json_schema.writing.unique_arrays import check_number, without_values
-from llmask.grammar.rules import NO_GUARD, GuardId, RuleId, StateId
+from llmask.grammar.kinds import NO_GUARD, GuardId, RuleId, StateId
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout, Counted

@@ -21,7 +21,7 @@ from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
 from llmask.frontends.json_schema.meaning.types import types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.grammar.rules import RuleId, StateId
+from llmask.grammar.kinds import RuleId, StateId
 from llmask.regex.word_lists import n_common
 
 if TYPE_CHECKING:

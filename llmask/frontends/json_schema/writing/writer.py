@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.meaning.place import Conjunction, SchemaAt
 from llmask.frontends.json_schema.reading.pointers import Path
-from llmask.grammar.rules import RuleId, StateId
+from llmask.grammar.kinds import RuleId, StateId
 
 
 class Writer(Context, ABC):

@@ -15,8 +15,8 @@ from llmask.grammar import overlaps as module_of_overlaps
 from llmask.grammar.exact import fusing
 from llmask.grammar.exact.fusing import exact_rules, woven
 from llmask.grammar.expressions import Grammar, Lexeme, Repeat, choice, sequence
+from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.overlaps import overlaps
-from llmask.grammar.rules import EDGE_FIELDS, SCAN
 from llmask.store.store import Store
 from tests.contract.gbnf_grammars import GRAMMARS, JSON, C
 from tests.reference.definition import read_mask

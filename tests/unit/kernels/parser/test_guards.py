@@ -10,7 +10,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import UNBOUNDED, Rules
+from llmask.grammar.kinds import UNBOUNDED
+from llmask.grammar.rules import Rules
 from llmask.kernels.tables import grammar_layout, interning
 from llmask.store.store import Store
 from tests.reference.definition import read_mask

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import llmask
+from llmask import debug
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.kernels import engine
-from llmask.kernels.parser.rows import LINK_MARK
-from llmask.kernels.tables import grammar_layout, interning
+from llmask.kernels.tables import grammar_layout
 from llmask.store.store import Store
 from tests.exhaustive.grammars import random_world
 from tests.exhaustive.test_grammars import EOS, SPECIAL, TOKENS
@@ -72,10 +72,9 @@ CASES = [(name, "greedy") for name in LISTS] + [(name, "exact") for name in EXAC
 
 def sizes(grammar: Any) -> tuple[int, int]:
     """Rows, links included; and the numbers that stand in them: items, scans and waits."""
-    table, run = grammar.table.array, grammar.generation.run
-    n_rows = int(table[grammar_layout.KERNELS + interning.COUNT])
+    run, n_rows = grammar.generation.run, debug.n_rows(grammar)
     n_items = sum(run(engine.READ_LIST, grammar_layout.KERNELS, row) for row in range(n_rows))
-    return n_rows, n_items + int(table[grammar_layout.N_ROW_POOL])
+    return n_rows, n_items + int(grammar.table.array[grammar_layout.N_ROW_POOL])
 
 
 def read(tokenizer: Any, name: str, lexer: str, n: int) -> tuple[Any, tuple[int, int]]:
@@ -148,22 +147,22 @@ def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) 
             one, other = plain.matcher(), linked.matcher()
             for _ in range(14):
                 allowed = read_mask(one, tokenizer.vocab_size)
-                assert read_mask(other, tokenizer.vocab_size) == allowed, (world.name, one.text())
+                assert read_mask(other, tokenizer.vocab_size) == allowed, (
+                    f"{world.name} after {one.text()!r}\n{debug.row(one)}\n{debug.row(other)}"
+                )
                 assert one.is_accepting() == other.is_accepting()
                 letter = next((letter for letter in rng.sample(LETTERS, 4) if takes(one, letter)), None)
                 if letter is None:
                     break
                 assert takes(other, letter)
-        rows = range(sizes(linked)[0])
-        first = (linked.generation._read_list(grammar_layout.KERNELS, row)[0] for row in rows)
-        n_links += sum(item == LINK_MARK for item in first)
+        n_links += sum(row.is_leo for row in debug.rows(linked))
     assert n_links > 30
 
 
 @pytest.mark.parametrize(("name", "lexer"), [case for case in CASES if case[0] in EXACT])
 def test_links_change_no_mask_of_long_lists(byte_tokenizer: Any, name: str, lexer: str, rng: random.Random) -> None:
     linked = llmask.Compiler(byte_tokenizer, cache_bytes=0).lark(LISTS[name][0], lexer=lexer)
-    rules = copy(linked.rules)
+    rules = copy(linked.own_rules)
     rules.chained = array("i")
     plain = CompiledGrammar(linked.store, rules)
     for _ in range(8):

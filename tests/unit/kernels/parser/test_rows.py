@@ -7,12 +7,8 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.kernels.tables import grammar_layout
+from llmask.debug import n_rows, row
 from tests.reference.earley_twin import EarleyTwin
-
-
-def n_rows(grammar: Any) -> int:
-    return int(grammar.table.array[grammar_layout.KERNELS + 3])
 
 
 @pytest.mark.parametrize(
@@ -86,3 +82,23 @@ def test_rows_are_the_sets_of_the_twin(tiny_tokenizer: Any) -> None:
             continue
         matcher.accept_bytes(data)
         assert matcher.is_accepting() == twin.may_end(places)
+
+
+def test_the_rows_of_a_list_in_words(byte_tokenizer: Any) -> None:
+    """The element after the comma is awaited by the list, in the row that the element leads back to."""
+    grammar = llmask.Compiler(byte_tokenizer).lark('start: "[" (value ("," value)*)? "]"\nvalue: start | "1"')
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b"[[1],1,")
+    assert (
+        str(row(matcher))
+        == """\
+row 5, lexer state 73
+  kernel start.2: "," • value (-> 2 | -> 3)    begun in row 0
+  scans "1"  of value: • start | "1"    begun in row 5
+  scans "["  of start: • "[" -> 1    begun in row 5
+  waits for value  of start.2: "," • value (-> 2 | -> 3)    begun in row 0
+  waits for start  of value: • start | "1"    begun in row 5"""
+    )
+    before = row(matcher)
+    matcher.accept_bytes(b"1,")
+    assert row(matcher) == before

@@ -11,7 +11,8 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.grammar.rules import CALL_OPEN, Rules
+from llmask.grammar.kinds import CALL_OPEN
+from llmask.grammar.rules import Rules
 from llmask.store.store import Store
 from tests.reference.json_spellings import spell
 

@@ -10,7 +10,7 @@ from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.meaning.context import Context
 from llmask.frontends.json_schema.reading.pointers import ROOT
-from llmask.grammar.rules import StateId
+from llmask.grammar.kinds import StateId
 from llmask.limits import Limits
 
 

@@ -11,7 +11,8 @@ from llmask.frontends.json_schema.meaning.satisfiable import (
     productive_states,
     states_that_lead_on,
 )
-from llmask.grammar.rules import EDGE_FIELDS, RuleId, Rules, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, RuleId, StateId
+from llmask.grammar.rules import Rules
 
 
 def those(flags: bytes | bytearray) -> set[int]:

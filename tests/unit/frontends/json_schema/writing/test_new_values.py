@@ -10,7 +10,7 @@ from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.json_schema.writing.new_values import kind_of_place, kind_of_strings
 from llmask.frontends.json_schema.writing.translation import Translation
-from llmask.grammar.rules import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
+from llmask.grammar.kinds import CALL_MANY, CALL_NEW, CALL_OPEN, CALL_PLAIN
 
 KINDS: list[tuple[Any, int]] = [
     ({"type": "string"}, CALL_OPEN),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmask.compiling.compiler import Compiler
-from llmask.grammar.rules import EDGE_FIELDS
+from llmask.grammar.kinds import EDGE_FIELDS
 from llmask.limits import Limits
 from llmask.tokenizer.tokenizer import Tokenizer
 

@@ -1,0 +1,449 @@
+"""What the compiled stores hold, in words: the dotted items of a row, a lexer state, what a mask is made of.
+
+    rules            debug.rules(matcher)            the rules as they are loaded, which `grammar.rules()` writes, too
+    row              debug.row(matcher)              its kernel, what it scans and whom it wakes, as dotted items
+    lexer state      debug.lexer_state(matcher)      for each lexeme what is left of it, as a regular expression
+    configuration    debug.configuration(matcher)    both, and the tokens of the mask by where they come from
+
+All of it is read from the memory that kernels work on, not from what frontends wrote. Nothing is built: where a mask
+is not there yet, `fill_bitmask` makes it. A matcher stands for its own place; a grammar takes the number of a row or
+configuration of its newest tables. `str` of what is returned is for people, the fields are for tests.
+
+In: a matcher, or a grammar and a number. Out: named tuples. Cost: about 20 us an edge of the rules.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiling.compiled import CompiledGrammar
+from .grammar.kinds import COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
+from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
+from .kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS
+from .kernels.lexer import states as lexer_states
+from .kernels.mask import assemble, configurations
+from .kernels.parser import rows as earley_rows
+from .kernels.parser.items import LINK, LINKED
+from .kernels.tables import grammar_layout, interning, store_layout
+from .kernels.values.text_sets import NO_TEXTS, UNKNOWN_TEXT
+from .kernels.values.transcripts import FIRST_PLACE, NO_RECORD, ROW_MARK
+from .kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
+from .matching.matcher import Matcher
+from .regex.notation import list_in
+
+SHOWN_TOKENS = 12
+FLAGS = {
+    earley_rows.ACCEPTS: "the document may end here",
+    earley_rows.BEGINS: "a tracked value may begin here",
+    earley_rows.RECORDS_HERE: "its text is recorded",
+    earley_rows.IS_UNDECIDED: "a text decides what may follow",
+    earley_rows.IS_TENTATIVE: "one text more is left out than is known",
+    earley_rows.IS_LIMITED: "there may be few values",
+    earley_rows.IS_NOWHERE: "nothing certainly follows",
+    earley_rows.TAKES_TOKENS: "it names tokens",
+}
+
+
+class Item(NamedTuple):
+    """A dotted item: what of a rule was read, and what may follow.
+
+    text       the line of `str(rules)` that the state stands in, with a dot
+    parameter  what the run has counted or collected, "" where its rule does neither
+    origin     the row that the run began in; of a Leo item the row that holds its items
+    state      of the rule, a number
+    """
+
+    text: str
+    parameter: str
+    origin: int
+    state: int
+
+    def __str__(self) -> str:
+        said = f", {self.parameter}" if self.parameter else ""
+        return f"{self.text}    begun in row {self.origin}{said}"
+
+
+class Row(NamedTuple):
+    """An Earley set.
+
+    kernel  the items by which the row is known: made by scans and completions
+    scans   lexemes that may come next, each with its item
+    waits   rules that may come next, each with the item to wake when it ends
+    flags   what else the row knows
+    is_leo  it holds the items of a Leo item: never a place of a document
+    state   the lexer state at the row
+    """
+
+    number: int
+    kernel: tuple[Item, ...]
+    scans: tuple[tuple[str, Item], ...]
+    waits: tuple[tuple[str, Item], ...]
+    flags: tuple[str, ...]
+    is_leo: bool
+    state: int
+
+    def __str__(self) -> str:
+        head = f"row {self.number}{', of Leo items' if self.is_leo else f', lexer state {self.state}'}"
+        lines = [": ".join([head, "; ".join(self.flags)]) if self.flags else head]
+        for title, entries in (("scans", self.scans), ("waits for", self.waits)):
+            width = max((len(symbol) for symbol, _ in entries), default=0)
+            lines += [f"  {title} {symbol:{width}}  of {item}" for symbol, item in entries]
+        lines[1:1] = [f"  kernel {item}" for item in self.kernel]
+        return "\n".join(lines)
+
+
+class LexemeLeft(NamedTuple):
+    """A lexeme in a lexer state: what it is, what is left of it, whether it may end here."""
+
+    lexeme: str
+    left: str
+    may_end: bool
+
+
+class LexerState(NamedTuple):
+    """What the lexer knows: nothing of a lexeme was read at the start, else every lexeme that can still be meant."""
+
+    number: int
+    is_start: bool
+    lexemes: tuple[LexemeLeft, ...]
+
+    def __str__(self) -> str:
+        where = "no lexeme can go on" if not self.lexemes else "before a lexeme" if self.is_start else "inside a lexeme"
+        lines = [f"lexer state {self.number}, {where}"]
+        width = max((len(one.lexeme) for one in self.lexemes), default=0)
+        for one in self.lexemes:
+            left = "" if one.left == one.lexeme else f", left: {one.left}"
+            lines.append(f"  {one.lexeme:{width}}{left}{'; it may end here' if one.may_end else ''}".rstrip())
+        return "\n".join(lines)
+
+
+class Mask(NamedTuple):
+    """Tokens by where they come from; each list ascends.
+
+    inside    stay inside the lexeme in hand
+    crossing  go on beyond its end
+    named     the rules name them by their ids
+    ends      end the sequence
+    """
+
+    inside: list[int]
+    crossing: list[int]
+    named: list[int]
+    ends: list[int]
+
+    def tokens(self) -> list[int]:
+        """All of them, once each."""
+        return sorted({*self.inside, *self.crossing, *self.named, *self.ends})
+
+
+class Configuration(NamedTuple):
+    """A row and a lexer state, and the mask there: None where it is not built yet. Canonical masks allow fewer.
+
+    recorded  what was read of the values that are tracked
+    texts     of the mask's tokens
+    """
+
+    number: int
+    row: Row
+    lexer_state: LexerState
+    recorded: bytes
+    may_end: bool
+    mask: Mask | None
+    texts: dict[int, str]
+
+    def __str__(self) -> str:
+        ends = "may" if self.may_end else "may not"
+        place = f"row {self.row.number}, lexer state {self.lexer_state.number}"
+        recorded = f", recorded {self.recorded!r}" if self.recorded else ""
+        lines = [f"configuration {self.number}: {place}{recorded}; the document {ends} end here"]
+        if self.mask is None:
+            return lines[0] + "\n  its mask is not built yet: fill_bitmask builds it"
+        lines.append(f"  {len(self.mask.tokens())} tokens are allowed")
+        for title, tokens in zip(("inside the lexeme", "beyond its end", "named", "ends"), self.mask, strict=True):
+            if tokens:
+                shown = " ".join(self.texts[token] for token in tokens[:SHOWN_TOKENS])
+                more = f" and {len(tokens) - SHOWN_TOKENS} more" if len(tokens) > SHOWN_TOKENS else ""
+                lines.append(f"  {title}: {shown}{more}")
+        return "\n".join(lines)
+
+
+def rules(of: Matcher | CompiledGrammar) -> str:
+    """The rules as they are loaded: without what derives nothing, the start first."""
+    reader = _Reader(of)
+    start = int(reader.table.array[grammar_layout.START_RULE])
+    order = sorted(range(len(reader.network.names)), key=lambda rule: rule != start)
+    return "\n".join(reader.text.rule(rule) for rule in order)
+
+
+def items(of: Matcher | CompiledGrammar, number: int | None = None) -> tuple[Item, ...]:
+    """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
+    return row(of, number).kernel
+
+
+def row(of: Matcher | CompiledGrammar, number: int | None = None) -> Row:
+    """The row at the place of a matcher, or one by its number."""
+    reader = _Reader(of)
+    return reader.row(reader.place(_here(of))[0] if number is None else number)
+
+
+def rows(of: Matcher | CompiledGrammar) -> list[Row]:
+    """All rows so far, in the order of their numbers."""
+    reader = _Reader(of)
+    return [reader.row(number) for number in range(n_rows(of))]
+
+
+def lexer_state(of: Matcher | CompiledGrammar, number: int | None = None) -> LexerState:
+    """The lexer state at the place of a matcher, or one by its number."""
+    reader = _Reader(of)
+    return reader.lexer_state(reader.field(_here(of), configurations.C_STATE) if number is None else number)
+
+
+def configuration(of: Matcher | CompiledGrammar, number: int | None = None) -> Configuration:
+    """The configuration at the place of a matcher, or one by its number."""
+    return _Reader(of).configuration(_here(of) if number is None else number)
+
+
+def n_rows(of: Matcher | CompiledGrammar) -> int:
+    """How many rows there are, those of Leo items included."""
+    return int(of.generation.table.array[grammar_layout.KERNELS + interning.COUNT])
+
+
+def _here(of: Matcher | CompiledGrammar) -> int:
+    assert isinstance(of, Matcher), "a grammar has no place: give a number"
+    return int(of.configuration)
+
+
+class _Reader:
+    """Reads the tables of a grammar and of its store."""
+
+    def __init__(self, of: Matcher | CompiledGrammar) -> None:
+        grammar = of.grammar if isinstance(of, Matcher) else of
+        assert isinstance(grammar, CompiledGrammar)
+        self.grammar = grammar
+        self.generation = of.generation
+        self.table = self.generation.table
+        self.store = self.grammar.store
+        self._lexemes = self.grammar.rules()  # with the names that their author gave them
+        self.network = self._network()
+        self.text = RuleText(self.network)
+
+    def _network(self) -> Network:
+        """The rules that are loaded."""
+        table, slots = self.table, self.table.array
+        n_rules, n_states = int(slots[grammar_layout.N_RULES]), int(slots[grammar_layout.N_RTN_STATES])
+        written = self.grammar.own_rules
+        names = [*written.names[:n_rules], *(f"rule {rule}" for rule in range(len(written.names), n_rules))]
+        states: list[list[int]] = [[] for _ in names]
+        for state, rule in enumerate(table.read(grammar_layout.STATE_RULES, 0, n_states).tolist()):
+            states[rule].append(state)
+        self._guards = table.read(grammar_layout.GUARDS, 0, GUARD_FIELDS * int(slots[grammar_layout.N_GUARDS]))
+        shown = rule_names(names)
+        guards = [guard_text(one, self._members, shown.__getitem__) for one in self._guards.reshape(-1, 5).tolist()]
+        self._first_edges = table.read(grammar_layout.EDGE_FIRST, 0, n_states + 1).tolist()
+        n_edges = int(slots[grammar_layout.N_EDGES])
+        self._edges = table.read(grammar_layout.EDGES, 0, 4 * n_edges).reshape(-1, 4).tolist()
+        has_priorities = slots[grammar_layout.HAS_PRIORITIES] != 0
+        said = table.read(grammar_layout.PRIORITIES, 0, n_edges).tolist() if has_priorities else [0] * n_edges
+        late = self._late_states()
+        edges = {}
+        for state in range(n_states):
+            edges[state] = [
+                Edge(
+                    kind,
+                    symbol,
+                    late.get(symbol) if kind == SKIP_LATE else target,
+                    guards[guard],
+                    one >> 1,
+                    one & 1 > 0,
+                )
+                for (kind, symbol, target, guard), one in (
+                    (self._edges[edge], said[edge])
+                    for edge in range(self._first_edges[state], self._first_edges[state + 1])
+                )
+            ]
+        ends = table.read(grammar_layout.STATE_FINALS, 0, n_states).tolist()
+        finals = {state: guards[end - 1] for state, end in enumerate(ends) if end}
+        starts = table.read(grammar_layout.RULE_STARTS, 0, n_rules).tolist()
+        return Network(names, starts, states, edges, finals, self.lexeme, written.late_names.__getitem__)
+
+    def _late_states(self) -> dict[int, int]:
+        """Where late skips lead to that are written: entries of a map, see kernels/variants.py."""
+        n = int(self.table.array[grammar_layout.VARIANTS + interning.MAP_COUNT])
+        entries = self.table.read(grammar_layout.VARIANTS, 0, 6 * n).reshape(-1, 6).tolist()
+        return {number: state for low, number, state, *_ in entries if low == -1}
+
+    def _members(self, place: int) -> list[int]:
+        n_words = int(self.table.read(grammar_layout.REQUIRED, place + 1, 1)[0])
+        return _bits(self.table.read(grammar_layout.REQUIRED, place + 2, n_words))
+
+    def lexeme(self, lexeme: int) -> str:
+        """The text of a lexeme."""
+        if lexeme == lexer_states.ANONYMOUS:
+            return "any lexeme"
+        return self._lexemes.lexeme_text(int(self.store.table.read(store_layout.LEXEMES, lexeme, 1)[0]))
+
+    # --- rows
+
+    def _item(self, state: int, parameter: int, origin: int) -> Item:
+        if state == LINK:
+            return Item("Leo items", "", origin, state)
+        return Item(self.text.item(state), self._parameter(state, parameter), origin, state)
+
+    def _parameter(self, state: int, parameter: int) -> str:
+        """What a run has counted or collected, if its rule has guards."""
+        rule = int(self.table.read(grammar_layout.STATE_RULES, state, 1)[0])
+        used = {self._edges[edge][3] for one in self.network.states[rule] for edge in self._edges_of(one)}
+        used |= {
+            int(self.table.read(grammar_layout.STATE_FINALS, one, 1)[0]) - 1
+            for one in self.network.states[rule]
+            if one in self.network.finals
+        }
+        kinds = {int(self._guards[GUARD_FIELDS * guard]) for guard in used if guard > 0}
+        if COUNT in kinds:
+            return f"count {parameter}"
+        found = list_in(self.table, grammar_layout.SETS, parameter)
+        texts = found[TEXTS_OF_SET]
+        numbers = [] if texts == NO_TEXTS else self.generation.texts_in(texts)
+        values = ["?" if one == UNKNOWN_TEXT else _spelled(self.generation.text_of(one)) for one in numbers]
+        if not kinds and not values:
+            return ""
+        members = [*map(str, _bits(np.array(found[FIRST_WORD:], np.int32))), *values]
+        others = found[SIZE] - len(members)
+        members += [f"{others} without name"] if others else []
+        return f"set {{{', '.join(members)}}}"
+
+    def _edges_of(self, state: int) -> range:
+        return range(self._first_edges[state], self._first_edges[state + 1])
+
+    def row(self, number: int) -> Row:
+        """A row by its number."""
+        fields = self.table.read(grammar_layout.ROWS, number * earley_rows.ROW_FIELDS, earley_rows.ROW_FIELDS).tolist()
+        kernel = list_in(self.table, grammar_layout.KERNELS, number)
+        triples = list(zip(kernel[::3], kernel[1::3], kernel[2::3], strict=True))
+        flags = fields[earley_rows.R_FLAGS]
+        return Row(
+            number,
+            tuple(self._item(*triple) for triple in triples if triple[0] >= 0),
+            self._entries(fields[earley_rows.R_SCANS], fields[earley_rows.R_N_SCANS]),
+            self._entries(fields[earley_rows.R_WAITS], fields[earley_rows.R_N_WAITS]),
+            tuple(text for flag, text in FLAGS.items() if flags & flag),
+            any(triple[0] == earley_rows.LINK_MARK for triple in triples),
+            fields[earley_rows.R_START],
+        )
+
+    def _entries(self, first: int, n: int) -> tuple[tuple[str, Item], ...]:
+        """Scans or waits of a row: what is awaited, and the item."""
+        found = []
+        for symbol, edge, parameter, origin in (
+            self.table.read(grammar_layout.ROW_POOL, first, 4 * n).reshape(-1, 4).tolist()
+        ):
+            is_scan = self._edges[edge][0] == SCAN
+            name = self.lexeme(symbol) if is_scan else self.text.names[symbol]
+            state = bisect_right(self._first_edges, edge) - 1
+            item = self._item(LINK, 0, origin) if parameter == LINKED else self._item(state, parameter, origin)
+            found.append((name, item))
+        return tuple(found)
+
+    def place(self, number: int) -> tuple[int, int]:
+        """The row of a configuration, and what is recorded there (kernels/records.py)."""
+        place = self.field(number, configurations.C_PLACE)
+        if place < FIRST_PLACE:
+            return place, NO_RECORD
+        record, found = self.table.read(grammar_layout.PLACES, 6 * (place - FIRST_PLACE), 2).tolist()
+        return found, record
+
+    def _recorded(self, record: int) -> bytes:
+        found = []
+        while record != NO_RECORD:
+            symbol, before = self.table.read(grammar_layout.RECORDS, 6 * (record - 1), 2).tolist()
+            if symbol < ROW_MARK:
+                found.append(symbol)
+            record = before
+        return bytes(reversed(found))
+
+    # --- lexer states, configurations
+
+    def lexer_state(self, number: int) -> LexerState:
+        """A lexer state by its number."""
+        table = self.store.table
+        if number == lexer_states.DEAD:
+            return LexerState(number, True, ())
+        key = list_in(table, store_layout.STATE_KEYS, number)
+        accepted = table.read(store_layout.STATES, number * lexer_states.STATE_FIELDS + lexer_states.S_ACCEPTS, 1)
+        ends = list_in(table, store_layout.LEXEME_SETS, int(accepted[0]))
+        pairs = zip(key[0 : len(key) & -2 : 2], key[1 : len(key) & -2 : 2], strict=True)
+        lexemes = (LexemeLeft(self.lexeme(one), self._lexemes.lexeme_text(left), one in ends) for one, left in pairs)
+        return LexerState(number, len(key) % 2 == 1, tuple(lexemes))
+
+    def field(self, number: int, name: int) -> int:
+        """A field of a configuration."""
+        at = number * configurations.CONFIGURATION_FIELDS + name
+        return int(self.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
+
+    def configuration(self, number: int) -> Configuration:
+        """A configuration by its number."""
+        assert number != configurations.ENDED, "after the end of sequence there is neither a row nor a lexer state"
+        row, record = self.place(number)
+        state = self.field(number, configurations.C_STATE)
+        may_end = self.field(number, configurations.C_ACCEPTS) != 0
+        mask = self._mask(number, state, may_end)
+        texts = {} if mask is None else {token: self._token(token) for token in mask.tokens()}
+        shown = self.row(row), self.lexer_state(state), self._recorded(record)
+        return Configuration(number, *shown, may_end, mask, texts)
+
+    def _mask(self, number: int, state: int, may_end: bool) -> Mask | None:
+        kind = self.field(number, configurations.C_MASK_KIND)
+        if kind == MASK_NONE:
+            return None
+        inside = self._inside(state)
+        if kind & assemble.KIND_BITS == MASK_WORDS:
+            own = self._words(self.table, grammar_layout.OWN_MASKS, self.field(number, configurations.C_MASK))
+            crossing: Iterable[int] = {*own} - {*inside}
+        else:
+            first, n = self.field(number, configurations.C_FIRST), self.field(number, configurations.C_N)
+            crossing = self.table.read(grammar_layout.CROSSINGS + interning.POOL, first, n).tolist()
+        named: Iterable[int] = ()
+        if kind & assemble.HAS_NAMED:
+            first, n = self.field(number, configurations.C_FIRST_NAMED), self.field(number, configurations.C_N_NAMED)
+            if n == configurations.OWN_MASK:
+                named = self._words(self.table, grammar_layout.OWN_MASKS, first)
+            else:
+                named = self.table.read(grammar_layout.CROSSINGS + interning.POOL, first, n).tolist()
+        ends = sorted(self.store.tokenizer.eos_ids) if may_end else []
+        return Mask(sorted(inside), sorted(crossing), sorted(named), ends)
+
+    def _inside(self, state: int) -> list[int]:
+        """Tokens that stay inside the lexeme in hand: those of the lexer state's twin."""
+        if state == lexer_states.DEAD:
+            return []
+        table, n_fields = self.store.table, lexer_states.STATE_FIELDS
+        twin = int(table.read(store_layout.STATES, state * n_fields + lexer_states.S_TWIN, 1)[0])
+        fields = table.read(store_layout.STATES, twin * n_fields, n_fields).tolist()
+        first = fields[lexer_states.S_MASK]
+        if fields[lexer_states.S_MASK_KIND] == MASK_LIST:
+            return [*map(int, table.read(store_layout.TOKEN_LISTS, first, fields[lexer_states.S_N_TOKENS]))]
+        return self._words(table, store_layout.MASKS, first)
+
+    def _words(self, table: Any, slot: int, number: int) -> list[int]:
+        """Tokens of a whole bitmask."""
+        address = int(table.read(slot, number, 1, np.int64)[0])
+        return _bits(np.frombuffer(ctypes.string_at(address, 4 * self.store.n_words), np.int32))
+
+    def _token(self, token: int) -> str:
+        data = self.store.tokenizer.token_bytes(token)
+        return _spelled(data) if data else f"({self.store.tokenizer.token_name(token)})"
+
+
+def _bits(words: Any) -> list[int]:
+    """Numbers whose bits are set."""
+    return [int(bit) for bit in np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))]
+
+
+def _spelled(data: bytes) -> str:
+    """Bytes in quotes."""
+    return repr(data)[1:]

@@ -1,0 +1,32 @@
+"""Kinds of edges and guards, and the numbers that each takes: the words that rules are written in (rules.py).
+
+In: nothing. Out: constants and types. Cost: none.
+"""
+
+from __future__ import annotations
+
+from typing import NewType
+
+RuleId = NewType("RuleId", int)
+StateId = NewType("StateId", int)
+GuardId = NewType("GuardId", int)
+
+SCAN = 0  # kinds of edges
+CALL = 1
+SKIP = 2
+CALL_NEW = 3  # a value of a rule that is not in the set
+CALL_PLAIN = 4  # the same, of a plain rule
+CALL_MANY = 5  # the same, of a plain rule that derives infinitely many objects
+CALL_OPEN = 6  # the same, of an open rule
+CALL_AGAIN = 7  # a value of a rule that is in the set
+SKIP_LATE = 8  # to a state that is written when a run first gets there
+CALLS = (CALL, CALL_NEW, CALL_PLAIN, CALL_MANY, CALL_OPEN, CALL_AGAIN)
+NO_GUARD = GuardId(0)
+COUNT = 0  # kinds of guards
+ADD = 1
+CHECK = 2
+ANOTHER = -1  # a member that is counted, without a number of its own
+GUARD_FIELDS = 5  # COUNT, low, high, add, cap | ADD, member, high, required, cap | CHECK, low, high, required, rule + 1
+UNBOUNDED = 2**31 - 1
+EDGE_FIELDS = 5  # state, kind, symbol (regex node or rule), next state, guard
+PRIORITY_FIELDS = 3  # edge, priority, 1 where nothing ignored stands before it

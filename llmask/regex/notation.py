@@ -1,0 +1,215 @@
+r"""Regular expressions as text, read from the records of a store: for people, where rules and states are printed.
+
+    "if"   '"a"'   /[0-9]+/                   a literal in quotes of either kind, all else between slashes
+    STRING                                    a name that a frontend gave the node (`RegexNodes.name`)
+    [a-zé]   [^x]                             one character; of bytes [\xc2-\xdf]
+    a|b   (?:a&b)   ~(?:a)   a{2,5}           union, intersection, complement, repetition
+    <automaton 3 in state 0>                  one that was given as a table
+    <tokens 10-12,15>                         tokens by their ids
+    <lazy>                                    the lexeme ends as soon as it can
+
+Bytes that are no text are written \xff. What is longer than asked for is cut, and its number says which node it is:
+/(?:abandon|ability|able.../ (node 812).
+
+In: a store's table, a node. Out: text. Cost: some microseconds a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..kernels.regex import nodes as node_table
+from ..kernels.regex.nodes import KIND, LAZY_END, NODE_FIELDS, A, B
+from ..kernels.table import Table
+from ..kernels.tables import store_layout
+from ..kernels.tables.interning import POOL
+from .code_points import MAX_CODE_POINT, CodePointSet
+
+MOST_CHARACTERS = 120
+MOST_NESTED = 40
+MOST_RANGES = 12  # of a class
+SIGNS = {(0, 1): "?", (0, node_table.UNBOUNDED): "*", (1, node_table.UNBOUNDED): "+"}
+SPECIAL = "/.*+?|&~()[]{}^$<>"
+SPELLED = {0x09: r"\t", 0x0A: r"\n", 0x0D: r"\r"}
+CHOICE, SEQUENCE, ONE = range(3)  # what may stand somewhere without parentheses
+
+
+def list_in(table: Table, family: int, number: int) -> list[int]:
+    """Items of an interned list (kernels/interning.py)."""
+    offset, length = table.read(family, 4 * number, 2).tolist()
+    return [int(item) for item in table.read(family + POOL, offset, length)]
+
+
+def node_text(
+    table: Table,
+    node: int,
+    names: Mapping[int, str],
+    characters: Mapping[int, CodePointSet],
+    most: int = MOST_CHARACTERS,
+) -> str:
+    """A node as text: its name, a literal in quotes, or an expression between slashes; see `RegexNodes.text`."""
+    data = _literal(table, node)
+    if data is not None and len(data) <= most:
+        quote = "'" if b'"' in data and b"'" not in data else '"'
+        return quote + _spelled(data, quote) + quote
+    if node in names:
+        return names[node]
+    text = _Writer(table, names, characters, most).text(node, CHOICE, 0)
+    if text.startswith("<") and text.endswith(">") and text.count("<") == 1:
+        return text
+    return f"/{text}/" if len(text) <= most else f"/{text[:most]}.../ (node {node})"
+
+
+class _Writer:
+    """Writes one expression; past `most` characters parts of it are left out, as their text is cut anyway."""
+
+    def __init__(
+        self, table: Table, names: Mapping[int, str], characters: Mapping[int, CodePointSet], most: int
+    ) -> None:
+        self.table = table
+        self.names = names
+        self.characters = characters
+        self.left = most
+
+    def text(self, node: int, place: int, depth: int) -> str:
+        if self.left < 0 or depth > MOST_NESTED:
+            return "..."
+        if depth > 0 and node in self.names and _literal(self.table, node) is None:
+            return f"<{self.names[node]}>"
+        if node in self.characters and self.characters[node].bounds[-1] > 0x80:
+            return self._counted(_characters(self.characters[node]))
+        record = self.table.read(store_layout.NODES, node * NODE_FIELDS, NODE_FIELDS).tolist()
+        kind, a, b = record[KIND], record[A], record[B]
+        if kind in (node_table.K_CONCAT, node_table.K_UNION, node_table.K_AND):
+            return self._several(node, kind, place, depth)
+        if kind == node_table.K_REPEAT:
+            low, high = record[node_table.LOW], record[node_table.HIGH]
+            bounds = str(low) if low == high else f"{low},{'' if high == node_table.UNBOUNDED else high}"
+            text = self.text(a, ONE, depth + 1) + (SIGNS.get((low, high)) or f"{{{bounds}}}")
+            return f"(?:{text})" if place == ONE else text
+        if node == node_table.ALL:
+            return "(?s:.*)"
+        if kind == node_table.K_NOT:
+            return f"~(?:{self.text(a, CHOICE, depth + 1)})"
+        return self._counted(self._leaf(node, kind, a, b, place))
+
+    def _counted(self, text: str) -> str:
+        self.left -= len(text)
+        return text
+
+    def _several(self, node: int, kind: int, place: int, depth: int) -> str:
+        parts: list[str] = []
+        if kind == node_table.K_CONCAT:  # the right part may be one in its turn
+            while (
+                kind == node_table.K_CONCAT and self.left >= 0 and (node not in self.names or depth == 0 or not parts)
+            ):
+                record = self.table.read(store_layout.NODES, node * NODE_FIELDS, NODE_FIELDS).tolist()
+                parts.append(self.text(record[A], SEQUENCE, depth + 1))
+                node = record[B]
+                kind = int(self.table.read(store_layout.NODES, node * NODE_FIELDS + KIND, 1)[0])
+            parts.append(self.text(node, SEQUENCE, depth + 1))
+            text, allowed = "".join(parts), place != ONE
+        else:
+            family = int(self.table.read(store_layout.NODES, node * NODE_FIELDS + A, 1)[0])
+            for member in list_in(self.table, store_layout.NODE_LISTS, family):
+                parts.append(self.text(member, SEQUENCE, depth + 1))
+                if self.left < 0:
+                    break
+            is_union = kind == node_table.K_UNION
+            text, allowed = ("|" if is_union else "&").join(parts), is_union and place == CHOICE
+        return text if allowed else f"(?:{text})"
+
+    def _leaf(self, node: int, kind: int, a: int, b: int, place: int) -> str:
+        if node == LAZY_END:
+            return "<lazy>"
+        if kind == node_table.K_EMPTY:
+            return "[]"
+        if kind == node_table.K_EPSILON:
+            return "(?:)"
+        if kind == node_table.K_BYTES:
+            return _class(self.table, a)
+        if kind == node_table.K_LITERAL:
+            data = _literal(self.table, node)
+            assert data is not None
+            text = _spelled(data[: self.left + 1], SPECIAL)
+            return f"(?:{text})" if place == ONE else text
+        if kind == node_table.K_DFA:
+            return f"<automaton {a} in state {b}>"
+        assert kind == node_table.K_TOKENS, kind
+        _, *ids = list_in(self.table, store_layout.TOKEN_SETS, a)
+        pairs = zip(ids[::2], ids[1::2], strict=True)
+        return "<tokens " + ",".join(str(low) if low == high else f"{low}-{high}" for low, high in pairs) + ">"
+
+
+def _literal(table: Table, node: int) -> bytes | None:
+    """The bytes of a node that matches these only; None where it is no literal."""
+    found = b""
+    while True:
+        kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
+        is_last = kind != node_table.K_CONCAT
+        part = node if is_last else a
+        kind, a, n = table.read(store_layout.NODES, part * NODE_FIELDS, 3).tolist()
+        if kind == node_table.K_LITERAL:
+            found += table.read(store_layout.LITERALS, a, n, np.uint8).tobytes()
+        elif node_table.FIRST_SINGLE <= part < node_table.FIRST_SINGLE + 256:
+            found += bytes([part - node_table.FIRST_SINGLE])
+        else:
+            return None
+        if is_last:
+            return found
+        node = b
+
+
+def _spelled(data: bytes, special: str) -> str:
+    """Bytes as text, those that are none as escapes."""
+    text = data.decode(errors="surrogateescape")
+    return "".join(_character(character, special) for character in text)
+
+
+def _character(character: str, special: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code in SPELLED:
+        return SPELLED[code]
+    if character == "\\" or character in special:
+        return f"\\{character}"
+    return character if character.isprintable() else "".join(f"\\x{byte:02x}" for byte in character.encode())
+
+
+def _class(table: Table, byte_set: int) -> str:
+    """A set of bytes as a class of characters, by what is in it or by what is not."""
+    words = np.array(list_in(table, store_layout.BYTE_SETS, byte_set), np.int32)
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+    if bits.all():
+        return r"[\x00-\xff]"
+    if bits.sum() == 1:
+        return _byte(int(np.flatnonzero(bits)[0]), SPECIAL)
+    is_negated = bool(bits.sum() > 128)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], bits != is_negated, [False]]).astype(np.int8))).tolist()
+    ranges = []
+    for low, end in zip(edges[::2], edges[1::2], strict=True):
+        one, other = _byte(low, "/]^-["), _byte(end - 1, "/]^-[")
+        ranges.append(one if end - low == 1 else f"{one}{'-' * (end - low > 2)}{other}")
+    return f"[{'^' * is_negated}{''.join(ranges)}]"
+
+
+def _characters(members: CodePointSet) -> str:
+    """A set of characters as a class."""
+    is_negated = members.bounds[:1] == (0,) and members.bounds[-1] == MAX_CODE_POINT + 1
+    ranges = (members.complement() if is_negated else members).ranges()
+    if not ranges:
+        return "[^]"
+    if len(members) == 1:
+        return _character(chr(ranges[0][0]), SPECIAL)
+    texts = []
+    for low, high in ranges[:MOST_RANGES]:
+        one, other = _character(chr(low), "/]^-["), _character(chr(high), "/]^-[")
+        texts.append(one if low == high else f"{one}{'-' * (high - low > 1)}{other}")
+    return f"[{'^' * is_negated}{''.join(texts)}{'...' * (len(ranges) > MOST_RANGES)}]"
+
+
+def _byte(byte: int, special: str) -> str:
+    return _character(chr(byte), special) if byte < 0x80 else f"\\x{byte:02x}"
