@@ -73,18 +73,23 @@ def plan_of(corpus: str | None, vocabulary: str | None, **fields: Any) -> Plan:
     return Plan(corpus=chosen, vocabulary=vocabulary or default, **fields)
 
 
-def check_engines(names: tuple[str, ...]) -> None:
+def check_engines(names: tuple[str, ...], whitespace: str = "flexible") -> None:
     """Say at once what is wrong with a list of engines."""
     for name in names:
         if name not in ADAPTERS:
             raise LlmaskError(f'there is no engine "{name}"', help=f"the engines are {', '.join(ADAPTERS)}")
+        if whitespace not in adapter(name).kinds_of_whitespace:
+            raise LlmaskError(
+                f"{name} has no option for white space and cannot write {whitespace} documents",
+                help=f"leave {name} out, or --whitespace {whitespace}",
+            )
         if not is_installed(name):
             raise LlmaskError(f"{name} is not installed", help="pip install 'llmask[bench]'")
 
 
 def measure(plan: Plan) -> dict[str, Any]:
     """Carry out a plan: print the table, write the files, and return what results.json holds."""
-    check_engines(plan.engines)
+    check_engines(plan.engines, plan.whitespace)
     if plan.output is not None:
         plan.output.mkdir(parents=True, exist_ok=True)
     with Progress() as progress, TemporaryDirectory() as folder:

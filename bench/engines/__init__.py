@@ -20,6 +20,7 @@ ADAPTERS = {
     "llguidance": "bench.engines.llguidance:Llguidance",
     "xgrammar": "bench.engines.xgrammar:XGrammar",
     "outlines-core": "bench.engines.outlines_core:OutlinesCore",
+    "glrmask": "bench.engines.glrmask:Glrmask",
 }
 
 

@@ -41,12 +41,14 @@ class Engine(ABC):
     eos_ids : the ids that the engine was told end a sequence; some engines take only one.
     memory_gb : address space that its worker may have, or None; for engines that take all there is.
     n_verified : verify only so many schemas of MaskBench's sample; for engines that may take minutes a schema.
+    kinds_of_whitespace : what `whitespace` may be.
     """
 
     name = ""
     package = ""
     memory_gb: float | None = None
     n_verified: int | None = None
+    kinds_of_whitespace: tuple[str, ...] = ("flexible", "compact")
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         self.whitespace = whitespace

@@ -21,6 +21,7 @@ from typing import Any
 
 from llmask.errors import LlmaskError
 
+REFERENCE = "llguidance"  # ratios are to it, or to the first engine where it is not among them
 VOCABULARIES = ("llama3", "qwen2", "default")
 
 
@@ -36,7 +37,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--against",
         metavar="ENGINES",
-        help="comma-separated: llguidance, xgrammar, outlines-core (default: llguidance if it is installed; none: '')",
+        help="comma-separated: llguidance, xgrammar, outlines-core, glrmask "
+        "(default: llguidance if it is installed; none: '')",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="only so many schemas, drawn with a fixed seed")
     parser.add_argument(
@@ -65,15 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
     maskbench = load_bench(Path(__file__).resolve().parents[2], Path.cwd())
     against = arguments.against
     if against is None:
-        against = "llguidance" if find_spec("llguidance") else ""
+        against = REFERENCE if find_spec(REFERENCE) else ""
         if not against:
             sys.stderr.write(
                 "llmask: llguidance is not installed: llmask is measured alone; pip install 'llmask[bench]'\n"
             )
+    peers = [name for name in against.split(",") if name]
     plan = maskbench.plan_of(
         None,
         arguments.vocabulary,
-        engines=("llmask", *(name for name in against.split(",") if name)),
+        engines=("llmask", *peers),
+        reference=reference_of(peers),
         whitespace=arguments.whitespace,
         limit=arguments.limit,
         repeat=arguments.repeat,
@@ -86,6 +90,11 @@ def run(arguments: argparse.Namespace) -> int:
             "llmask: MaskBench's data are not there (LLMASK_SHARED): the project's own cases are measured\n"
         )
     return int(maskbench.measure(plan)["is_wrong"])
+
+
+def reference_of(peers: list[str]) -> str:
+    """The engine that ratios are to."""
+    return peers[0] if peers and REFERENCE not in peers else REFERENCE
 
 
 def load_bench(*folders: Path) -> Any:

@@ -10,8 +10,6 @@ import pytest
 from bench.data import own_rows
 from bench.engines import ADAPTERS, CompileError, adapter, is_installed
 
-WHITESPACE = ("flexible", "compact")
-
 
 def make(name: str, whitespace: str) -> Any:
     if not is_installed(name):
@@ -21,8 +19,9 @@ def make(name: str, whitespace: str) -> Any:
         return adapter(name)(whitespace, "default")
 
 
-@pytest.mark.parametrize("whitespace", WHITESPACE)
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize(
+    ("name", "whitespace"), [(name, kind) for name in ADAPTERS for kind in adapter(name).kinds_of_whitespace]
+)
 def test_a_document_is_taken_token_by_token(name: str, whitespace: str) -> None:
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
     engine = make(name, whitespace)
@@ -44,7 +43,7 @@ def test_a_document_is_taken_token_by_token(name: str, whitespace: str) -> None:
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_trying_a_text_leaves_the_sequence_as_it_is(name: str) -> None:
-    engine = make(name, "compact")
+    engine = make(name, adapter(name).kinds_of_whitespace[-1])
     sequence = engine.start(engine.compile({"enum": ["ab", "ac"]}))
     after = engine.advance(sequence, '"a')
     assert after is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmask.cli import main
-from llmask.cli.bench import load_bench
+from llmask.cli.bench import load_bench, reference_of
 from llmask.errors import LlmaskError
 
 # A whole measurement with as little as there is: two of our own cases, one run, no shared data.
@@ -59,8 +59,22 @@ def test_a_vocabulary_that_the_cases_are_not_made_for_is_refused(project_root: P
 
 def test_an_unknown_engine_is_refused_with_the_names_of_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--against", "outlines"]) == 1
-    expected = 'there is no engine "outlines"\n  the engines are llmask, llguidance, xgrammar, outlines-core\n'
+    expected = 'there is no engine "outlines"\n  the engines are llmask, llguidance, xgrammar, outlines-core, glrmask\n'
     assert capsys.readouterr().err.endswith(expected)
+
+
+def test_white_space_that_an_engine_cannot_write_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--against", "glrmask", "--whitespace", "compact"]) == 1
+    expected = (
+        "glrmask has no option for white space and cannot write compact documents\n"
+        "  leave glrmask out, or --whitespace compact\n"
+    )
+    assert capsys.readouterr().err.endswith(expected)
+
+
+def test_ratios_are_to_llguidance_or_to_the_first_engine_that_is_named() -> None:
+    assert reference_of(["xgrammar", "llguidance"]) == "llguidance"
+    assert reference_of(["glrmask", "xgrammar"]) == "glrmask"
 
 
 def test_numbers_below_one_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
