@@ -1,9 +1,9 @@
 """GBNF beside llama.cpp: masks after the same tokens, for the grammars of the tests and damaged ones.
 
 llama.cpp runs in a process of its own: damaged grammars may crash it or never end (left recursion, repetition of what
-may be empty), which is counted and set aside. llmask takes more grammars (README), so one that only it takes is
-counted; one that only llama.cpp takes is wrong, unless llmask says that no text exists or names a limit. Set aside are
-special tokens, texts that are no UTF-8, and, where a class is negated, tokens that end inside of a character.
+may be empty), which is counted and set aside. llmask takes more grammars (docs/grammars.md), so one that only it takes
+is counted; one that only llama.cpp takes is wrong, unless llmask says that no text exists or names a limit. Set aside
+are special tokens, texts that are no UTF-8, and, where a class is negated, tokens that end inside of a character.
 
 In: masks of 32,000 tokens (Llama 2's vocabulary in the shared data). Out: counts. Cost: 5 ms a mask.
 """

@@ -1,4 +1,4 @@
-"""The table of the README: `python -m bench.conformance keywords RESULTS`.
+"""The table of keywords in docs/json_schema.md: `python -m bench.conformance keywords RESULTS`.
 
 JSON-Schema-Test-Suite has a file for every keyword, so the files' counts (`suite.by_file`), in the order of the
 vocabularies of 2020-12, say keyword by keyword what an engine does. A document counts whatever the order of its keys

@@ -11,6 +11,7 @@ In: see `base.py`. Out: an `Engine`. Cost: a second for the vocabulary; a schema
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from bench.engines.base import CompileError, Engine, as_pattern
@@ -24,6 +25,7 @@ class Glrmask(Engine):
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         super().__init__(whitespace, vocabulary_name)
+        os.environ["RAYON_NUM_THREADS"] = "1"  # as all engines are measured
         import glrmask
 
         self.module = glrmask
@@ -32,6 +34,7 @@ class Glrmask(Engine):
         self.known = glrmask.Vocab.from_id_to_bytes(tokens)
         self.end = glrmask.TokenSet(self.eos_ids)
         self.row = self.words[0]
+        self.compile({})  # the first one prepares the vocabulary, for a second
 
     def compile(self, grammar: Any, kind: str = "schema") -> Any:
         module = self.module

@@ -62,7 +62,7 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         "--tool-model",
         metavar="NAME",
         default="llama-3",
-        help="family of models (default: llama-3; others: see README)",
+        help="family of models (default: llama-3; others: docs/tools.md)",
     )
     group.add_argument(
         "--tool-choice",

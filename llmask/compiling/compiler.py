@@ -57,7 +57,7 @@ class Compiler(Shared):
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes, with all that they hold; 0 compiles every time.
     canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can
-        still be written so; for byte-pair encoding (README: which vocabularies).
+        still be written so; for byte-pair encoding (docs/tokenizers.md: which vocabularies).
     slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
         characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
 
