@@ -40,7 +40,8 @@ FORGET = 1000  # calls of one compiler
 OPENS_FILES = {"from_gguf", "from_huggingface", "from_tiktoken", "from_sentencepiece", "save_gguf", "lark"}
 # methods without an underscore that the package keeps to itself
 INTERNAL = {
-    "certain_tokens", "cut_names", "encoder_between_names", "generation_after", "has_names", "store", "default",
+    "certain_tokens", "cut_names", "encoder_between_names", "generation_after", "has_names", "run", "store",
+    "take_bytes", "default",
 }  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 TAG = {"type": "structural_tag", "format": {"type": "any_text"}}

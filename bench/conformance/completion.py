@@ -147,20 +147,20 @@ class _Probe(Matcher):
 
     def __init__(self, matcher: Matcher) -> None:
         super().__init__(matcher.grammar)
-        self._generation = matcher.generation
-        self._cell[CELL_GRAMMAR] = matcher.cell[CELL_GRAMMAR]
+        self.generation = matcher.generation
+        self.cell[CELL_GRAMMAR] = matcher.grammar_address
         self.put(matcher.configuration)
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         pass
 
     def put(self, configuration: int) -> None:
         """Go to a configuration of these tables."""
-        self._cell[CELL_CONFIGURATION] = configuration
+        self.cell[CELL_CONFIGURATION] = configuration
 
     def after(self, token: int) -> int:
         """Configuration after a token, or REFUSED; the probe stays where it is."""
-        reached = engine.accept(self._cell_address, token)
+        reached = engine.accept(self.cell_address, token)
         return reached if reached >= 0 else self._built_after(token, reached)
 
 

@@ -131,6 +131,8 @@ class Sequence(Forking):
             reached = engine.accept(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
+        except TypeError:
+            return self.accept(as_integer(token, "a token id"))
         if reached < 0:
             reached = self._built_after(token, reached)
             if reached == REFUSED:

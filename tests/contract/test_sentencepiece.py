@@ -36,7 +36,8 @@ def corpus(tmp_path_factory, project_root) -> Path:
     import random
 
     path = tmp_path_factory.mktemp("corpus") / "lines.txt"
-    source = "".join(file.read_text("utf-8") for file in sorted((project_root / "llmask").glob("*.py")))
+    folders = (project_root / "llmask", project_root / "llmask" / "compiling", project_root / "llmask" / "matching")
+    source = "".join(file.read_text("utf-8") for folder in folders for file in sorted(folder.glob("*.py")))
     path.write_text("\n".join(training_lines(random.Random(1), source, 3000)), "utf-8")
     return path
 

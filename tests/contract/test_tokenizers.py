@@ -19,7 +19,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz Größeétinavproclmu日本東京한국어
 
 
 def lines(project_root) -> list[str]:
-    source = (project_root / "llmask" / "tokenizer.py").read_text("utf-8")
+    source = (project_root / "llmask" / "tokenizer" / "tokenizer.py").read_text("utf-8")
     return [line[:200] for line in training_lines(random.Random(1), source, 500)]
 
 
