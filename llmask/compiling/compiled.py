@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from ..canonical.matcher import CanonicalMatcher
-from ..copying import Shared
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
 from ..frontends.json_schema.reading.inputs import digest_of
@@ -26,6 +25,7 @@ from ..mask.apply import allocate_bitmask
 from ..matching.healing import PrefixedMatcher
 from ..matching.matcher import Matcher
 from ..matching.max_tokens import ClosingMatcher
+from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import metered

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from .. import forks
 from ..arguments import as_flag, as_list
 from ..canonical.states import split_states_of
-from ..copying import Shared
 from ..errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
 from ..frontends.bnf import compile_ebnf, compile_gbnf
 from ..frontends.json_schema import SchemaOptions, compile_schema
@@ -28,6 +27,7 @@ from ..frontends.structural_tags import compile_structural_tag, document_of
 from ..frontends.tools import place_of
 from ..limits import Limits, checked
 from ..regex.word_lists import literals_node
+from ..store.copying import Shared
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer

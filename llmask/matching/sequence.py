@@ -22,13 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import as_integer, shown
-from ..copying import Forking
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.lexer.states import MISS
 from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_FIELDS, CELL_GRAMMAR
 from ..kernels.mask.configurations import ENDED, REFUSED
 from ..kernels.tables import store_layout
+from ..store.copying import Forking
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import unmetered

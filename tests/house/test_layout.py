@@ -3,88 +3,38 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-# The largest frontend, from top to bottom; a module that is not listed stands below all others.
-JSON_SCHEMA = [
-    [f"llmask.frontends.json_schema.{name}" for name in names.split()]
-    for names in (
-        "formats keywords misspelled number_automata number_machines options owned pointers satisfiable types uris "
-        "vocabularies",
-        "counts documents hints inputs matching ledger listed_numbers scientific_numbers",
-        "numbers strings synthetic unsupported",
-        "arrays contained dynamic_scopes evaluated lexemes ranges references scalars spacing",
-        "context negation conjunction names",
-        "object_layout counted_objects instances",
-        "marks values choices discriminators",
-        "alternatives finite new_values",
-        "different_objects divided_items equal_items set_objects stricter_items",
-        "unique_arrays unique_counted_arrays objects",
-        "translation",
-    )
-]
-# From top to bottom: a module may import what stands above it and what lies beside it.
-IMPORT_ORDER = (
-    ("llmask.errors", "llmask.limits", "llmask.work", "llmask.arguments", "llmask.forks", "llmask.copying"),
-    ("llmask.kernels",),
-    ("llmask.vocabulary",),
-    ("llmask.trie",),
-    ("llmask.encoders",),
-    (
-        "llmask.tokenizer.token_table",
-        "llmask.tokenizer.token_sources",
-        "llmask.tokenizer.chunks",
-        "llmask.tokenizer.text_batches",
-        "llmask.tokenizer.tokenizer",
-    ),
-    ("llmask.tokenizer.stream_decoder", "llmask.tokenizer.counting", "llmask.defaults"),
-    ("llmask.regex",),
-    ("llmask.grammar",),
-    ("llmask.frontends",),
-    *JSON_SCHEMA,
-    ("llmask.frontends.json_schema",),
-    ("llmask.frontends.lark", "llmask.frontends.structural_tags"),
-    ("llmask.frontends.tools",),
-    ("llmask.lexer",),
-    ("llmask.parser",),
-    ("llmask.store",),
-    ("llmask.mask",),
-    (
-        *(
-            "llmask.compiling.algebra",
-            "llmask.compiling.ambiguity",
-            "llmask.compiling.sentences",
-            "llmask.compiling.ready",
-            "llmask.store.rule_source",
-            "llmask.compiling.statistics",
-            "llmask.compiling.compiled",
-            "llmask.compiling.grammar_cache",
-            "llmask.compiling.dead_ends",
-            "llmask.matching.history",
-            "llmask.matching.sequence",
-            "llmask.matching.expected",
-            "llmask.matching.forced",
-            "llmask.matching.finish",
-            "llmask.matching.budget",
-            "llmask.matching.matcher",
-        ),
-        *(
-            "llmask.matching.healing",
-            "llmask.matching.max_tokens",
-            "llmask.matching.captures",
-            "llmask.canonical",
-            "llmask.matching.workers",
-            "llmask.matching.batch",
-        ),
-        *("llmask.compiling.compiler", "llmask.compiling.tags"),
-    ),
-    ("llmask",),
-    ("llmask.samplers",),
-    ("llmask.cli", "llmask.__main__"),
+# The order of imports, from the ground up, which is that of the code map in llmask/README.md. What stands together in
+# one entry is a folder or file; inside of some folders their parts are in an order, too.
+ORDER = (
+    *("errors.py", "limits.py", "work.py", "arguments.py", "forks.py"),
+    *("kernels", "vocabulary", "trie", "encoders", "tokenizer", "defaults", "regex", "grammar", "frontends"),
+    *("store", "mask", "matching", "canonical", "compiling", "samplers", "debug.py", "cli"),
 )
+INSIDE = {
+    "kernels": (
+        *("machine", "tables", "vocabulary", "encoders", "regex", "lexer", "lexeme_masks", "values", "parser", "mask"),
+        *("finish", "canonical", "engine.py", "table.py"),
+    ),
+    "grammar": ("", "exact"),
+    "frontends": ("places.py", "regex", "bnf", "json_schema", "lark", "structural_tags", "tools"),
+    "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
+    "matching": (
+        *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures"),
+        *("matcher.py", "healing.py", "max_tokens.py", "workers.py", "batch.py"),
+    ),
+    "compiling": (
+        *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
+        *("compiled.py", "grammar_cache.py", "compiler.py"),
+    ),
+}
+LOOSE = 6  # modules beside the folders of llmask/, at most
+MOST_FILES = 30  # modules of one folder
 MAX_LINES = 600  # past it look for the second topic inside; a topic is never cut to fit
 FRAMEWORKS = {
     "torch", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf",
@@ -102,47 +52,152 @@ def modules(root: Path) -> dict[str, Path]:
     return found
 
 
-def layer(name: str) -> int:
-    """Place of a module in IMPORT_ORDER; the longest prefix counts."""
-    places = {entry: number for number, entries in enumerate(IMPORT_ORDER) for entry in entries}
-    while name not in places or name == "llmask":
-        if name == "llmask":
-            return places["llmask"]
-        name = name.rpartition(".")[0]
-    return places[name]
-
-
-def for_types(tree: ast.Module) -> set[int]:
-    """Lines that stand under `if TYPE_CHECKING`."""
-    blocks = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    return {line for block in blocks for line in range(block.lineno, (block.end_lineno or block.lineno) + 1)}
-
-
-def imported(path: Path, known: dict[str, Path]) -> list[tuple[str, int]]:
-    """Modules of the package that a file imports, with the line; imports for type checking only are left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = for_types(tree)
+def imported(path: Path, name: str, known: dict[str, Path]) -> list[tuple[str, int]]:
+    """Modules of the package that a file imports, with the line; for type checking and late ones, too."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     found = []
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [(alias.name, node.lineno) for alias in node.names if alias.name.split(".")[0] == "llmask"]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "llmask":
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *((node.module or "").split(".") if node.module else ())])
             for alias in node.names:
-                deeper = f"{node.module}.{alias.name}"
-                found.append((deeper if deeper in known else node.module, node.lineno))
-    return [(name, line) for name, line in found if line not in skipped]
+                found.append((f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base, node.lineno))
+    return [(target, line) for target, line in found if target in known and target != name]
 
 
-def test_a_folder_imports_only_what_stands_above_it(project_root: Path) -> None:
-    known = modules(project_root)
+def upward(order: tuple[str, ...], folder: str, known: dict[str, Path], root: Path) -> list[str]:
+    """Imports that do not go to what is above in the order of a folder, and parts that are not in it."""
+    prefix = f"llmask/{folder}/" if folder else "llmask/"
+
+    def place(path: Path) -> int | None:
+        inner = path.relative_to(root).as_posix()
+        if not inner.startswith(prefix):
+            return None
+        part = inner.removeprefix(prefix).split("/")[0]
+        if part not in order and part.endswith(".py") and "" in order:
+            part = ""  # the modules of the folder itself
+        return order.index(part) if part in order else -1
+
     wrong = []
     for name, path in known.items():
-        if name == "llmask":
+        own = place(path)
+        is_face = path.name in ("__init__.py", "__main__.py") and path.parent == root / prefix
+        if own is None or (is_face and own == -1):
             continue
-        for target, line in imported(path, known):
-            if layer(target) > layer(name):
-                wrong.append(f"{path.relative_to(project_root)}:{line} imports {target}")
+        if own == -1:
+            wrong.append(f"{path.relative_to(root)} is not in the order of {prefix}")
+            continue
+        for target, line in imported(path, name, known):
+            there = place(known[target])
+            if there is not None and there > own:
+                wrong.append(f"{path.relative_to(root)}:{line} imports {target}")
+    return wrong
+
+
+@pytest.mark.parametrize(("folder", "order"), [("", ORDER), *INSIDE.items()])
+def test_a_folder_imports_only_what_is_above_it(folder: str, order: tuple[str, ...], project_root: Path) -> None:
+    wrong = upward(order, folder, modules(project_root), project_root)
     assert not wrong, "\n".join(wrong)
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that import each other, directly or not: what is left when those without imports are taken off."""
+    left = {name: set(targets) for name, targets in graph.items()}
+    while True:
+        free = {name for name, targets in left.items() if not targets & left.keys()}
+        if not free:
+            return [sorted(left)] if left else []
+        for name in free:
+            del left[name]
+
+
+def test_no_files_import_each_other(project_root: Path) -> None:
+    """Annotations and late imports counted; the face of the package and its command look down on all others."""
+    known = modules(project_root)
+    graph = {name: {target for target, _ in imported(path, name, known)} for name, path in known.items()}
+    found = circles(graph)
+    assert not found, "these files, or some of them, import each other:\n" + "\n".join(found[0] if found else [])
+
+
+def test_the_map_of_the_package_is_its_order(project_root: Path) -> None:
+    text = (project_root / "llmask" / "README.md").read_text(encoding="utf-8")
+    assert tuple(row.rstrip("/") for row in re.findall(r"^\| `([\w./]+)` \|", text, re.MULTILINE)) == ORDER
+    there = {
+        path.name for path in (project_root / "llmask").iterdir() if path.suffix == ".py" or any(path.glob("*.py"))
+    }
+    assert there - {"__init__.py", "__main__.py"} == set(ORDER)
+
+
+def test_the_map_of_the_kernels_is_their_order(project_root: Path) -> None:
+    text = (project_root / "llmask" / "kernels" / "README.md").read_text(encoding="utf-8")
+    stages = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
+    assert stages == [part for part in INSIDE["kernels"] if not part.endswith(".py")]
+
+
+def test_folders_are_small_and_say_what_they_are(project_root: Path) -> None:
+    package = project_root / "llmask"
+    folders = {path.parent for path in package.rglob("*.py")}
+    crowded = {str(folder): n for folder in folders if (n := len(list(folder.glob("*.py")))) > MOST_FILES}
+    assert not crowded
+    silent = [
+        str(folder)
+        for folder in folders
+        if not (folder / "__init__.py").read_text(encoding="utf-8").startswith(('"""', 'r"""'))
+    ]
+    assert not silent
+    assert len([name for name in ORDER if name.endswith(".py")]) <= LOOSE
+
+
+# What numba and tiktoken keep behind an underscore, and has no other name.
+OF_OTHERS = {
+    *("_CacheLocator", "_compiler", "_customize_flags", "_cache"),
+    *("_mergeable_ranks", "_special_tokens", "_pat_str"),
+}
+OF_TUPLES = {"_replace", "_asdict", "_fields"}
+
+
+def private_reads(path: Path) -> list[str]:
+    """Places where a member with an underscore is used that no class of the file has."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    own: set[str] = set()
+    for one in ast.walk(tree):
+        if not isinstance(one, ast.ClassDef):
+            continue
+        for node in ast.walk(one):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                own.add(node.name)
+            elif (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in ("self", "cls")
+            ):
+                own.add(node.attr)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                own.add(node.id)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                own.add(node.value)  # a slot
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.startswith("__"):
+            continue
+        is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        is_inherited = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super"
+        if not (is_own or is_inherited or node.attr in own | OF_OTHERS | OF_TUPLES):
+            found.append(f"{path}:{node.lineno} reads {ast.unparse(node)}")
+    return found
+
+
+def test_nothing_outside_a_class_reads_its_underscored_members(project_root: Path) -> None:
+    found = [place for path in modules(project_root).values() for place in private_reads(path)]
+    assert not found, "\n".join(found)
+
+
+def test_every_kernel_stage_has_tests_of_its_own(project_root: Path) -> None:
+    tests = project_root / "tests" / "unit" / "kernels"
+    missing = [part for part in INSIDE["kernels"] if "." not in part and not any((tests / part).glob("test_*.py"))]
+    assert not missing, missing
 
 
 def test_only_kernels_and_late_imports_name_frameworks(project_root: Path) -> None:
@@ -159,6 +214,10 @@ def test_only_kernels_and_late_imports_name_frameworks(project_root: Path) -> No
 
 # What a test file of another name covers, with the reason.
 TESTED_ELSEWHERE = {
+    "llmask.grammar.kinds": "constants and types",
+    "llmask.grammar.lower": "tests/unit/grammar/test_lowering.py and test_late.py go through it",
+    "llmask.frontends.json_schema.meaning.place": "types",
+    "llmask.frontends.json_schema.writing.writer": "abstract: test_translation.py beside it goes through it",
     "llmask.errors": "tests/unit/test_errors.py holds the table of messages of the whole package",
 }
 

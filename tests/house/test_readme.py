@@ -21,7 +21,9 @@ MAX_LINES = 170  # of the README
 MAX_COLUMNS = 160  # outside tables and code
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
 ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
-LINKED = [*ROOT_PAGES, *PAGES, "tests/README.md", "bench/README.md", "grammars/README.md", "llmask/defaults/README.md"]
+MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
+LINKED = [*ROOT_PAGES, *PAGES, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]
+LINKED.append("llmask/defaults/README.md")
 MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # in the README: the model that is downloaded
 
 
@@ -53,7 +55,7 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES))
+@pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     code = block(page, number)
     if "transformers" not in code:
@@ -92,7 +94,7 @@ def test_the_readme_is_short() -> None:
     assert len(read("README.md").splitlines()) <= MAX_LINES
 
 
-@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES])
+@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS])
 def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
     long = [line for line in prose.splitlines() if len(line) > MAX_COLUMNS and not line.startswith("|")]

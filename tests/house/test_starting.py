@@ -71,7 +71,7 @@ def test_every_door_is_compiled_for_one_signature(project_root: Path) -> None:
     code = (
         RUN
         + """
-from llmask.kernels import jit
+from llmask.kernels.machine import jit
 doors = [door for group in jit._doors.values() for door, _ in group]
 print(json.dumps({door.py_func.__name__: len(door.signatures) for door in doors}))
 """

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,6 +69,12 @@ def test_the_tour_of_a_wrong_mask() -> None:
     row = debug.row(matcher)
     seen += [row, debug.lexer_state(matcher, row.state), debug.lexer_state(matcher), debug.configuration(matcher)]
     assert "\n\n".join(map(str, seen)) == TOUR
+
+
+def test_the_map_of_the_package_shows_the_same_tour(project_root: Path) -> None:
+    text = (project_root / "llmask" / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert "\n".join(shown for language, shown in blocks if not language) == f"{TOUR}\n"
 
 
 def test_nothing_is_built_by_looking(byte_tokenizer: Any) -> None:

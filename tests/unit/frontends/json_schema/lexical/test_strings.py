@@ -114,42 +114,6 @@ def test_what_says_how_to_join_surrogates_joins_them(judge: Any) -> None:
     assert PAIR.encode("utf-16", "surrogatepass").decode("utf-16") == "😀"
 
 
-def test_halves_of_pairs_in_the_classes_of_a_pattern_are_read_as_before(judge: Any) -> None:
-    # json.loads gives these for "^([\\ud800-\\udbff][\\udc00-\\udfff]|a)$", which real schemas write
-    grammar = judge.grammar({"type": "string", "pattern": "^([\ud800-\udbff][\udc00-\udfff]|a)$"})
-    assert judge.accepts(grammar, "a")
-    assert not judge.accepts(grammar, "b")
-
-
-def test_named_formats_of_the_caller_go_first(judge: Any) -> None:
-    schema = {"type": "array", "items": {"type": "string", "format": "date"}}
-    grammar = judge.grammar(schema, formats={"date": "^[0-9]{4}$"})
-    assert judge.accepts(grammar, ["2024"])
-    assert not judge.accepts(grammar, ["2024-01-01"])
-    assert judge.accepts(judge.grammar(schema, format="annotate"), ["whenever"])
-    assert judge.accepts(judge.grammar(schema), ["2024-01-01"])
-    annotated = judge.grammar(schema, format="annotate", formats={"date": "^[0-9]{4}$"})
-    assert not judge.accepts(annotated, ["whenever"])
-
-
-def test_free_strings_take_every_escape_and_patterns_see_the_text(judge: Any) -> None:
-    grammar = judge.grammar({"type": "string", "pattern": "^é?/$", "maxLength": 2})
-    for text in ('"é/"', '"\\u00e9\\/"', '"\\u00E9\\u002f"', '"/"'):
-        assert judge.accepts_text(grammar, text)
-    assert not judge.accepts_text(grammar, '"\\ud800"')
-    surrogates = judge.grammar({"type": "string", "maxLength": 1, "minLength": 1})
-    assert judge.accepts_text(surrogates, '"\\ud83d\\ude00"')
-    assert not judge.accepts_text(surrogates, '"\\ud83d"')
-
-
-def test_keys_with_delete_match_patterns(judge: Any) -> None:
-    # the key was spelled raw for the question whether the pattern finds it, which no string matches
-    schema = {"properties": {"\x7f": {}}, "patternProperties": {"^.$": {"type": "integer"}}}
-    grammar = judge.grammar(schema)
-    assert judge.accepts_text(grammar, '{"\\u007f":1}')
-    assert not judge.accepts_text(grammar, '{"\\u007f":"a"}')
-
-
 @pytest.mark.parametrize(
     ("escapes", "accepted", "refused"),
     [

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, NoReturn
 
-from .errors import LlmaskError
+from ..errors import LlmaskError
 
 
 class Unpicklable:
