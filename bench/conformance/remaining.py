@@ -190,8 +190,8 @@ class _Rules:
 
     def _has_empty(self, texts: int) -> bool:
         if texts not in self._with_empty:
-            numbers = self._generation._texts_in(texts)
-            self._with_empty[texts] = any(self._generation._text(number) == EMPTY_KEY for number in numbers)
+            numbers = self._generation.texts_in(texts)
+            self._with_empty[texts] = any(self._generation.text_of(number) == EMPTY_KEY for number in numbers)
         return self._with_empty[texts]
 
     def _is_count(self, rule: int) -> bool:

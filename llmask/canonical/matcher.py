@@ -12,6 +12,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import as_integer
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.canonical import slots as canonical_slots
@@ -73,6 +74,8 @@ class CanonicalMatcher(Matcher):
 
     def accept(self, token: int) -> bool:
         """As `Matcher.accept`."""
+        if type(token) is not int:
+            token = as_integer(token, "a token id")
         try:
             return self._take(token)
         except BaseException:  # compiled code has moved the cell, perhaps

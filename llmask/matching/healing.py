@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, no_such_row, shown
+from ..arguments import as_bitmask, as_integer, no_such_row, shown
 from ..errors import TokenRejected, VocabularyError
 from ..kernels import engine
 from ..kernels.finish.paths import NO_BOUND
@@ -182,6 +182,8 @@ class PrefixedMatcher(Matcher):
 
     def accept(self, token: int) -> bool:
         """As `Matcher.accept`."""
+        if type(token) is not int:
+            token = as_integer(token, "a token id")
         try:
             if not self.rest:
                 is_accepted = super().accept(token)

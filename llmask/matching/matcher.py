@@ -194,8 +194,6 @@ class Matcher(Sequence):
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         LlmaskError : the token id is not an integer; the state is unchanged.
         """
-        if type(token) is not int:
-            token = as_integer(token, "a token id")
         if not self.accept(token):
             raise self._rejection(token)
 
@@ -233,7 +231,7 @@ class Matcher(Sequence):
         twin = self.fork()  # an interrupt leaves this one as it is
         n_before = len(twin.history)
         for token in each_of(tokens):
-            if not twin.accept(token if type(token) is int else as_integer(token, "a token id")):
+            if not twin.accept(token):
                 break
         return len(twin.history) - n_before
 

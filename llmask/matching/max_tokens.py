@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import as_integer
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.mask.cell import CELL_CONFIGURATION
@@ -74,6 +75,8 @@ class ClosingMatcher(Matcher):
 
     def accept(self, token: int) -> bool:
         """As `Matcher.accept`."""
+        if type(token) is not int:
+            token = as_integer(token, "a token id")
         try:
             reached = engine.accept(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits

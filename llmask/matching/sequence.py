@@ -126,13 +126,14 @@ class Sequence(Forking):
         Raises
         ------
         LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
+        LlmaskError : the token id is not an integer; the state is unchanged.
         """
+        if type(token) is not int:
+            token = as_integer(token, "a token id")
         try:
             reached = engine.accept(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
-        except TypeError:
-            return self.accept(as_integer(token, "a token id"))
         if reached < 0:
             reached = self._built_after(token, reached)
             if reached == REFUSED:
