@@ -3,7 +3,9 @@
 Grammars and tags are those of the contract tests, and the same with elements swapped for others of their kind. What
 only one side takes is counted; masks must be the same but for special tokens, tokens without bytes, and surrogates,
 which XGrammar takes for the beginning of a character. Tags that differ on purpose, and those with JSON schemas, whose
-white space has no bound there, are left out (tests/contract/structural_tag_specs.py).
+white space has no bound there, are left out (tests/contract/structural_tag_specs.py), and so are texts with U+0000, at
+which XGrammar ends a string, and triggers inside of other ones or of excluded texts. Where masks differ, but XGrammar
+reads the bytes of the token as llmask does, that is counted.
 
 In: masks of the tests' small vocabulary. Out: counts. Cost: 1 ms a mask. Needs xgrammar, which needs torch.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,6 +52,8 @@ def run(tally: Tally) -> None:
         is_tag = rng.random() < 0.5
         text, ours_made, theirs_made = _made(compiler, xgrammar, theirs, is_tag, rng)
         kind = "tags" if is_tag else "EBNF"
+        if "\\u0000" in text or (is_tag and has_trigger_inside(json.loads(text)["format"])):
+            continue
         if isinstance(ours_made, Exception) or isinstance(theirs_made, Exception):
             sides = [
                 type(made).__name__ if isinstance(made, Exception) else "taken" for made in (ours_made, theirs_made)
@@ -59,7 +64,8 @@ def run(tally: Tally) -> None:
             continue
         tally.sums[f"{kind}: compared"] += 1
         for _ in range(WALKS):
-            _walk(tally, rng, text, ours_made, xgrammar.GrammarMatcher(theirs_made), masks, words, judged, tokens)
+            made = ours_made, lambda grammar=theirs_made: xgrammar.GrammarMatcher(grammar)
+            _walk(tally, rng, text, *made, masks, words, judged, tokens)
 
 
 def _made(
@@ -89,11 +95,11 @@ def _made(
 
 
 def _walk(
-    tally: Tally, rng: random.Random, text: str, ours: Any, other: Any, masks: Masks, words: Any, judged: Any,
-    tokens: list[bytes],
+    tally: Tally, rng: random.Random, text: str, ours: Any, new_other: Callable[[], Any], masks: Masks, words: Any,
+    judged: Any, tokens: list[bytes],
 ) -> None:  # fmt: skip
     """Compare the masks of one walk."""
-    matcher = ours.matcher()
+    matcher, other = ours.matcher(), new_other()
     for _ in range(rng.randint(1, PLACES)):
         other.fill_next_token_bitmask(words)
         bits = np.unpackbits(words.numpy().view(np.uint8), bitorder="little")[: len(tokens)].astype(bool)
@@ -104,6 +110,9 @@ def _walk(
             looked_at = judged & np.array([data[:1] < b"\xa0" for data in tokens])
         tally.done += 1
         different = np.flatnonzero((found != bits) & looked_at).tolist()
+        if different and all(new_other().accept_string(before + tokens[token]) == found[token] for token in different):
+            tally.sums["xgrammar's mask is not what it reads"] += 1
+            return
         if different:
             shown = [(token, tokens[token], "llmask" if found[token] else "xgrammar") for token in different[:5]]
             tally.fault("masks differ", text, before, shown)
@@ -117,6 +126,17 @@ def _walk(
         if not other.accept_token(token):
             tally.fault("xgrammar refuses a token that its mask allows", text, before, token)
             return
+
+
+def has_trigger_inside(form: Any) -> bool:
+    """Whether a trigger is inside of another one or of an excluded text: XGrammar may overlook it there."""
+    if not isinstance(form, dict):
+        return False
+    found = {name: form[name] for name in ("rules", "triggers", "excludes") if isinstance(form.get(name), list)}
+    rules = [one[0] for one in found.get("rules", ()) if isinstance(one, list) and one]
+    triggers = [one for one in (*rules, *found.get("triggers", ())) if isinstance(one, str)]
+    texts = [one for one in found.get("excludes", ()) if isinstance(one, str)]
+    return any(one != text and one in text for one in triggers for text in (*triggers, *texts))
 
 
 def is_text(data: bytes) -> bool:
