@@ -13,8 +13,8 @@ the end of sequence is allowed: the text ends at once. `raise_if_failed()` raise
 
 The scores are a column of a record array (stride 12 bytes), changed in place.
 
-In: token ids and scores, NumPy. Out: the same scores. Cost: a few microseconds for the mask and O(vocab_size) to apply
-it.
+In: token ids and scores, NumPy. Out: the same scores. Cost: a few microseconds for the mask, and 15-60 us to apply it
+to 128k scores.
 """
 
 from __future__ import annotations
@@ -106,11 +106,9 @@ class GrammarLogitsProcessor:
 
     def _apply(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
         mask = self._masks.fill(np.asarray(input_ids, np.int64)[None, :])
-        apply_bitmask(scores, mask)
-        if np.isneginf(scores).all():
+        if apply_bitmask(scores, mask):
             scores[:] = 0.0
-            apply_bitmask(scores, mask)
-            if np.isneginf(scores).all():
+            if apply_bitmask(scores, mask):
                 raise VocabularyError(
                     f"every token that the grammar allows lies beyond the model's {scores.shape[0]} logits",
                     where=f"token {input_ids.shape[0]}",

@@ -127,6 +127,10 @@ class BatchMasks:
         budget.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end of
         its document; "error": `LimitExceeded`.
+
+    Attributes
+    ----------
+    restricts : whether the last masks refuse any token of the vocabulary.
     """
 
     def __init__(
@@ -152,6 +156,7 @@ class BatchMasks:
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self._prompts: TokenIds | None = None
         self._longest = 0
+        self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
         self._only_end = np.zeros(self._mask.shape[1], np.int32)
         for token in self.tokenizer.eos_ids:
@@ -191,14 +196,17 @@ class BatchMasks:
         budget = None if self._max_tokens is None else max(self._max_tokens - (int(ids.shape[1]) - start), 1)
         if self._mask.shape[0] != n_rows:
             self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
+        restricts = False
         for row in range(n_rows):
             table = self._tables[row * len(self._tables) // n_rows]
             table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
             matcher = table.after(ids[row, start:])
             if matcher is None:
                 self._mask[row] = self._only_end
-            else:
-                matcher.fill_bitmask(self._mask, row, budget)
+                restricts = True
+            elif matcher.fill_bitmask(self._mask, row, budget):
+                restricts = True
+        self.restricts = restricts
         return self._mask
 
     def _find_prompt_end(self, ids: TokenIds) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from llmask.errors import LlmaskError
-from llmask.mask.apply import apply_bitmask
+from llmask.mask.apply import apply_bitmask, masked_copy
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -121,3 +122,76 @@ def test_logits_on_the_way_to_a_gradient_are_changed() -> None:
     with torch.no_grad():
         apply_bitmask(weights, torch.tensor([1], dtype=torch.int32))
     assert torch.isneginf(weights[1:]).all()
+
+
+def test_a_gradient_that_needs_the_old_logits_is_an_error() -> None:
+    """The kernel writes past torch, which has to be told of it."""
+    weights = torch.ones(32, requires_grad=True)
+    logits = torch.ones(32)
+    product = weights * logits
+    apply_bitmask(logits, torch.tensor([1], dtype=torch.int32))
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.sum().backward()
+
+
+VIEWS: dict[str, Callable[[Any, int, int], Any]] = {
+    "side by side": lambda table, n_rows, n_logits: table[:n_rows, :n_logits],
+    "every third": lambda table, n_rows, n_logits: table[1::2, 2::3][:n_rows, :n_logits],
+    "columns": lambda table, n_rows, n_logits: table.T.reshape(table.shape).T[:n_rows, :n_logits],
+    "negated": lambda table, n_rows, n_logits: torch._neg_view(table)[:n_rows, :n_logits],
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("layout", VIEWS)
+def test_random_masks_follow_the_definition(
+    rng: random.Random, scaled: Callable[[int], int], layout: str, dtype: torch.dtype, device: str
+) -> None:
+    for _ in range(scaled(40)):
+        n_rows, n_logits = rng.randrange(1, 5), rng.choice([1, 2, 31, 32, 33, 64, 97, 130, 1000])
+        side = max(2 * n_rows + 2, 3 * n_logits + 3) if layout == "columns" else 0
+        table = torch.zeros((side or 2 * n_rows + 2, side or 3 * n_logits + 3), dtype=dtype, device=device)
+        logits = VIEWS[layout](table, n_rows, n_logits)
+        values = [rng.choice([-torch.inf, torch.inf, torch.nan, -2.0, 1.0]) for _ in range(n_rows * n_logits)]
+        given = torch.tensor(values, dtype=dtype, device=device).reshape(n_rows, n_logits)
+        given[rng.randrange(n_rows)] = -torch.inf
+        logits.copy_(given)
+        n_words = n_logits // 32 + rng.randrange(3)
+        words = random_mask(rng, n_rows, n_words)
+        mask = rng.choice([words, words[:, ::-1], torch.from_numpy(words), torch.from_numpy(words).to(device)])
+        rows = rng.choice([None, [row for row in range(n_rows)[::-1] if rng.random() < 0.5]])
+        spread = np.asarray(mask.cpu() if isinstance(mask, torch.Tensor) else mask).astype("<i4").view(np.uint8)
+        bits = np.unpackbits(spread, axis=-1, bitorder="little")
+        is_allowed = np.zeros((n_rows, max(n_logits, bits.shape[1])), np.bool_)
+        is_allowed[:, : bits.shape[1]] = bits
+        refused = torch.from_numpy(~is_allowed[:, :n_logits]).to(device)
+        copied, dead_copies = masked_copy(logits, mask)
+        every_row = torch.where(refused, torch.tensor(-torch.inf, dtype=dtype, device=device), given)
+        is_dead = every_row.isneginf().all(-1)
+        torch.testing.assert_close(copied, every_row, rtol=0, atol=0, equal_nan=True)
+        assert copied.is_contiguous()
+        assert dead_copies == is_dead.nonzero().flatten().tolist()
+        torch.testing.assert_close(logits, given, rtol=0, atol=0, equal_nan=True)
+        chosen = list(range(n_rows)) if rows is None else rows
+        expected = given.clone()
+        expected[chosen] = every_row[chosen]
+        assert apply_bitmask(logits, mask, rows) == [row for row in chosen if is_dead[row]]
+        torch.testing.assert_close(logits, expected, rtol=0, atol=0, equal_nan=True)
+        logits.zero_()
+        assert not table.any()
+
+
+def test_logits_of_inference_and_parameters_without_gradient_are_changed() -> None:
+    mask = torch.tensor([1], dtype=torch.int32)
+    with torch.inference_mode():
+        inferred = torch.zeros(3)
+    for logits in (inferred, torch.nn.Parameter(torch.zeros(3), False)):
+        assert apply_bitmask(logits, mask) == []
+        assert logits.tolist() == [0, -torch.inf, -torch.inf]
+
+
+def test_expanded_scores_are_copied_row_by_row() -> None:
+    copied, dead = masked_copy(torch.zeros(4).expand(2, 4), np.array([[1], [2]], np.int32))
+    assert dead == []
+    assert copied.isfinite().tolist() == [[True, False, False, False], [False, True, False, False]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -156,3 +158,117 @@ def test_read_only_logits_are_refused() -> None:
     with pytest.raises(LlmaskError) as caught:
         apply_bitmask(logits, ONE_WORD)
     assert str(caught.value) == "logits are read-only and cannot be changed in place\n  pass logits.copy()"
+
+
+def define(logits: np.ndarray, mask: np.ndarray, rows: list[int]) -> tuple[np.ndarray, list[int]]:
+    """Logits after the mask by NumPy, and the dead rows among `rows`."""
+    n_rows, n_logits = logits.shape
+    bits = np.unpackbits(mask.astype("<i4").view(np.uint8), axis=-1, bitorder="little")
+    is_allowed = np.zeros((n_rows, n_logits), np.bool_)
+    n_masked = min(n_logits, bits.shape[1])
+    is_allowed[:, :n_masked] = bits[:, :n_masked]
+    masked = logits.copy()
+    for row in rows:
+        masked[row, ~is_allowed[row]] = -np.inf
+    return masked, [row for row in rows if np.isneginf(masked[row]).all()]
+
+
+def random_words(rng: random.Random, n_rows: int, n_words: int) -> np.ndarray:
+    """Masks in which words of all ones and of zero are as frequent as in real ones."""
+    few = rng.choice([0.0, 0.5, 1.0])
+    words = [
+        rng.choice([0, -1]) if rng.random() < few else rng.getrandbits(32) - 2**31 for _ in range(n_rows * n_words)
+    ]
+    return np.array(words, np.int64).astype(np.int32).reshape(n_rows, n_words)
+
+
+def random_logits(rng: random.Random, n_rows: int, n_logits: int) -> np.ndarray:
+    """Logits with infinities and NaN among them; some rows are minus infinity, or nearly."""
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    logits = numbers.normal(size=(n_rows, n_logits))
+    if rng.random() < 0.5:
+        logits[numbers.random(logits.shape) < 0.3] = rng.choice([-math.inf, math.inf, math.nan])
+    for row in logits:
+        if row.size and rng.random() < 0.3:
+            row[:] = -math.inf
+            row[rng.randrange(n_logits)] = rng.choice([-math.inf, math.inf, math.nan, 1.0])
+    return logits
+
+
+def _records(n_rows: int, n_logits: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    table = np.zeros((n_rows, n_logits), [("id", np.uint8), ("logit", dtype), ("p", np.uint8)])
+    return table, table["logit"]
+
+
+VIEWS: dict[str, Callable[[np.ndarray, int, int], np.ndarray]] = {
+    "side by side": lambda table, n_rows, n_logits: table[:n_rows, :n_logits],
+    "every third": lambda table, n_rows, n_logits: table[1::2, 2::3][:n_rows, :n_logits],
+    "backwards": lambda table, n_rows, n_logits: table[::-1, ::-1][:n_rows, 1 : n_logits + 1],
+    "columns": lambda table, n_rows, n_logits: table.reshape(table.shape[::-1]).T[:n_rows, :n_logits],
+}
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f4", ">f8"])
+@pytest.mark.parametrize("layout", [*VIEWS, "packed records"])
+def test_random_masks_follow_the_definition_bit_for_bit(
+    rng: random.Random, scaled: Callable[[int], int], dtype: str, layout: str
+) -> None:
+    for _ in range(scaled(40)):
+        n_rows, n_logits = rng.randrange(5), rng.choice([0, 1, 2, 31, 32, 33, 64, 97, 130, 1000])
+        if layout in VIEWS:
+            table = np.zeros((2 * n_rows + 2, 3 * n_logits + 3), dtype)
+            logits = VIEWS[layout](table, n_rows, n_logits)
+        else:
+            table, logits = _records(n_rows, n_logits, dtype)
+        logits[...] = given = random_logits(rng, n_rows, n_logits).astype(dtype)
+        wide = random_words(rng, n_rows, 2 * (n_logits // 32 + rng.randrange(3)))
+        mask = rng.choice([wide, wide[:, ::2], wide[:, ::-1], wide[::-1]])
+        rows = rng.choice([None, [row for row in range(n_rows)[::-1] if rng.random() < 0.5]])
+        expected, dead = define(given, mask, list(range(n_rows)) if rows is None else rows)
+        assert apply_bitmask(logits, mask, rows) == dead
+        assert logits.tobytes() == expected.tobytes()
+        logits[...] = 0
+        assert not np.frombuffer(table.tobytes(), np.uint8).any()  # nothing between the logits was written
+
+
+def test_rows_that_have_nothing_left_are_told() -> None:
+    logits = np.full((4, 40), -np.inf, np.float32)
+    logits[1, 3] = np.nan
+    logits[2, 3] = 1.0
+    logits[3, 39] = np.inf
+    mask = np.array([[-1, -1], [-1, -1], [~8, -1], [0, 128]], np.int32)
+    assert apply_bitmask(logits, mask) == [0, 2]
+    assert apply_bitmask(logits, mask, np.array([3, 2])) == [2]
+    assert apply_bitmask(np.zeros(8, np.float16), np.array([256], np.int32)) == [0]
+    assert apply_bitmask(np.zeros((2, 0), np.float64), mask[:2]) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([0, 2], "row 2 is named and the logits have 2\n  rows count from 0"),
+        ([-1], "row -1 is named and the logits have 2\n  rows count from 0"),
+        ([0.5], "a row is an integer, not float\n  give it as an int"),
+        (1, "rows are a sequence of integers, not int\n  for one row use a list of one"),
+    ],
+)
+def test_rows_that_do_not_exist_are_refused(rows: Any, message: str) -> None:
+    logits = np.zeros((2, 4), np.float32)
+    with pytest.raises(LlmaskError) as caught:
+        apply_bitmask(logits, np.zeros((2, 1), np.int32), rows)
+    assert str(caught.value) == message
+    assert not logits.any()
+
+
+def test_threads_apply_masks_at_once(rng: random.Random) -> None:
+    masks = [random_words(rng, 4, 300) for _ in range(8)]
+    given = random_logits(rng, 4, 9600).astype(np.float32)
+
+    def apply(mask: np.ndarray) -> np.ndarray:
+        logits = given.copy()
+        apply_bitmask(logits, mask)
+        return logits
+
+    with ThreadPoolExecutor(8) as pool:
+        for mask, logits in zip(masks * 20, pool.map(apply, masks * 20), strict=True):
+            assert logits.tobytes() == define(given, mask, [0, 1, 2, 3])[0].tobytes()
