@@ -311,7 +311,7 @@ def _apply_in_torch(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None)
     import torch
 
     if not _is_torch(words):
-        words = torch.tensor(words.copy())  # torch refuses strides that NumPy calls contiguous: negative, 0
+        words = torch.from_numpy(words.copy())  # torch takes no negative strides, not even of one row
     words = words.to(logits.device)
     if rows is None:
         is_dead = _refuse_in_torch(logits, words)
@@ -329,7 +329,8 @@ def _refuse_in_torch(logits: Any, words: Any) -> Any:
     """Apply a mask on the same device; returns which rows are dead, bool[batch]."""
     import torch
 
-    octets = words.contiguous().view(torch.uint8)
+    # a copy, as what `contiguous` leaves may have a stride of 0 where there is one word or none
+    octets = words.clone(memory_format=torch.contiguous_format).view(torch.uint8)
     shifts = torch.arange(8, dtype=torch.uint8, device=logits.device)
     is_refused = octets.unsqueeze(-1).bitwise_right_shift(shifts).bitwise_and_(1).eq_(0).flatten(-2).bool()
     n_masked = min(logits.shape[-1], is_refused.shape[-1])
