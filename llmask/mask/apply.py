@@ -145,8 +145,8 @@ def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torc
     """
     import torch
 
-    _check_dense(scores, "scores are")
     if not _is_plain(scores) or (scores.shape[-1] > 1 and scores.stride(-1) != 1):
+        _check_dense(scores, "scores are")
         masked = scores.clone(memory_format=torch.contiguous_format)
         return masked, apply_bitmask(masked, mask)
     words = _match_rows(mask, tuple(scores.shape))
@@ -290,7 +290,9 @@ def _is_plain(logits: Any) -> bool:
 
     return (
         (type(logits) is torch.Tensor or type(logits) is torch.nn.Parameter)
-        and logits.device.type == "cpu"
+        and logits.layout is torch.strided
+        and not logits.is_nested
+        and logits.is_cpu
         and logits.dtype in _minus_infinities_of_torch()
         and not logits.requires_grad
         and not logits.is_neg()

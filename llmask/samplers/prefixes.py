@@ -154,7 +154,7 @@ class BatchMasks:
         self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._prompt_length = prompt_length
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
-        self._prompts: TokenIds | None = None
+        self._prompts: tuple[tuple[int, ...], bytes] | None = None  # their shape and ids
         self._longest = 0
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
@@ -220,10 +220,10 @@ class BatchMasks:
                 )
             return self._prompt_length
         if self._prompts is None:
-            self._prompts, self._longest = ids.copy(), length
+            self._prompts, self._longest = (ids.shape, ids.tobytes()), length
             return length
-        start = int(self._prompts.shape[1])
-        if not np.array_equal(ids[:, :start], self._prompts):
+        (n_rows, start), prompts = self._prompts
+        if ids.shape[0] != n_rows or ids[:, :start].tobytes() != prompts:
             raise LlmaskError(
                 "the rows do not start with the prompt of this processor's first call",
                 help="make a new processor for every generation, or call reset() before the next one",
