@@ -176,3 +176,34 @@ def test_the_command_line_runs_a_model_folder(
         lines = capfd.readouterr().out.splitlines()
         assert len(set(lines)) == 5
         assert [line for line in lines if not is_valid(line)] == []
+
+
+@pytest.fixture(scope="module")
+def free_grammar() -> Any:
+    """Allows each of its vocabulary's three tokens, always."""
+    tokenizer = Tokenizer.from_bytes([b"a", b"b", b""], eos=2)
+    return Compiler(tokenizer).regex("[ab]*")
+
+
+def test_scores_of_which_none_is_refused_are_not_copied(free_grammar: Any) -> None:
+    scores = torch.tensor([[-torch.inf, 1.0, torch.nan], [0.0, -torch.inf, -torch.inf]])
+    processor = GrammarLogitsProcessor(free_grammar)
+    assert processor(torch.tensor([[0], [0]]), scores) is scores
+    wider = torch.zeros(2, 5)
+    assert GrammarLogitsProcessor(free_grammar)(torch.tensor([[0], [0]]), wider).isfinite().sum(1).tolist() == [3, 3]
+    assert wider.isfinite().all()
+
+
+def test_rows_that_other_processors_emptied_are_free_again(free_grammar: Any) -> None:
+    scores = torch.full((2, 3), -torch.inf)
+    scores[1, 1] = 5.0
+    masked = GrammarLogitsProcessor(free_grammar)(torch.tensor([[0], [0]]), scores)
+    assert masked.tolist() == [[0.0, 0.0, 0.0], [-torch.inf, 5.0, -torch.inf]]
+    assert scores[0].isneginf().all()
+
+
+def test_only_the_emptied_row_is_made_equally_likely(free_grammar: Any) -> None:
+    grammar = Compiler(free_grammar.tokenizer).regex("ab")
+    scores = torch.tensor([[-torch.inf, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]], dtype=torch.bfloat16)
+    masked = GrammarLogitsProcessor(grammar)(torch.tensor([[0], [0]]), scores)
+    assert masked.tolist() == [[0.0, *[-torch.inf] * 3], [1.0, *[-torch.inf] * 3]]
