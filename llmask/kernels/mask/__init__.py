@@ -1,1 +1,1 @@
-"""Configurations (a row and a lexer state), tokens that cross the end of a lexeme, the mask put together, and applied to logits."""
+"""Configurations (a row and a lexer state), tokens across the end of a lexeme, whole masks, and masks on logits."""
