@@ -195,7 +195,7 @@ class Matcher(Sequence):
         LlmaskError : the token id is not an integer; the state is unchanged.
         """
         if not self.accept(token):
-            raise self._rejection(token)
+            raise self._rejection(as_integer(token, "a token id"))
 
     def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
         try:

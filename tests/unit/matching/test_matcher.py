@@ -212,3 +212,21 @@ def test_several_ends_of_sequence() -> None:
         with pytest.raises(llmask.TokenRejected):
             matcher.accept_token(4 - eos)
         matcher.rollback(1)
+
+
+class _Index:
+    """An integer of another library."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+def test_a_refused_token_may_be_an_integer_of_any_kind(compiler: Any) -> None:
+    matcher = compiler.regex("a").matcher()
+    refused = _Index(compiler.tokenizer.vocab_size + 1)
+    assert not matcher.accept(refused)
+    with pytest.raises(llmask.TokenRejected, match=f"token {refused.number} is not in the vocabulary"):
+        matcher.accept_token(refused)
