@@ -9,7 +9,7 @@ import pytest
 import llmask
 from tests.reference.definition import read_mask
 from tests.unit.frontends.json_schema.writing.test_stricter_items import SMALL
-from tests.unit.test_generations import ROOM, TREE, random_tree
+from tests.unit.store.test_generation import ROOM, TREE, random_tree
 
 
 def test_a_compiler_counts_what_it_compiles_refuses_and_finds(tiny_tokenizer: Any) -> None:
