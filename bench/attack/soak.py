@@ -3,8 +3,8 @@
 Each thread keeps LIVE sequences of grammars drawn as users draw them: few popular ones often, many others once, of
 schemas in both orders, tools, patterns, GBNF and Lark. A round fills the masks of all as one batch and has every
 sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. Judged: no exception,
-and memory within TOLERANCE of what it was after SETTLED minutes with a store of the same size (`drift`). Latency is
-recorded, not judged.
+and memory and the counted work of a step at p99 within TOLERANCE of what they were after SETTLED minutes with a store
+of the same size (`drift`). Latency is recorded, not judged.
 
 In: minutes. Out: a row a minute. Cost: as said.
 """
@@ -23,6 +23,7 @@ from bench.attack.corpora import Masks, real_tokenizer, schemas
 from bench.attack.harness import Tally
 from bench.mutations import DRAW
 from bench.scaling.resident import resident_mib
+from llmask.work import metered
 
 N_THREADS = 2
 LIVE = 16  # sequences of a thread
@@ -60,33 +61,36 @@ def run(tally: Tally) -> None:
         for what in thread.wrong:
             tally.fault(*what)
     if tally.done >= LEAST_JUDGED:
-        moved = drift(tally.rows)
-        tally.sums["memory moved per mille"] = round(1000 * moved)
-        if abs(moved) > TOLERANCE:
-            tally.fault("memory moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
+        for what, column in (("memory", "resident MiB"), ("work of a step", "p99 work")):
+            moved = drift(tally.rows, column)
+            tally.sums[f"{what} moved, per mille"] = round(1000 * moved)
+            if abs(moved) > TOLERANCE:
+                tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
 
 
-def drift(rows: list[dict[str, Any]]) -> float:
-    """By how much resident memory moved since minute SETTLED at the store's mean size, as a part of its mean.
+def drift(rows: list[dict[str, Any]], column: str = "resident MiB") -> float:
+    """By how much a column moved since minute SETTLED at the store's mean size, as a part of its mean.
 
-    A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up and down with
-    it by half, every three to five minutes. So it is fitted as a + b * (size of the store) + c * (minute).
+    A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up with it by
+    half, every three to five minutes, and the work of steps down. So a column is fitted as a + b * (size of the store)
+    + c * (minute).
     """
     later = [row for row in rows if row["minute"] >= SETTLED]
-    minutes, store, resident = (
-        np.array([row[name] for row in later], float) for name in ("minute", "store MiB", "resident MiB")
-    )
+    minutes, store, values = (np.array([row[name] for row in later], float) for name in ("minute", "store MiB", column))
     terms = np.stack([np.ones_like(minutes), store, minutes], axis=1)
-    a_minute = np.linalg.lstsq(terms, resident, rcond=None)[0][2]
-    return float(a_minute * (minutes[-1] - minutes[0]) / resident.mean())
+    a_minute = np.linalg.lstsq(terms, values, rcond=None)[0][2]
+    return float(a_minute * (minutes[-1] - minutes[0]) / max(values.mean(), 1.0))
 
 
 def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:
     """What the last minute was like."""
     times: list[float] = []
+    work: list[float] = []
     for thread in threads:
         before, thread.times = thread.times, []
+        done, thread.work = thread.work, []
         times += before
+        work += done
         if not before:
             tally.hung.append(f"a thread did nothing in minute {tally.done}: {thread.doing}")
     row = {
@@ -95,6 +99,7 @@ def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -
         "store MiB": round(tokenizer.store_bytes / 2**20, 1),
         "tokens": sum(thread.n_tokens for thread in threads),
         "grammars": sum(thread.n_grammars for thread in threads),
+        "p99 work": round(float(np.percentile(work or [0], 99)), 1),
         **{f"p{share} us": round(1e6 * float(np.percentile(times or [0], share)), 1) for share in (50, 99, 99.9)},
     }
     tally.most("batch a token us", 1e6 * max(times, default=0.0), row["minute"])
@@ -107,6 +112,7 @@ class _Server(threading.Thread):
     Attributes
     ----------
     times : seconds of a batch a sequence, wall clock, since they were last taken away.
+    work : units of a batch a sequence, the same; a step may take what all of the batch may.
     doing : what the thread does now.
     """
 
@@ -117,6 +123,7 @@ class _Server(threading.Thread):
         self.entries = random.Random("popular").sample(schemas(), len(schemas()))
         self.masks = Masks(compiler.tokenizer)
         self.times: list[float] = []
+        self.work: list[float] = []
         self.doing = "start"
         self.n_tokens = self.n_grammars = self.n_refused = 0
         self.wrong: list[tuple[Any, ...]] = []
@@ -127,7 +134,9 @@ class _Server(threading.Thread):
         while not self.stop.is_set():
             try:
                 started = time.perf_counter()
-                llmask.fill_bitmasks(live, bitmask)
+                with metered(LIVE * self.compiler.limits.max_step_work, "max_step_work") as meter:
+                    llmask.fill_bitmasks(live, bitmask)
+                self.work.append(meter.spent / LIVE)
                 self.times.append((time.perf_counter() - started) / LIVE)
             except Exception as error:
                 self.wrong.append((f"a batch raises {type(error).__name__}", error))
