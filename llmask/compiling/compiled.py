@@ -41,7 +41,11 @@ MOST_PREFIXES = 16  # whose canonical grammars are remembered
 class CompiledGrammar(LoadedGrammar, Shared):
     """What `Compiler` returns; make one `Matcher` a sequence from it.
 
-    Parameters, attributes and errors beside those of `LoadedGrammar`:
+    Parameters
+    ----------
+    ledger : makes the ledger, when somebody asks.
+    count_stricter : how many variants of its rules so far allow less than they could.
+    others : as `LoadedGrammar` has them, with its attributes and errors.
 
     Attributes
     ----------
