@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..canonical.matcher import CanonicalMatcher
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
 from ..frontends.json_schema.reading.inputs import digest_of
@@ -22,17 +21,16 @@ from ..grammar.rules import MakeVariant, Rules, Terminal, one_lexeme
 from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
 from ..mask.apply import allocate_bitmask
-from ..matching.healing import PrefixedMatcher
 from ..matching.matcher import Matcher
-from ..matching.max_tokens import ClosingMatcher
 from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import metered
 from .algebra import START, Together, choice_text, is_any_greedy, joined, pattern_text
-from .ambiguity import ambiguous_sentence
 from .dead_ends import dead_end_warnings, warn_of_dead_ends
-from .sentences import Sentences
+
+if TYPE_CHECKING:
+    from .sentences import Sentences
 
 ON_LIMIT = ("error", "finish")
 MOST_PREFIXES = 16  # whose canonical grammars are remembered
@@ -197,10 +195,14 @@ class CompiledGrammar(LoadedGrammar, Shared):
         >>> llmask.Compiler(llmask.Tokenizer.default()).gbnf('root ::= root "+" root | "1"').ambiguity()
         b'1+1+1'
         """
+        from .ambiguity import ambiguous_sentence
+
         return ambiguous_sentence(self)
 
     @cached_property
     def _sentences(self) -> Sentences:
+        from .sentences import Sentences
+
         return Sentences(self.store, self.own_rules, bool(self.limited_rules))
 
     def __str__(self) -> str:
@@ -282,11 +284,19 @@ class CompiledGrammar(LoadedGrammar, Shared):
                     "a grammar with max_tokens takes no prefix, and its masks are not canonical",
                     help="take max_tokens out, or do without the other",
                 )
+            from ..matching.max_tokens import ClosingMatcher
+
             matcher = ClosingMatcher(self)
         elif self.store.is_canonical:
+            from ..canonical.matcher import CanonicalMatcher
+
             matcher = CanonicalMatcher(self._behind(prefix) if prefix else self)
+        elif prefix:
+            from ..matching.healing import PrefixedMatcher
+
+            matcher = PrefixedMatcher(self, prefix)
         else:
-            matcher = PrefixedMatcher(self, prefix) if prefix else Matcher(self)
+            matcher = Matcher(self)
         matcher.on_limit = on_limit
         return matcher
 

@@ -48,11 +48,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable
 from copy import copy
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from llmask.grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 
 from .kinds import (
     ADD,
@@ -77,6 +75,9 @@ from .kinds import (
     RuleId,
     StateId,
 )
+
+if TYPE_CHECKING:
+    from llmask.grammar.notation import Network
 
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
@@ -398,6 +399,8 @@ class RuleTemplate:
 
 def network_of(rules: Rules, lexeme: Callable[[int], str]) -> Network:
     """The network of rules as a frontend has written them so far."""
+    from llmask.grammar.notation import Edge, Network, guard_text, rule_names
+
     names = rule_names(rules.names)
     states: list[list[int]] = [[] for _ in rules.names]
     for state, rule in enumerate(rules.state_rules):
@@ -422,6 +425,8 @@ def network_of(rules: Rules, lexeme: Callable[[int], str]) -> Network:
 
 def rules_text(rules: Rules) -> str:
     """All rules, the start first, then the terminals that have names and what is ignored; see `Rules.readable`."""
+    from llmask.grammar.notation import RuleText
+
     text = RuleText(network_of(rules, rules.lexeme_text))
     order = sorted(range(len(rules.names)), key=lambda rule: rule != rules.start)
     lines = [text.rule(rule) for rule in order]

@@ -22,13 +22,14 @@ from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import metered
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
-from .captures import Capture, find_captures
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
 from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from .captures import Capture
 
 
 class Matcher(Sequence):
@@ -318,6 +319,8 @@ class Matcher(Sequence):
 
     def capture_spans(self) -> list[Capture]:
         """All runs of the rules with `[capture]`, in the order of their ends: names, and where in `text` they lie."""
+        from .captures import find_captures
+
         return find_captures(self)
 
     @property
