@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -41,15 +42,18 @@ def run(tally: Tally) -> None:
     """Interrupt so many times."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         raise Skipped("signals reach the main thread only, and need setitimer")
-    before = signal.signal(signal.SIGALRM, _raise)
+    before, tell = signal.signal(signal.SIGALRM, _raise), sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type is _Interrupt else tell(lost)
     try:
         _Attack(tally).run()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = tell
 
 
 def _raise(_signal: int, _frame: FrameType | None) -> None:
+    """Interrupt what runs; Python swallows one that hits a callback of the garbage collector, which is no fault."""
     raise _Interrupt
 
 
