@@ -93,17 +93,23 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def warm_up() -> None:
+def warm_up() -> str:
     """Compile every kernel now and keep it in the cache folder, so that no later start has to.
 
-    Takes about a minute once; shows a progress bar on standard error when there is something to compile.
+    Takes about a minute once, and shows a progress bar on standard error; where the package brings compiled kernels
+    (Linux) there is nothing to compile.
+
+    Returns
+    -------
+    Where the kernels come from, for people: prebuilt, compiled into a folder or loaded from it.
     """
     from interegular import parse_pattern
 
     from .kernels.machine.jit import make_everything_ready
 
-    make_everything_ready()
+    source = make_everything_ready()
     import_module(f"{__name__}.compiling.compiler")
     for module in ("ecma_syntax", "meaning", "python_syntax"):
         import_module(f"{__name__}.frontends.regex.{module}")
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern
+    return source

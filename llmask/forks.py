@@ -5,6 +5,9 @@ ever, and what the lock protects be half written. So `os.fork` first waits for e
 the order in which threads take them (a deadlock otherwise), and both sides open them again: the child finds finished
 tables. What a fork waits for is the longest step of another thread, and on the very first start the compiler.
 
+What registered last with `os.fork` is called first. `logging` takes its lock then, which a module may want while it is
+imported; so it is imported before anything is registered here, and takes its lock after imports have been waited for.
+
 Two more things are held by threads. A module is locked while it is imported, so a fork waits for imports, too: of this
 package and of what it imports when it is first needed. (Of nothing else: a program may run inside of an import.) And
 until Python 3.12 `functools.cached_property` had a lock, one for all objects of a class; the one below has none.
@@ -17,6 +20,7 @@ from __future__ import annotations
 import _imp
 import contextlib
 import itertools
+import logging  # noqa: F401 - it registers with os.fork, and must do so before this module does
 import os
 import threading
 from collections.abc import Callable

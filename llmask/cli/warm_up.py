@@ -1,6 +1,7 @@
 """`llmask warm-up`: compile the kernels ahead of time, so that the first grammar does not wait for them.
 
-In: nothing. Out: filled kernel cache, progress on standard error. Cost: one to two minutes the first time.
+In: nothing. Out: filled kernel cache, progress on standard error. Cost: one to two minutes the first time; nothing
+where the package brings compiled kernels.
 """
 
 from __future__ import annotations
@@ -27,6 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     import llmask
 
     started = time.monotonic()
-    llmask.warm_up()
-    sys.stderr.write(f"llmask: all kernels are ready ({time.monotonic() - started:.1f} s)\n")
+    source = llmask.warm_up()
+    sys.stderr.write(f"llmask: all kernels are ready: {source} ({time.monotonic() - started:.1f} s)\n")
     return 0

@@ -140,5 +140,7 @@ class WordPieceEncoder:
         table = self._characters.prepare(code_points)
         n_bytes = int(self._characters.lengths[code_points].sum(dtype=np.int64))
         limit = self._vocabulary.encoder.max_word_characters
-        ids: list[int] = wordpiece_encode(tokens.address, table.address, code_points, n_bytes, limit).tolist()
+        out = np.empty(n_bytes + 1, np.int32)
+        n_ids = wordpiece_encode(tokens.address, table.address, code_points, n_bytes, limit, out)
+        ids: list[int] = out[:n_ids].tolist()
         return ids

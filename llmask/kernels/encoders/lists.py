@@ -10,9 +10,8 @@ In: the address of a list, the addresses of integers, ids. Out: the items of the
 
 from __future__ import annotations
 
-from numba import types
-
 from ..machine.jit import door
+from ..machine.numba_names import types
 from ..tables.memory import load_i64
 
 # as numba itself calls them: objects are addresses; the second takes the reference to the item over

@@ -1,1 +1,1 @@
-"""How kernels are declared, compiled and cached, and the operations on memory that numba lacks."""
+"""How kernels are declared, and loaded or compiled, and the operations on memory that numba lacks."""

@@ -8,9 +8,7 @@ In: addresses, numbers. Out: numbers. Cost: on x86 a plain load or store; `fetch
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from .numba_names import intrinsic, ir, types
 
 
 def pointer_to(builder, address, bits):

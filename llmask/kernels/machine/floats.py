@@ -5,9 +5,7 @@ In: addresses, numbers. Out: numbers. Cost: a load, a store, a rounding.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from .numba_names import intrinsic, ir, types
 
 
 @intrinsic

@@ -1,307 +1,68 @@
-"""How compiled code is declared, compiled, cached on disk and announced.
+"""How kernels are declared and made ready; compiled on this machine, or as the package brought them.
 
-Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. A door
-has one explicit signature, so that a drifting dtype is an error and never a silent second compilation in the middle
-of a generation. Machine code lies in a folder named after a digest of every file in `llmask/kernels`, because numba's
-own cache notices changes in the decorated function's file only, and helpers live in many files.
+Two decorators: `kernel` for helpers that only compiled code calls, `door` for entry points that Python calls. Where
+`prebuilt` found a library, a door is the library's builtin function of that name, its body is never run, and numba is
+not imported. Elsewhere `compiling` makes machine code with numba.
 
-    LLMASK_CACHE_DIR      where the folder is made (default: the user's cache directory)
-    LLMASK_CHECK_BOUNDS   "1" compiles every table access with a bounds check (slow, for tests)
-
-In: functions. Out: compiled dispatchers. Cost: about one minute for all doors on an empty cache, then about 20 ms a
-process for each door.
+In: functions. Out: compiled functions. Cost: prebuilt none; else see compiling.py.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib
-import os
-import pickle
-import sys
-import time
-from collections.abc import Callable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import numba
-from numba.core import caching
-from numba.extending import intrinsic
-
-from llmask import forks
-from llmask.kernels.machine.linking import DoorCompiler, HelperCompiler, without_machine_code
-
-KERNELS = Path(__file__).parent.parent
-CHECK_BOUNDS = os.environ.get("LLMASK_CHECK_BOUNDS") == "1"
-
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
-_doors: dict[str, list[tuple[Any, str]]] = {}
-_ready: set[str] = set()
-_making_ready = forks.new_lock(forks.KERNELS)
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """Declare a helper that only compiled code calls. All its integers are int64.
-
-    Left to itself numba compiles a helper anew for every literal argument and integer width: 540 functions instead of
-    150, and three times the waiting.
-    """
-    dispatcher = numba.njit(**_OPTIONS, pipeline_class=HelperCompiler)(function)
-    without_machine_code(dispatcher)
-    resolve = dispatcher.get_call_template
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        types = tuple(_widen(numba.types.unliteral(given)) for given in args)
-        if types not in dispatcher.overloads:
-            dispatcher.compile(types)
-            _progress.helper_done()
-        return resolve(types, kws)
-
-    _progress.n_helpers += 1
-    dispatcher.get_call_template = get_call_template
-    dispatcher._compiler._customize_flags = _without_wrappers
-    return dispatcher
-
-
-def _widen(given: Any) -> Any:
-    return numba.int64 if isinstance(given, (numba.types.Integer, numba.types.Boolean)) else given
-
-
-def _without_wrappers(flags: Any) -> Any:
-    """Python never calls a helper, so it needs no wrapper for Python's calling convention and no address."""
-    flags.no_cpython_wrapper = True
-    flags.no_cfunc_wrapper = True
-    flags.no_compile = True
-    return flags
-
-
-@intrinsic
-def never_inline(typingctx):
-    """Written as the first statement of a large kernel that is called from several places: keeps the code small."""
-
-    def codegen(context, builder, signature, args):
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return numba.types.void(), codegen
-
-
-@cache
-def kernels_digest() -> str:
-    """Digest of the kernels' sources, the versions they are compiled with and the bounds-check switch."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:3]} {CHECK_BOUNDS}".encode())
-    for path in sorted(KERNELS.rglob("*.py")):
-        digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:20]
-
-
-def cache_folder() -> Path:
-    """Folder of the compiled kernels; created on first use."""
-    root = os.environ.get("LLMASK_CACHE_DIR")
-    if root is None:
-        if sys.platform == "win32":
-            base = os.environ.get("LOCALAPPDATA", str(Path.home()))
-        elif sys.platform == "darwin":
-            base = str(Path.home() / "Library" / "Caches")
-        else:
-            base = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-        root = str(Path(base) / "llmask")
-    return Path(root) / kernels_digest()
-
-
-class _FolderLocator(caching._CacheLocator):
-    """Tells numba to keep all doors in `cache_folder()`, valid as long as the digest is."""
-
-    def __init__(self, py_func: Any) -> None:
-        self._name = f"{py_func.__module__}.{py_func.__qualname__}"
-
-    def get_cache_path(self) -> str:
-        return str(cache_folder())
-
-    def get_source_stamp(self) -> str:
-        return kernels_digest()
-
-    def get_disambiguator(self) -> str:
-        return self._name
-
-    @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> _FolderLocator | None:
-        locator = cls(py_func)
-        try:
-            locator.ensure_cache_path()
-        except OSError:
-            return None  # a read-only home: numba then reports that it cannot cache
-        return locator
-
-
-class _FolderCacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = (_FolderLocator,)
-
-
-class _Damaged(OSError):
-    """A file of the cache folder is not what was written; numba takes an OSError for a file that is not there."""
-
-
-class _SealedFiles(caching.IndexDataCacheFile):
-    """A door's index and machine code, each after the digest of its bytes.
-
-    A file that was cut short or overwritten is compiled and written again. Without the digest, half an index was an
-    EOFError at every start, and machine code with a wrong byte would run.
-    """
-
-    def _dump(self, obj: Any) -> bytes:
-        data: bytes = super()._dump(obj)
-        return hashlib.sha256(data).digest() + data
-
-    def _load_data(self, name: str) -> Any:
-        return self._read(self._data_path(name))
-
-    def _save_index(self, overloads: Any) -> None:
-        with self._open_for_write(self._index_path) as file:
-            file.write(self._dump(overloads))
-
-    def _load_index(self) -> Any:
-        try:
-            return self._read(self._index_path)
-        except OSError:
-            return {}
-
-    @staticmethod
-    def _read(path: str) -> Any:
-        content = Path(path).read_bytes()
-        n_seal = hashlib.sha256().digest_size
-        if hashlib.sha256(content[n_seal:]).digest() != content[:n_seal]:
-            sys.stderr.write(f"llmask: {path} is damaged, its code is compiled again\n")
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            raise _Damaged(path)
-        return pickle.loads(content[n_seal:])
-
-
-class _FolderCache(caching.Cache):
-    _impl_class = _FolderCacheImpl
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        name, stamp = self._impl.filename_base, self._impl.locator.get_source_stamp()
-        self._cache_file = _SealedFiles(cache_path=self._cache_path, filename_base=name, source_stamp=stamp)
-
-    @contextlib.contextmanager
-    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
-        with contextlib.suppress(OSError):  # a full disk, or a file that may not be read: compile for this process
-            yield
-
-
-def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Declare an entry point of compiled code; `make_ready(group)` compiles it or loads it from the cache.
-
-    With `holds_lock` the interpreter's lock is held while it runs: it works on objects of Python.
-    """
-
-    def declare(function: Callable[..., Any]) -> Any:
-        options = {**_OPTIONS, "nogil": not holds_lock}
-        dispatcher = numba.njit(**options, pipeline_class=DoorCompiler)(function)
-        _doors.setdefault(group, []).append((dispatcher, signature))
-        return dispatcher
-
-    return declare
-
-
-def entry_point(door: Any) -> Callable[..., Any]:
-    """The compiled function of a door that is ready and takes numbers only.
-
-    The dispatcher looks at the types of the arguments first, which takes 0.1 us a call; without it nothing would stop
-    an array of the wrong type, while what is no number is a TypeError still.
-    """
-    (result,) = door.overloads.values()
-    function: Callable[..., Any] = result.entry_point
-    return function
-
-
-def is_cached(group: str) -> bool:
-    """Whether every door of `group` lies in the cache folder already."""
-    folder = cache_folder()
-    if not folder.is_dir():
-        return False
-    present = "\n".join(entry.name for entry in folder.glob("*.nbi"))
-    return all(f".{dispatcher.py_func.__name__}-" in present for dispatcher, _ in _doors.get(group, []))
-
-
-def make_everything_ready() -> None:
-    """Compile all kernels, or load them from the cache folder."""
-    package = __name__.removesuffix(".machine.jit")
-    for path in sorted(KERNELS.rglob("*.py")):
-        if path.stem != "__init__":
-            importlib.import_module(".".join([package, *path.relative_to(KERNELS).with_suffix("").parts]))
-    for group in _doors:
-        make_ready(group)
-
-
-def make_ready(group: str, announce: bool | None = None) -> None:
-    """Compile the doors of `group`, or load them from the cache folder; does nothing the second time.
-
-    Parameters
-    ----------
-    announce : write a progress bar to standard error; None: only when something has to be compiled.
-    """
-    if group in _ready:
-        return
-    with _making_ready:  # two threads may make their first compilers at the same time
-        doors = _doors.get(group, [])
-        if group in _ready:
-            return
-        if announce is None:
-            announce = not is_cached(group)
-        _progress.begin(group, announce)
-        for dispatcher, signature in doors:
-            if not dispatcher.signatures:
-                with contextlib.suppress(RuntimeError):  # no writable folder: compile for this process only
-                    dispatcher._cache = _FolderCache(dispatcher.py_func)
-                dispatcher.compile(signature)
-                dispatcher.disable_compile()
-        _progress.end()
-        _ready.add(group)
-
-
-class _Progress:
-    """The bar on standard error while kernels are compiled for the first time; helpers are what takes the time."""
-
-    def __init__(self) -> None:
-        self.n_helpers = 0  # declared so far
-        self.n_done = 0
-        self.group: str | None = None
-        self.started = 0.0
-
-    def begin(self, group: str, announce: bool) -> None:
-        self.group = group if announce else None
-        self.started = time.perf_counter()
-        if announce and not sys.stderr.isatty():
-            sys.stderr.write(f"llmask: compiling {group} kernels, on the first start only\n")
-            self.group = None  # no bar into a file
-        self.draw(self.n_done / max(self.n_helpers, 1))
-
-    def helper_done(self) -> None:
-        self.n_done += 1
-        self.draw(min(self.n_done / max(self.n_helpers, 1), 0.99))
-
-    def end(self) -> None:
-        self.draw(1.0)
-        if self.group is not None:
-            sys.stderr.write("\n")
-        self.group = None
-
-    def draw(self, share: float) -> None:
-        if self.group is None:
-            return
-        filled = round(24 * share)
-        seconds = time.perf_counter() - self.started
-        sys.stderr.write(
-            f"\rllmask: compiling {self.group} kernels, on the first start only "
-            f"[{'#' * filled}{'.' * (24 - filled)}] {seconds:3.0f} s"
-        )
-        sys.stderr.flush()
-
-
-_progress = _Progress()
+from .prebuilt import CHECK_BOUNDS, DOORS
+
+__all__ = [
+    "CHECK_BOUNDS",
+    "PREBUILT",
+    "door",
+    "entry_point",
+    "is_cached",
+    "kernel",
+    "make_everything_ready",
+    "make_ready",
+    "never_inline",
+]
+
+PREBUILT = DOORS is not None
+
+if DOORS is None:
+    from .compiling import door, entry_point, is_cached, kernel, make_everything_ready, make_ready, never_inline
+else:
+    _doors: dict[str, Any] = DOORS
+
+    def kernel(function: Callable[..., Any]) -> Any:
+        """A helper that only compiled code calls."""
+        return function
+
+    def never_inline() -> None:
+        """Nothing: no body is run."""
+
+    def door(signature: str, group: str, holds_lock: bool = False) -> Callable[[Callable[..., Any]], Any]:
+        """An entry point of compiled code."""
+
+        def declare(function: Callable[..., Any]) -> Any:
+            name = function.__name__
+            if name not in _doors:
+                raise LookupError(f"the prebuilt kernels have no door {name!r}; set LLMASK_PREBUILT=0 to compile it")
+            return _doors[name]
+
+        return declare
+
+    def entry_point(door: Any) -> Callable[..., Any]:
+        """The door itself: it is called as it is."""
+        function: Callable[..., Any] = door
+        return function
+
+    def is_cached(group: str) -> bool:
+        """True: there is nothing to compile."""
+        return True
+
+    def make_ready(group: str, announce: bool | None = None) -> None:
+        """Do nothing: the doors are there."""
+
+    def make_everything_ready() -> str:
+        """Do nothing: all doors are there; returns where they come from, for people."""
+        return "prebuilt, there is nothing to compile"

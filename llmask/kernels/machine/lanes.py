@@ -9,11 +9,8 @@ Cost: 2-6 ns while the values are in the cache.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
 from .atomics import pointer_to
+from .numba_names import intrinsic, ir, types
 
 LANES = 32
 _BITS = ir.IntType(LANES)

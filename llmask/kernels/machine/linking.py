@@ -15,6 +15,7 @@ from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.runtime.nrt import rtsys
 
 
 class _HelperLibrary(JITCodeLibrary):
@@ -79,3 +80,41 @@ def without_machine_code(dispatcher: Any) -> None:
         return result._replace(entry_point=key)
 
     compiler._compile_core = compile_and_name
+
+
+def without_wrappers(flags: Any) -> Any:
+    """Python never calls a helper, so it needs no wrapper for Python's calling convention and no address."""
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.no_compile = True
+    return flags
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """A door's code with that of all helpers below it, not optimised: for other processors than this one.
+
+    Numba's own library of reference counts is left out, as its code is this processor's already.
+    """
+
+    def finalize(self) -> None:
+        found: dict[Any, None] = {}
+        _add_below(self, found)
+        found.pop(rtsys.library, None)
+        for library in list(found)[::-1]:
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+
+
+class _LinkingCompiler(HelperCompiler):
+    _library_class = _LinkedLibrary
+
+
+def linked(dispatcher: Any, signature: str) -> Any:
+    """Numba's result for the door `dispatcher`; its library holds the code of all that the door calls."""
+    dispatcher._compiler.pipeline_class = _LinkingCompiler
+    dispatcher._compiler._customize_flags = without_wrappers
+    without_machine_code(dispatcher)
+    dispatcher.compile(signature)
+    (result,) = dispatcher.overloads.values()
+    result.library._ensure_finalized()
+    return result

@@ -12,9 +12,7 @@ In: addresses, numbers. Out: numbers, addresses. Cost: a load; 50 ns an allocati
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from .numba_names import intrinsic, ir, types
 
 # address of fresh memory, 0 when there is none; `give_back` it in the same call
 borrow = types.ExternalFunction("malloc", types.int64(types.int64))

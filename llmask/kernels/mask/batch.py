@@ -20,10 +20,9 @@ from __future__ import annotations
 
 import sys
 
-from numba import types
-
 from ..machine.atomics import fetch_add, load_acquire
 from ..machine.jit import kernel, never_inline
+from ..machine.numba_names import types
 from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
 from ..tables.store_layout import N_WORDS
 from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill

@@ -30,13 +30,9 @@ from __future__ import annotations
 import mmap
 import sys
 
-import numba
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
-
 from ..machine.atomics import load_acquire, pointer_to, store_release
 from ..machine.jit import CHECK_BOUNDS, kernel, never_inline
+from ..machine.numba_names import intrinsic, ir, types
 
 # slots that every table has
 BYTES_USED = 0  # bytes in live and retired blocks
@@ -134,9 +130,9 @@ def copy_bytes(typingctx, destination, source, n_bytes):
     """Memcpy between addresses."""
 
     def codegen(context, builder, signature, args):
-        numba.core.cgutils.raw_memcpy(
-            builder, pointer_to(builder, args[0], 8), pointer_to(builder, args[1], 8), args[2], 1
-        )
+        from numba.core import cgutils
+
+        cgutils.raw_memcpy(builder, pointer_to(builder, args[0], 8), pointer_to(builder, args[1], 8), args[2], 1)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen
@@ -147,8 +143,10 @@ def fill_bytes(typingctx, destination, n_bytes, value):
     """Memset at an address."""
 
     def codegen(context, builder, signature, args):
+        from numba.core import cgutils
+
         byte = builder.trunc(args[2], ir.IntType(8))
-        numba.core.cgutils.memset(builder, pointer_to(builder, args[0], 8), args[1], byte)
+        cgutils.memset(builder, pointer_to(builder, args[0], 8), args[1], byte)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), codegen

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_SHIFT, TRIE_TOKEN_SHIFT
 from ..machine.jit import door, kernel
+from ..tables.memory import copy_bytes
 
 KEY_BYTES = 7
 SHORT_RUN = 8  # runs up to this length are sorted by insertion
@@ -49,7 +50,7 @@ def sort_run(offsets, data, ids, scratch, first, last):
     while width < last - first:
         for left in range(first, last - width, 2 * width):
             middle, end = left + width, min(left + 2 * width, last)
-            scratch[left:middle] = ids[left:middle]
+            copy_bytes(scratch.ctypes.data + 4 * left, ids.ctypes.data + 4 * left, 4 * (middle - left))
             i, j, out = left, middle, left
             while i < middle and j < end:
                 if is_before(offsets, data, ids[j], scratch[i]):
@@ -59,7 +60,7 @@ def sort_run(offsets, data, ids, scratch, first, last):
                     ids[out] = scratch[i]
                     i += 1
                 out += 1
-            ids[out : out + middle - i] = scratch[i:middle]
+            copy_bytes(ids.ctypes.data + 4 * out, scratch.ctypes.data + 4 * i, 4 * (middle - i))
         width *= 2
 
 

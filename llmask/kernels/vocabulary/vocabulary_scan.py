@@ -13,6 +13,7 @@ In: `data` uint8, the mapped file or the text block. Out: positions, offsets and
 from __future__ import annotations
 
 from ..machine.jit import door, kernel
+from ..tables.memory import copy_bytes
 
 LENGTH_BYTES = 8  # a GGUF string is its length as uint64 and then its bytes
 
@@ -55,7 +56,7 @@ def copy_strings(data, position, offsets, block):
     for i in range(offsets.shape[0] - 1):
         length = string_length(data, position)
         position += LENGTH_BYTES
-        block[filled : filled + length] = data[position : position + length]
+        copy_bytes(block.ctypes.data + filled, data.ctypes.data + position, length)
         position += length
         filled += length
         offsets[i + 1] = filled
@@ -114,7 +115,7 @@ def undo_byte_alphabet(data, start, end, out, filled):
             position += 2
         byte = byte_of_character(code_point)
         if byte < 0:
-            out[first : first + end - start] = data[start:end]
+            copy_bytes(out.ctypes.data + first, data.ctypes.data + start, end - start)
             return first + end - start
         out[filled] = byte
         filled += 1
@@ -150,7 +151,7 @@ def decode_tokens(spelling, types, is_special, text_offsets, texts, offsets, out
         start, end = text_offsets[token], text_offsets[token + 1]
         if not is_special[token]:
             if types[token] == TYPE_USER_DEFINED:
-                out[filled : filled + end - start] = texts[start:end]
+                copy_bytes(out.ctypes.data + filled, texts.ctypes.data + start, end - start)
                 filled += end - start
             elif types[token] == TYPE_BYTE:
                 byte = byte_of_name(texts, start, end)

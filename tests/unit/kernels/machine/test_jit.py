@@ -1,110 +1,47 @@
-"""Where compiled kernels are kept, and what makes the folder a new one."""
+"""The face of the kernels: the same names, whether doors are prebuilt or compiled."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from llmask.kernels import engine
 from llmask.kernels.machine import jit
 
-
-def test_the_folder_is_named_after_the_digest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("LLMASK_CACHE_DIR", str(tmp_path))
-    assert jit.cache_folder() == tmp_path / jit.kernels_digest()
-    assert len(jit.kernels_digest()) == 20
-    assert set(jit.kernels_digest()) <= set("0123456789abcdef")
-
-
-def test_the_folder_follows_the_users_cache_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("LLMASK_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert jit.cache_folder() == tmp_path / "llmask" / jit.kernels_digest()
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert jit.cache_folder() == tmp_path / "local" / "llmask" / jit.kernels_digest()
+REPORT = """
+import sys
+from llmask.kernels.machine import jit
+missing = [name for name in jit.__all__ if not hasattr(jit, name)]
+print(jit.PREBUILT, "numba" in sys.modules, missing)
+"""
 
 
-def test_bounds_checks_and_versions_have_folders_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    digests = {jit.kernels_digest()}
-    for name, value in (("CHECK_BOUNDS", not jit.CHECK_BOUNDS), ("numba", type("Other", (), {"__version__": "0"}))):
-        with monkeypatch.context() as patch:
-            patch.setattr(jit, name, value)
-            digests.add(jit.kernels_digest.__wrapped__())
-    assert len(digests) == 3
-    assert jit.kernels_digest.__wrapped__() == jit.kernels_digest()
+def run(code: str, root: Path, **variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | variables, cwd=root, capture_output=True, text=True, check=True
+    )
+    assert not done.stderr
+    return done.stdout
 
 
-def test_the_digest_is_the_same_in_every_process() -> None:
-    code = "from llmask.kernels.machine.jit import kernels_digest; print(kernels_digest(), end='')"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == jit.kernels_digest()
+@pytest.mark.parametrize("variable", ["LLMASK_PREBUILT=0", "LLMASK_CHECK_BOUNDS=1"])
+def test_a_variable_asks_for_compiled_kernels(variable: str, project_root: Path) -> None:
+    name, _, value = variable.partition("=")
+    assert run(REPORT, project_root, **{name: value}) == "False True []\n"
 
 
-@pytest.mark.parametrize("door", ["build", "fill_mask", "accept", "is_accepting", "free_table", "put_block"])
-def test_a_door_has_one_signature(door: str) -> None:
-    jit.make_ready("engine")
-    dispatcher = getattr(engine, door)
-    assert len(dispatcher.signatures) == 1
-    assert not dispatcher._can_compile, "another type of argument must be an error, not a compilation"
+@pytest.mark.skipif(not jit.PREBUILT, reason="no prebuilt kernels fit here")
+def test_prebuilt_kernels_need_no_numba(project_root: Path) -> None:
+    assert run(REPORT, project_root) == "True False []\n"
 
 
-def doubled(number: int) -> int:
-    return 2 * number
+@pytest.mark.skipif(not jit.PREBUILT, reason="no prebuilt kernels fit here")
+def test_a_door_that_the_library_lacks_is_an_error_not_python() -> None:
+    def no_such_door() -> int:
+        return 1
 
-
-@pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[], Any]:
-    """Make a door ready as a process does that starts with what is in the cache folder."""
-    monkeypatch.setenv("LLMASK_CACHE_DIR", str(tmp_path))
-
-    def started() -> Any:
-        monkeypatch.setattr(jit, "_doors", {})
-        monkeypatch.setattr(jit, "_ready", set())
-        dispatcher = jit.door("int64(int64)", "one door")(doubled)
-        jit.make_ready("one door", announce=False)
-        assert dispatcher(21) == 42
-        return dispatcher.stats
-
-    return started
-
-
-def flipped(data: bytes) -> bytes:
-    """One bit of the machine code or the index is another."""
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-
-
-@pytest.mark.parametrize("suffix", ["nbi", "nbc", "nb*"])
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"garbage\n" * 100, flipped]
-)
-def test_what_is_damaged_in_the_cache_folder_is_compiled_again(
-    start: Any, suffix: str, damage: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # half an index was an EOFError at every start, a wrong byte of machine code ran
-    assert not start().cache_hits
-    assert start().cache_hits
-    files = [*jit.cache_folder().glob(f"*.{suffix}")]
-    assert files
-    for path in files:
-        path.write_bytes(damage(path.read_bytes()))
-    assert not start().cache_hits, "it was read as if nothing had happened"
-    first = files[0] if suffix != "nb*" else next(path for path in files if path.suffix == ".nbi")
-    assert capsys.readouterr().err == f"llmask: {first} is damaged, its code is compiled again\n"
-    assert start().cache_hits, "it was not written again"
-
-
-def test_a_folder_without_room_for_code_is_no_error(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(self: Any, path: str) -> Any:
-        raise OSError(28, "No space left on device", path)
-
-    monkeypatch.setattr(jit._SealedFiles, "_open_for_write", full)
-    assert not start().cache_hits
-    assert not start().cache_hits
+    with pytest.raises(LookupError, match=r"no door 'no_such_door'; set LLMASK_PREBUILT=0"):
+        jit.door("int64()", "engine")(no_such_door)

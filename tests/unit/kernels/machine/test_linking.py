@@ -11,7 +11,7 @@ import pytest
 KERNELS = '''
 """Kernels of a test."""
 import numpy as np
-from llmask.kernels.machine.jit import door, kernel, make_ready
+from llmask.kernels.machine.compiling import door, kernel, make_ready
 
 
 @kernel

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+import pytest
 
+from llmask.kernels.machine.jit import PREBUILT
 from llmask.kernels.machine.raw import shift_right, wrapped_product, wrapped_sum
 from llmask.kernels.tables.interning import _MULTIPLIER, mix
+
+pytestmark = pytest.mark.skipif(PREBUILT, reason="the kernels are prebuilt; LLMASK_PREBUILT=0 compiles them")
 
 LARGE = 0x2545F4914F6CDD1D
 
