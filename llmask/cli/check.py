@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         text = arguments.schema.encode() if _is_text(arguments.schema) else _read(arguments.schema)
         instances = [(given, _without_line_end(_read(given))) for given in arguments.instance]
-        compiler = Compiler(load_tokenizer(arguments.tokenizer, arguments.eos))
+        compiler = Compiler(load_tokenizer(arguments))
         options = schema_options(arguments)
         started = time.perf_counter()
         grammar = compiler.json_schema(text, **options)

@@ -115,12 +115,12 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
         source: LogitsSource
         if arguments.model.is_dir():
             source = TransformersSource(arguments.model, arguments.prompt)
-            tokenizer = Tokenizer.from_huggingface(str(arguments.model))
+            tokenizer = Tokenizer.from_huggingface(str(arguments.model), arguments.eos, arguments.vocab_size)
         else:
-            tokenizer = Tokenizer.from_gguf(str(arguments.model))
+            tokenizer = Tokenizer.from_gguf(str(arguments.model), arguments.eos, arguments.vocab_size)
             source = LlamaCppSource(arguments.model, arguments.prompt, max_tokens)
         return tokenizer, OneLine(source, Endings(tokenizer, is_json, max_tokens))
-    tokenizer = load_tokenizer(arguments.tokenizer, arguments.eos)
+    tokenizer = load_tokenizer(arguments)
     endings = Endings(tokenizer, is_json, max_tokens)
     if arguments.tokenizer is not None:
         return tokenizer, NeutralSource(endings)

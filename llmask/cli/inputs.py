@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import warnings
 from pathlib import Path
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from llmask import Compiler, Tokenizer
     from llmask.compiling.compiled import CompiledGrammar
 
-
-HEAD_BYTES = 4096
-RANKED_TOKEN = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+\s")  # the first line of a .tiktoken file
-FIRST_PIECE = b"\x0a"  # field 1 of the protocol buffer, of length-delimited type: the pieces come first
 
 TEXT_GRAMMARS = {
     "gbnf": "llama.cpp",
@@ -204,12 +199,13 @@ def add_tokenizer_argument(parser: argparse.ArgumentParser) -> None:
         "(default: the tokenizer in the package)",
     )
     parser.add_argument("--eos", metavar="ID", type=int, help="token that ends a sequence (default: by the file)")
+    parser.add_argument(
+        "--vocab-size", metavar="N", type=int, help="number of the model's logits (default: of the file's tokens)"
+    )
 
 
-def load_tokenizer(path: Path | None, eos: int | None = None) -> Tokenizer:
-    """Load the tokenizer of a file, of the kind that its first bytes say; None: the one in the package.
-
-    `eos` : the token that ends a sequence, instead of those that the file names.
+def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
+    """Load the tokenizer that the arguments name: that of a file of any kind, or the one in the package.
 
     Raises
     ------
@@ -217,28 +213,9 @@ def load_tokenizer(path: Path | None, eos: int | None = None) -> Tokenizer:
     OSError : the file cannot be read.
     """
     from llmask import Tokenizer
-    from llmask.errors import VocabularyError
     from llmask.tokenizer.token_sources import DEFAULT_FILE
 
-    if path is None:
-        return Tokenizer.default() if eos is None else Tokenizer.from_gguf(DEFAULT_FILE, eos)
-    if path.is_dir():
-        return Tokenizer.from_huggingface(path, eos)
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    if head.startswith(b"GGUF"):
-        return Tokenizer.from_gguf(path, eos)
-    if head.lstrip().startswith(b"{"):
-        return Tokenizer.from_huggingface(path, eos)
-    if RANKED_TOKEN.match(head):
-        return Tokenizer.from_tiktoken(path, eos)
-    if head.startswith(FIRST_PIECE):
-        return Tokenizer.from_sentencepiece(path, eos)
-    raise VocabularyError(
-        f"{path} is neither a GGUF file nor a tokenizer.json, a SentencePiece .model or a .tiktoken file",
-        where="byte 0",
-        help="give a file of one of these kinds",
-    )
+    return Tokenizer.load(arguments.tokenizer or DEFAULT_FILE, arguments.eos, arguments.vocab_size)
 
 
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     import llmask
     from llmask.cli.sampling import allowed_tokens
 
-    tokenizer = load_tokenizer(arguments.tokenizer, arguments.eos)
+    tokenizer = load_tokenizer(arguments)
     matcher = compile_grammar(tokenizer, arguments).matcher()
     matcher.accept_bytes(arguments.prefix.encode())
     bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)

@@ -34,6 +34,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the rules."""
-    grammar = compile_grammar(load_tokenizer(arguments.tokenizer, arguments.eos), arguments)
+    grammar = compile_grammar(load_tokenizer(arguments), arguments)
     sys.stdout.buffer.write(f"{grammar.rules()}\n".encode("utf-8", "backslashreplace"))
     return 0

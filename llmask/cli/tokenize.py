@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.split is not None or arguments.compare) and (arguments.method != "exact" or arguments.parse_special):
         arguments.parser.error("--method and --parse-special cannot be combined with --split and --compare")
     texts = read_texts(arguments.text, arguments.file)
-    tokenizer = load_tokenizer(arguments.tokenizer, arguments.eos)
+    tokenizer = load_tokenizer(arguments)
     if arguments.compare:
         from llmask.cli.methods import as_table, compare
 

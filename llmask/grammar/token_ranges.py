@@ -5,6 +5,8 @@
     <[^10,20-30]>       all others, ends of sequence left aside: behind them nothing is ever read
     <[*]>               all of them, ends of sequence left aside
 
+Ids that no token has, as those that pad a vocabulary to a model's logits, are in no set.
+
 In: names, ids, the tokens of a vocabulary. Out: `TokenSet`s, nodes for `Rules.scan`. Cost: 1 ms a name for 128,256
 tokens, about 10 us a set.
 """
@@ -103,16 +105,23 @@ def _pair(table: TokenTable, part: str) -> tuple[int, int]:
 def included(table: TokenTable, tokens: TokenSet) -> Ranges:
     """The ranges of the tokens that a set has."""
     if not tokens.is_excluded:
-        return tokens.ranges
-    left_out = ranges_of([*tokens.ranges, *((token, token) for token in table.eos_ids)])
+        return _without(tokens.ranges, table.absent_ids)
+    left_out = ranges_of([*tokens.ranges, *table.absent_ids, *((token, token) for token in table.eos_ids)])
+    return _without(((0, table.vocab_size - 1),), left_out)
+
+
+def _without(ranges: Ranges, left_out: Ranges) -> Ranges:
+    """What ranges have and others do not; both are in order and do not overlap."""
     found = []
-    first = 0
-    for low, high in left_out:
-        if first < low:
-            found.append((first, low - 1))
-        first = high + 1
-    if first < table.vocab_size:
-        found.append((first, table.vocab_size - 1))
+    for first, last in ranges:
+        for low, high in left_out:
+            if high < first or low > last:
+                continue
+            if first < low:
+                found.append((first, low - 1))
+            first = high + 1
+        if first <= last:
+            found.append((first, last))
     return tuple(found)
 
 
@@ -127,6 +136,10 @@ def token_node(nodes: RegexNodes, tokens: TokenSet) -> int:
     assert table is not None, "grammars with tokens are read for a vocabulary"
     ranges = included(table, tokens)
     if not ranges:
+        if not tokens.is_excluded:
+            raise GrammarError(
+                f"no token of the vocabulary has an id of {tokens.text}", help="name the ids of tokens that it has"
+            )
         raise GrammarError(f"{tokens.text} leaves no token of the vocabulary", help="name fewer tokens in it")
     offsets = table.token_offsets
     has_text = any(offsets[high + 1] > offsets[low] for low, high in ranges)

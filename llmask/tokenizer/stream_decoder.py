@@ -23,6 +23,7 @@ class StreamDecoder:
     tokenizer : whose ids will come.
     continues : the tokens continue a prompt, so a leading blank belongs to the text; False: it is dropped where
         `Tokenizer.decode` drops it.
+    skip_special : as that of `Tokenizer.decode`: special tokens are left out; False: their names are in the text.
 
     Raises
     ------
@@ -36,11 +37,12 @@ class StreamDecoder:
     ('a', 'é', '')
     """
 
-    def __init__(self, tokenizer: Tokenizer, continues: bool = False) -> None:
+    def __init__(self, tokenizer: Tokenizer, continues: bool = False, skip_special: bool = True) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._skips_special = as_flag(skip_special, "skip_special")
         self._drops_blank = not as_flag(continues, "continues") and tokenizer.decode_drops_blank
 
     def push(self, token: int) -> str:
@@ -51,6 +53,8 @@ class StreamDecoder:
         VocabularyError : no such id.
         """
         data = self._tokenizer.token_bytes(token)
+        if not data and not self._skips_special:
+            data = self._tokenizer.bytes_or_name(token)
         if self._drops_blank and data:
             data = data.removeprefix(b" ")
             self._drops_blank = False

@@ -1,6 +1,7 @@
 """Where tokenizers come from: files, objects of other libraries, lists of bytes; and how they are written.
 
-Each source has a reader in `llmask/vocabulary/`; these are the doors to them.
+Each source has a reader in `llmask/vocabulary/`; these are the doors to them. All of them take `vocab_size`, the number
+of the model's logits: ids above the tokens are padding, which no mask allows; tokens above the ids are gone.
 
 In: a path or an object. Out: a tokenizer, or a GGUF file of one. Cost: 45 ms for a GGUF file of 128,256 tokens with the
 trie, when the kernels are loaded (0.3 s in a fresh process); 0.3 s for a tokenizer.json of that size.
@@ -17,6 +18,8 @@ from ..arguments import as_path
 from ..vocabulary.gguf import read_gguf
 from ..vocabulary.gguf_write import write_gguf
 from ..vocabulary.huggingface import read_huggingface
+from ..vocabulary.kinds import known_kind_of, refuse_other_kinds
+from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
 from ..vocabulary.tiktoken import read_tiktoken
 from ..vocabulary.vocabulary import from_bytes
@@ -37,23 +40,61 @@ class TokenSources(TokenTable):
         return cls.from_gguf(DEFAULT_FILE)
 
     @classmethod
-    def from_gguf(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None, vocab_size: int | None = None
+    ) -> Self:
+        """Tokenizer of a file of the kind that its first bytes say: GGUF, tokenizer.json, SentencePiece, `.tiktoken`.
+
+        Parameters
+        ----------
+        path : the file, or the folder of a tokenizer.json.
+        eos : ids that end a sequence; None: as the constructor of that kind finds them.
+        vocab_size : number of the model's logits; None: as many ids as the file has.
+
+        Raises
+        ------
+        VocabularyError : the file is of no known kind, or what its constructor raises.
+        OSError : the file cannot be read.
+
+        Examples
+        --------
+        >>> from llmask import Tokenizer
+        >>> Tokenizer.load(DEFAULT_FILE, vocab_size=32896)
+        Tokenizer(32896 tokens, eos_ids=[32767], encoder='bpe')
+        """
+        kind = known_kind_of(path)
+        found: Self = getattr(cls, kind)(path, eos=eos, vocab_size=vocab_size)
+        return found
+
+    @classmethod
+    def from_gguf(
+        cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None, vocab_size: int | None = None
+    ) -> Self:
         """Tokenizer of a GGUF file with a BPE, SPM, UGM, WPM or RWKV vocabulary; weights are not touched.
 
         Parameters
         ----------
         path : the file.
         eos : ids that end a sequence; None: those that the file declares and those with well-known names.
+        vocab_size : number of the model's logits, to which the ids are padded or cut; None: as many as the source has.
 
         Raises
         ------
-        VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field.
+        VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field. Or `vocab_size`
+            is no number of ids, or cuts a token that is special.
         OSError : the file cannot be opened.
         """
-        return cls(read_gguf(as_path(path), eos))
+        refuse_other_kinds(path, "from_gguf")
+        return cls(resize(read_gguf(as_path(path), eos), vocab_size))
 
     @classmethod
-    def from_bytes(cls, tokens: Sequence[bytes], eos: int | Iterable[int], special: Iterable[int] = ()) -> Self:
+    def from_bytes(
+        cls,
+        tokens: Sequence[bytes],
+        eos: int | Iterable[int],
+        special: Iterable[int] = (),
+        vocab_size: int | None = None,
+    ) -> Self:
         """Tokenizer of a list of token bytes; encodes by longest match.
 
         Parameters
@@ -61,23 +102,37 @@ class TokenSources(TokenTable):
         tokens : bytes of each id; for special ids their names.
         eos : id or ids that end a sequence.
         special : further ids that text never produces.
+        vocab_size : number of the model's logits, to which the ids are padded or cut; None: as many as the source has.
 
         Raises
         ------
-        VocabularyError : a token that is not bytes, an id out of range, no end-of-sequence id.
+        VocabularyError : a token that is not bytes, an id out of range, no end-of-sequence id; or `vocab_size` is no
+            number of ids, or cuts a token that is special.
         """
-        return cls(from_bytes(tokens, eos, special))
+        return cls(resize(from_bytes(tokens, eos, special), vocab_size))
 
     @classmethod
-    def from_huggingface(cls, source: Any, eos: int | Iterable[int] | None = None) -> Self:
+    def from_huggingface(
+        cls, source: Any, eos: int | Iterable[int] | None = None, vocab_size: int | None = None
+    ) -> Self:
         """Tokenizer of a tokenizer.json, of its folder, or of a fast tokenizer of transformers or tokenizers.
+
+        Parameters
+        ----------
+        source : the file, its folder, or the object.
+        eos : ids that end a sequence; None: those that the object or the files beside it declare, and those with
+            well-known names.
+        vocab_size : number of the model's logits, to which the ids are padded or cut; None: as many as the source has.
 
         Raises
         ------
-        VocabularyError : not such a tokenizer, or a model of an unknown kind.
+        VocabularyError : not such a tokenizer, or a model of an unknown kind; or `vocab_size` is no number of ids, or
+            cuts a token that is special.
         OSError : the file cannot be opened.
         """
-        return cls(read_huggingface(source, eos))
+        if isinstance(source, (str, os.PathLike)):
+            refuse_other_kinds(source, "from_huggingface")
+        return cls(resize(read_huggingface(source, eos), vocab_size))
 
     @classmethod
     def from_tiktoken(
@@ -86,6 +141,7 @@ class TokenSources(TokenTable):
         eos: int | Iterable[int] | None = None,
         pattern: str | None = None,
         special: Mapping[str, int] | None = None,
+        vocab_size: int | None = None,
     ) -> Self:
         """Tokenizer of a `tiktoken.Encoding`, or of a `.tiktoken` file.
 
@@ -96,29 +152,38 @@ class TokenSources(TokenTable):
         pattern : how the file's model splits text into words; an encoding has its own. None: by the name of the file,
             if that is one of tiktoken's, such as `cl100k_base.tiktoken`.
         special : id of each special token by name, for a file; None: by its name, too.
+        vocab_size : number of the model's logits, to which the ids are padded or cut; None: as many as the source has.
 
         Raises
         ------
-        VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token.
+        VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token; or
+            `vocab_size` is no number of ids, or cuts a token that is special.
         OSError : the file cannot be opened.
         """
-        return cls(read_tiktoken(encoding, eos, pattern, special))
+        if isinstance(encoding, (str, os.PathLike)):
+            refuse_other_kinds(encoding, "from_tiktoken")
+        return cls(resize(read_tiktoken(encoding, eos, pattern, special), vocab_size))
 
     @classmethod
-    def from_sentencepiece(cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None) -> Self:
+    def from_sentencepiece(
+        cls, path: str | os.PathLike[str], eos: int | Iterable[int] | None = None, vocab_size: int | None = None
+    ) -> Self:
         """Tokenizer of a SentencePiece `.model` file, unigram or BPE; gives the ids of the sentencepiece library.
 
         Parameters
         ----------
         path : the file. No package is needed to read it.
         eos : ids that end a sequence; None: the piece that the trainer named, and those with well-known names.
+        vocab_size : number of the model's logits, to which the ids are padded or cut; None: as many as the source has.
 
         Raises
         ------
-        VocabularyError : the file is corrupt, of another kind, or names no end-of-sequence piece.
+        VocabularyError : the file is corrupt, of another kind, or names no end-of-sequence piece; or `vocab_size` is no
+            number of ids, or cuts a token that is special.
         OSError : the file cannot be opened.
         """
-        return cls(read_sentencepiece(as_path(path), eos))
+        refuse_other_kinds(path, "from_sentencepiece")
+        return cls(resize(read_sentencepiece(as_path(path), eos), vocab_size))
 
     def save_gguf(self, path: str | os.PathLike[str]) -> None:
         """Write the vocabulary as a GGUF file without weights; `from_gguf` reads the same tokenizer from it.

@@ -14,10 +14,11 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..arguments import as_flag
 from ..forks import cached_property
 from ..trie.build import build_trie
 from ..trie.layout import TokenTrie
-from ..vocabulary.vocabulary import Vocabulary, check_ids
+from ..vocabulary.vocabulary import TokenType, Vocabulary, check_ids
 
 
 class TokenTable:
@@ -42,7 +43,10 @@ class TokenTable:
 
     @property
     def vocab_size(self) -> int:
-        """Number of token ids. A model may have more logits than this; masks leave the surplus at 0."""
+        """Number of token ids. A model may have more logits than this; masks leave the surplus at 0.
+
+        `vocab_size` of the constructors makes it the number of the model's logits.
+        """
         return self.vocabulary.tokens.n_strings
 
     @property
@@ -55,6 +59,14 @@ class TokenTable:
         """Ids, sorted, that text never produces; end-of-sequence ids are among them."""
         ids: list[int] = self.vocabulary.special_ids.tolist()
         return ids
+
+    @cached_property
+    def absent_ids(self) -> tuple[tuple[int, int], ...]:
+        """Ranges of ids that no token has, ends included: holes, and what `vocab_size` added. No mask allows them."""
+        vocabulary = self.vocabulary
+        is_absent = (vocabulary.types == TokenType.UNUSED) & (np.diff(vocabulary.texts.offsets) == 0)
+        changes = np.flatnonzero(np.diff(is_absent, prepend=False, append=False)).tolist()
+        return tuple((first, end - 1) for first, end in zip(changes[::2], changes[1::2], strict=True))
 
     @property
     def token_offsets(self) -> np.ndarray:
@@ -114,17 +126,34 @@ class TokenTable:
         check_ids(listed, self.vocab_size, "ids")
         return listed
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Iterable[int], skip_special: bool = True) -> str:
         """Text of tokens; bytes that are not UTF-8 become U+FFFD.
 
         One leading blank is dropped where `encode` adds it (SPM, UGM and WPM vocabularies), so that decoding undoes
         encoding. What continues a prompt is decoded with `decode_bytes`, which drops nothing.
 
+        Parameters
+        ----------
+        ids : token ids.
+        skip_special : special tokens are left out; False: their names stand in the text, as `encode(...,
+            parse_special=True)` reads them. Ids that no token has are never seen.
+
         Raises
         ------
         VocabularyError : no such id.
         """
-        return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
+        if as_flag(skip_special, "skip_special"):
+            return self._text_of(self.decode_bytes(ids).decode("utf-8", "replace"))
+        return self._text_of(b"".join(map(self.bytes_or_name, self._check_all(ids))).decode("utf-8", "replace"))
+
+    def bytes_or_name(self, token: int) -> bytes:
+        """Bytes of a token, the name of a special one. The id must be one of the vocabulary."""
+        is_special = token in self._special
+        return self.vocabulary.texts.get(token) if is_special else self.vocabulary.tokens.get(token)
+
+    @cached_property
+    def _special(self) -> frozenset[int]:
+        return frozenset(self.special_ids)
 
     def _text_of(self, spelled: str) -> str:
         return spelled.removeprefix(" ") if self.decode_drops_blank else spelled

@@ -76,7 +76,9 @@ def _load(source: Any) -> tuple[Json, list[int | str]]:
     if not isinstance(source, (str, os.PathLike)):
         raise VocabularyError(
             f"{type(source).__name__} is neither a path nor a fast tokenizer",
-            help="pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)",
+            help="Tokenizer.from_tiktoken(encoding) reads it"
+            if hasattr(source, "_mergeable_ranks")
+            else "pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)",
         )
     path = Path(as_path(source))
     if path.is_dir():

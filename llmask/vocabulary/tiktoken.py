@@ -62,8 +62,12 @@ def read_tiktoken(
         specials: dict[str, int] = source._special_tokens
         patterns: tuple[str, ...] = (source._pat_str,)
     except AttributeError:
+        is_other = hasattr(getattr(source, "backend_tokenizer", source), "to_str")
         raise VocabularyError(
-            f"{type(source).__name__} is not a tiktoken encoding", help='pass tiktoken.get_encoding("o200k_base")'
+            f"{type(source).__name__} is not a tiktoken encoding",
+            help="Tokenizer.from_huggingface(tokenizer) reads it"
+            if is_other
+            else 'pass tiktoken.get_encoding("o200k_base")',
         ) from None
     return _convert(ranks, specials, patterns, eos)
 

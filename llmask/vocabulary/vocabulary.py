@@ -16,6 +16,7 @@ In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(b
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -156,6 +157,10 @@ def from_bytes(
     ------
     VocabularyError : no tokens, too many, a token that is not bytes, an id out of range, no end-of-sequence id.
     """
+    if isinstance(tokens, (str, os.PathLike)):
+        raise VocabularyError(
+            f"tokens are a list of bytes, not {type(tokens).__name__}", help="Tokenizer.load(path) reads a file"
+        )
     try:
         tokens = list(tokens)
     except TypeError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,15 @@ import pytest
 
 from bench.sentencepiece_files import model_bytes
 from llmask import Compiler
-from llmask.cli.inputs import add_grammar_arguments, compile_grammar, load_tokenizer, schema_options, tool_options
-from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema, VocabularyError
+from llmask.cli.inputs import (
+    add_grammar_arguments,
+    add_tokenizer_argument,
+    compile_grammar,
+    load_tokenizer,
+    schema_options,
+    tool_options,
+)
+from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema
 
 
 def parse(*arguments: str) -> argparse.Namespace:
@@ -170,47 +176,24 @@ def test_an_error_in_a_schema_names_the_file_and_the_place(byte_tokenizer: Any, 
     assert str(malformed.value.where).startswith(str(path))
 
 
+def tokenizer_of(*arguments: str) -> Any:
+    parser = argparse.ArgumentParser()
+    add_tokenizer_argument(parser)
+    return load_tokenizer(parser.parse_args(arguments))
+
+
 def test_the_tokenizer_of_the_package_is_the_default(default_tokenizer: Any) -> None:
-    assert load_tokenizer(None).vocab_size == default_tokenizer.vocab_size
-    assert load_tokenizer(None).eos_ids == default_tokenizer.eos_ids
-    assert load_tokenizer(None, 7).eos_ids == [7]
+    assert tokenizer_of().vocab_size == default_tokenizer.vocab_size
+    assert tokenizer_of().eos_ids == default_tokenizer.eos_ids
+    assert tokenizer_of("--vocab-size", "40000").vocab_size == 40_000
+    assert tokenizer_of("--eos", "7").eos_ids == [7]
 
 
-def test_a_tokenizer_is_read_by_what_its_file_is(default_tokenizer: Any, tmp_path: Path) -> None:
-    gguf = tmp_path / "any.bin"
-    default_tokenizer.save_gguf(gguf)
-    assert load_tokenizer(gguf).encode("Hello world") == default_tokenizer.encode("Hello world")
-
-    document = tmp_path / "tokenizer.json"
-    model = {"type": "WordPiece", "vocab": {"[UNK]": 0, "[SEP]": 1, "a": 2, "##b": 3}, "unk_token": "[UNK]"}
-    added = [{"id": 1, "content": "[SEP]", "special": True}]
-    steps = {"normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}}
-    model["continuing_subword_prefix"] = "##"
-    document.write_text(" " + json.dumps({"model": model, "added_tokens": added, **steps}))
-    assert load_tokenizer(document, 1).encode("ab") == load_tokenizer(tmp_path, eos=1).encode("ab") == [2, 3]
-    with pytest.raises(VocabularyError, match="names no end-of-sequence token"):
-        load_tokenizer(document)
-
-    ranks = tmp_path / "r50k_base.tiktoken"
-    tokens = [bytes([byte]) for byte in range(256)] + [b"ab"] + [b"%d" % n for n in range(50_000, 99_999)]
-    ranks.write_bytes(b"".join(b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(tokens)))
-    assert load_tokenizer(ranks).encode("abc") == [256, 99]
-
+def test_a_tokenizer_is_that_of_the_file(tmp_path: Path) -> None:
     pieces = tmp_path / "pieces"
     pieces.write_bytes(model_bytes([(b"<unk>", 0.0, 2), (b"</s>", 0.0, 3), ("\u2581a".encode(), -1.0, 1)]))
-    assert load_tokenizer(pieces).encode("a") == [2]
-
-
-@pytest.mark.parametrize("data", [b"", b"Hello world", b"FUGG", b"\x89PNG", b"YQ=="])
-def test_a_file_that_holds_no_tokenizer_is_named(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "weights.bin"
-    path.write_bytes(data)
-    with pytest.raises(VocabularyError) as caught:
-        load_tokenizer(path)
-    assert str(caught.value) == (
-        f"{path} is neither a GGUF file nor a tokenizer.json, a SentencePiece .model or a .tiktoken file\n"
-        "  at byte 0\n  give a file of one of these kinds"
-    )
+    tokenizer = tokenizer_of("--tokenizer", str(pieces), "--vocab-size", "8")
+    assert (tokenizer.encode("a"), tokenizer.vocab_size) == ([2], 8)
 
 
 def test_structural_tags_and_tools_are_read_from_files(byte_tokenizer: Any, tmp_path: Path) -> None:

@@ -71,3 +71,12 @@ def test_a_set_without_a_token_is_refused(table: llmask.Tokenizer) -> None:
     with pytest.raises(GrammarError) as caught:
         lower(nodes, Grammar({"start": nothing}))
     assert caught.value.message == "<[^1-3,5]> leaves no token of the vocabulary"
+
+
+def test_ids_that_no_token_has_are_in_no_set() -> None:
+    table = llmask.Tokenizer.from_bytes(TOKENS, eos=[0, 4], special=[2, 3], vocab_size=9)
+    found = {text: included(table, read_tokens(table, text)) for text in ("<[*]>", "<[^2]>", "<[5-8]>", "<[7]>")}
+    assert found == {"<[*]>": ((1, 3), (5, 5)), "<[^2]>": ((1, 1), (3, 3), (5, 5)), "<[5-8]>": ((5, 5),), "<[7]>": ()}
+    with pytest.raises(GrammarError) as caught:
+        lower(Store(table, Limits()).nodes, Grammar({"start": read_tokens(table, "<[6,8]>")}))
+    assert caught.value.message == "no token of the vocabulary has an id of <[6,8]>"

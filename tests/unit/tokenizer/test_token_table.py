@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from llmask.errors import VocabularyError
 from llmask.tokenizer.token_table import TokenTable
-from llmask.vocabulary.vocabulary import from_bytes
+from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.vocabulary import EncoderData, find_special, freeze_vocabulary, from_bytes
 
 
 def test_ids_become_bytes_names_and_text():
@@ -18,3 +20,27 @@ def test_ids_become_bytes_names_and_text():
     assert table.trie.n_nodes == 4
     with pytest.raises(VocabularyError):
         table.token_bytes(3)
+
+
+def test_names_of_special_tokens_are_shown_where_they_are_asked_for():
+    table = TokenTable(from_bytes([b"a", b" b", b"<s>", b"</s>", b"\xc3"], eos=3, special=[2]))
+    assert table.decode([2, 0, 1, 3]) == table.decode([2, 0, 1, 3], skip_special=True) == "a b"
+    assert table.decode([2, 0, 1, 3], skip_special=False) == "<s>a b</s>"
+    assert table.decode([4, 2], False) == "\ufffd<s>"
+    with pytest.raises(VocabularyError):
+        table.decode([5], skip_special=False)
+
+
+def test_one_blank_is_dropped_at_the_beginning_of_a_text_with_names(llama_spm_tokenizer):
+    ids = llama_spm_tokenizer.encode("hi", add_special=True)
+    assert llama_spm_tokenizer.decode(ids) == "hi"
+    assert llama_spm_tokenizer.decode(ids, skip_special=False) == "<s> hi"
+    assert llama_spm_tokenizer.decode(ids[1:], skip_special=False) == "hi"
+
+
+def test_absent_ids_are_those_that_no_token_has():
+    types = np.array([1, 5, 5, 1, 5, 3], np.uint8)
+    texts = make_table([b"a", b"", b"", b"", b"<unused>", b"</s>"])
+    vocabulary = freeze_vocabulary(texts, texts, types, find_special(types, [5]), (5,), EncoderData())
+    assert TokenTable(vocabulary).absent_ids == ((1, 2),)
+    assert TokenTable(from_bytes([b"a", b""], 1)).absent_ids == ()
