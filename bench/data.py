@@ -1,6 +1,7 @@
 """Input of the benchmarks: the rows of MaskBench and our own cases, as schemas with documents in token ids.
 
-Where MaskBench's shared part is absent, the cases in `bench/cases` take its place, on the tokenizer of the package.
+Where MaskBench's data are absent (bench.fetch makes them), the cases in `bench/cases` take their place, on the
+tokenizer of the package.
 
 In: names of a corpus, a vocabulary, a kind of white space. Out: `Row`s. Cost: half a minute the first time a vocabulary
 is used on MaskBench, a second afterwards.

@@ -54,6 +54,7 @@ def expected(corpus: str, whitespace: str, vocabulary_name: str) -> list[Expecte
     return [
         Expected(by_id[name], [{int(place): text for place, text in masks.items()} for masks in documents])
         for name, documents in sample.items()
+        if name in by_id  # upstream may have dropped one
     ]
 
 

@@ -1,4 +1,4 @@
-"""MaskBench's shared part for llmask and its peers: `python -m bench.maskbench`, or `llmask bench`.
+"""MaskBench for llmask and its peers: `python -m bench.maskbench`, or `llmask bench`; bench.fetch makes the data.
 
 First the masks of every engine are compared with the expected digests, outside the clock. Then the engines run in turn,
 each time in a fresh process over the same schemas in the same order, and for every step the smallest time of the runs
@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from bench import report
-from bench.data import MASKBENCH, chosen_numbers, corpus_rows
+from bench.data import MASKBENCH, Row, chosen_numbers, corpus_rows
 from bench.digests import OURS, tasks_of, verify_engine
 from bench.engines import ADAPTERS, adapter, is_installed
 from bench.runs import Job, run_engine
@@ -35,6 +35,7 @@ from llmask.errors import LlmaskError
 BAR_WIDTH = 24
 N_SLOWEST = 20
 N_SHOWN = 10  # wrong masks of our own engine
+FETCH = "python -m bench.fetch PATH makes them from a checkout of MaskBench; or name their folder with LLMASK_SHARED"
 
 
 class Plan(NamedTuple):
@@ -55,20 +56,30 @@ class Plan(NamedTuple):
 
 
 def plan_of(corpus: str | None, vocabulary: str | None, **fields: Any) -> Plan:
-    """A plan whose corpus and vocabulary fit together: without MaskBench's part the own cases are measured."""
+    """A plan whose corpus and vocabulary fit together: without MaskBench the own cases are measured, without Llama 3's
+    vocabulary the tokenizer of the package.
+    """
     chosen = corpus or ("maskbench" if MASKBENCH.exists() else "own")
     if chosen == "maskbench" and not MASKBENCH.exists():
         raise LlmaskError(
             "MaskBench's data are not there",
             where=str(MASKBENCH),
-            help="name the folder of shared data with LLMASK_SHARED",
+            help=FETCH,
         )
-    default = "llama3" if chosen == "maskbench" else "default"
+    default = "llama3" if chosen == "maskbench" and SOURCES["llama3"].path.exists() else "default"
     if chosen == "own" and vocabulary not in (None, "default"):
         raise LlmaskError(
             f"the project's own cases are tokenized for the vocabulary default, not {vocabulary}",
             where=f"{MASKBENCH} is not there" if corpus is None else None,
-            help="name the folder of shared data with LLMASK_SHARED, or leave --vocabulary out",
+            help=f"{FETCH}; or leave --vocabulary out",
+        )
+    source = SOURCES[vocabulary or default].path
+    if not source.exists():
+        raise LlmaskError(
+            f"the vocabulary {vocabulary} is not there",
+            where=str(source),
+            help="python -m bench.fetch PATH --vocabulary FILE writes that of Llama 3; or name the folder of shared "
+            "data with LLMASK_SHARED",
         )
     return Plan(corpus=chosen, vocabulary=vocabulary or default, **fields)
 
@@ -94,13 +105,15 @@ def measure(plan: Plan) -> dict[str, Any]:
         plan.output.mkdir(parents=True, exist_ok=True)
     with Progress() as progress, TemporaryDirectory() as folder:
         verified = _verify(plan, progress) if plan.verify else {}
-        runs = _run(plan, (plan.output or Path(folder)) / "raw", progress)
+        rows = corpus_rows(plan.corpus, plan.whitespace, plan.vocabulary)
+        runs = _run(plan, rows, (plan.output or Path(folder)) / "raw", progress)
     facts = {
         "plan": plan._asdict() | {"output": str(plan.output)},
         "versions": {name: adapter(name).package_version() for name in plan.engines},
         "machine": machine(),
         "digests": {name: found._asdict() | {"text": str(found)} for name, found in verified.items()},
         "is_wrong": OURS in verified and not verified[OURS].is_complete,
+        "rows": len(rows),
     }
     return evaluate(plan, facts, runs)
 
@@ -110,7 +123,7 @@ def evaluate(plan: Plan, facts: dict[str, Any], runs: dict[str, list[list[report
 
     Parameters
     ----------
-    facts : what is known besides: "plan", "versions", "machine", "digests", "is_wrong".
+    facts : what is known besides: "plan", "versions", "machine", "digests", "is_wrong", and "rows" of the corpus.
     """
     measured = {name: report.combine(results) for name, results in runs.items()}
     ids = set.intersection(*(set(found.timed) for found in measured.values()))
@@ -134,9 +147,8 @@ def _verify(plan: Plan, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _run(plan: Plan, raw: Path, progress: Progress) -> dict[str, list[list[report.Result]]]:
+def _run(plan: Plan, rows: list[Row], raw: Path, progress: Progress) -> dict[str, list[list[report.Result]]]:
     """The lines of all runs by engine; the engines take turns."""
-    rows = corpus_rows(plan.corpus, plan.whitespace, plan.vocabulary)
     numbers = chosen_numbers(rows, plan.match, plan.limit)
     job = Job("measure", plan.corpus, plan.vocabulary, plan.whitespace, plan.timeout_s)
     raw.mkdir(parents=True, exist_ok=True)
@@ -203,12 +215,23 @@ def _lines(path: str) -> list[str]:
     return Path(path).read_text().splitlines() if Path(path).exists() else []
 
 
+def counted(plan: Plan, result: dict[str, Any]) -> str:
+    """Which schemas the figures count, and how many."""
+    n_counted = max(figures["schemas"] for figures in result["figures"].values())
+    share = f"{n_counted:,} of {result['rows']:,}" if "rows" in result else f"{n_counted:,}"
+    if plan.corpus == "own":
+        kept = ", ".join(name for name in plan.engines if adapter(name).keeps_store)
+        warm = f", on a warm store (of {kept}: each ran once before)" if kept else ""
+        return f"{share} of the project's own cases{warm}; not MaskBench"
+    return f"{share} schemas of MaskBench"
+
+
 def _text(plan: Plan, result: dict[str, Any], measured: dict[str, report.Measured], n_common: int) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
     lines = [
         f"{versions}; Python {result['machine']['python']}; {result['machine']['processor']}",
-        f"{plan.corpus}, vocabulary {plan.vocabulary}, whitespace {plan.whitespace}; smallest of {plan.repeat} runs; "
-        f"times over the {n_common} schemas that all engines compiled",
+        f"{counted(plan, result)}, vocabulary {plan.vocabulary}, whitespace {plan.whitespace}; smallest of "
+        f"{plan.repeat} runs; times over the {n_common:,} schemas that all engines compiled",
         *(f"digests, {name}: {found['text']}" for name, found in result["digests"].items()),
     ]
     if result["is_wrong"]:
@@ -253,7 +276,7 @@ def main() -> int:
     parser.add_argument("--engines", default="llmask,llguidance", help="comma-separated: " + ", ".join(ADAPTERS))
     parser.add_argument("--reference", default="llguidance", help="the engine that ratios are to")
     parser.add_argument("--corpus", choices=("maskbench", "own"), help="default: maskbench if it is there")
-    parser.add_argument("--vocabulary", choices=list(SOURCES), help="default: llama3, or default for the own cases")
+    parser.add_argument("--vocabulary", choices=list(SOURCES), help="default: llama3 if it is there, or default")
     parser.add_argument("--whitespace", choices=("flexible", "compact"), default="flexible")
     parser.add_argument("--limit", type=int, help="only so many schemas, drawn with a fixed seed, in the file's order")
     parser.add_argument("--match", default="", help="only schemas whose id contains this")

@@ -4,7 +4,7 @@ Nothing here goes through llmask, so that a mistake in its vocabulary or encoder
 with the `gguf` package (slow, hence cached) and text is split by tiktoken with the pattern that the model's authors
 published. Control tokens (type 3 of the file) are special; user-defined ones (type 4) are text, as in llama.cpp.
 
-    llama3    128,256 tokens   shared data
+    llama3    128,256 tokens   shared data, or bench.fetch
     qwen2     151,936 tokens   shared data
     default    32,768 tokens   the tokenizer in the package
 
@@ -22,7 +22,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("LLMASK_SHARED", ROOT.parent / "shared"))
+FETCHED = ROOT / "bench" / "fetched"  # what bench.fetch writes
+
+
+def shared_folder(named: str | None, beside: Path) -> Path:
+    """Where the data are: what LLMASK_SHARED names, a folder beside the checkout, or what bench.fetch wrote."""
+    if named:
+        return Path(named)
+    return beside if (beside / "data").is_dir() else FETCHED
+
+
+SHARED = shared_folder(os.environ.get("LLMASK_SHARED"), ROOT.parent / "shared")
 CACHE = Path(tempfile.gettempdir()) / "llmask-bench"
 CONTROL, USER_DEFINED = 3, 4  # types of a token in a GGUF file
 
@@ -83,7 +93,8 @@ def byte_alphabet() -> dict[str, int]:
     return {chr(byte): byte for byte in kept} | {chr(256 + place): byte for place, byte in enumerate(others)}
 
 
-def _read(source: Source) -> Vocabulary:
+def read_vocabulary(source: Source) -> Vocabulary:
+    """The tokens of a GGUF file."""
     from gguf import GGUFReader
 
     fields = GGUFReader(str(source.path)).fields
@@ -101,7 +112,7 @@ def _read(source: Source) -> Vocabulary:
 def vocabulary(name: str = "llama3") -> Vocabulary:
     """The tokens of one of `SOURCES`."""
     source = SOURCES[name]
-    found: Vocabulary = cached(name, [source.path], lambda: _read(source))
+    found: Vocabulary = cached(name, [source.path], lambda: read_vocabulary(source))
     return found
 
 

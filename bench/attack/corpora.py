@@ -1,6 +1,6 @@
 """Where attacks get schemas, grammars and tokenizers from.
 
-MaskBench's shared part is read as it lies in the shared folder (`LLMASK_SHARED`, or `../shared`); where it is absent,
+MaskBench is read as bench.fetch writes it (or from `LLMASK_SHARED`, `../shared`); where it is absent,
 attacks that need it are skipped, the others use the project's own cases and random schemas.
 
 In: the shared folder. Out: schemas with documents, tokenizers. Cost: a second.

@@ -42,6 +42,7 @@ class Engine(ABC):
     memory_gb : address space that its worker may have, or None; for engines that take all there is.
     n_verified : verify only so many schemas of MaskBench's sample; for engines that may take minutes a schema.
     kinds_of_whitespace : what `whitespace` may be.
+    keeps_store : what one schema builds serves the next.
     """
 
     name = ""
@@ -49,6 +50,7 @@ class Engine(ABC):
     memory_gb: float | None = None
     n_verified: int | None = None
     kinds_of_whitespace: tuple[str, ...] = ("flexible", "compact")
+    keeps_store = False
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         self.whitespace = whitespace

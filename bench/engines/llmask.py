@@ -16,6 +16,7 @@ class Llmask(Engine):
     """The compiler's memory of compiled schemas is off: a schema met twice is compiled twice."""
 
     name = package = "llmask"
+    keeps_store = True
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         super().__init__(whitespace, vocabulary_name)

@@ -3,7 +3,8 @@
     $ llmask bench --against llguidance --limit 100 --output results
 
 The benchmark itself is the folder `bench/` beside the package; it is not installed with it. It is looked for beside the
-package, then in the current folder. Method and bias stand in `bench/README.md`.
+package, then in the current folder. Method and bias stand in `bench/README.md`; `python -m bench.fetch` makes the data
+from a checkout of MaskBench.
 
 In: a plan. Out: a table on standard output; in a folder results.json, percentile curves as PNG and SVG, the raw times.
 Cost: over all of MaskBench's part three minutes a run of llmask and llguidance, hours of the others; `--limit` takes a
@@ -31,7 +32,8 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="measure llmask beside other engines",
         description="Measure the time to the first mask and between masks, beside other engines, after their masks "
-        "have been compared with the expected ones. Without MaskBench's data the project's own cases are measured.",
+        "have been compared with the expected ones. Without MaskBench's data (python -m bench.fetch) the project's own "
+        "cases are measured, on a warm store.",
         epilog="example: llmask bench --against llguidance,xgrammar --limit 100 --output results",
     )
     parser.add_argument(
@@ -42,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=int, help="only so many schemas, drawn with a fixed seed")
     parser.add_argument(
-        "--vocabulary", choices=VOCABULARIES, help="default: llama3; default, the package's own, without shared data"
+        "--vocabulary", choices=VOCABULARIES, help="default: llama3 if it is there; default is the package's own"
     )
     parser.add_argument("--whitespace", choices=("flexible", "compact"), default="flexible", help="default: flexible")
     parser.add_argument(
@@ -87,7 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if plan.corpus == "own":
         sys.stderr.write(
-            "llmask: MaskBench's data are not there (LLMASK_SHARED): the project's own cases are measured\n"
+            "llmask: MaskBench's data are not there: the project's own cases are measured; "
+            "python -m bench.fetch --help says how to get them\n"
+        )
+    elif plan.vocabulary == "default" and arguments.vocabulary is None:
+        sys.stderr.write(
+            "llmask: Llama 3's vocabulary is not there: the package's own is measured; "
+            "python -m bench.fetch --help says how to get it\n"
         )
     return int(maskbench.measure(plan)["is_wrong"])
 
