@@ -37,7 +37,7 @@ from tests.contract.tool_calls import TOOLS
 EXTRA_BYTES = 6 * 2**30  # of address space: what asks for more is refused, or a MemoryError
 CHECK = 200  # calls between looks at the healthy matcher
 FORGET = 1000  # calls of one compiler
-OPENS_FILES = {"from_gguf", "from_huggingface", "from_tiktoken", "from_sentencepiece", "save_gguf", "lark"}
+OPENS_FILES = {"load", "from_gguf", "from_huggingface", "from_tiktoken", "from_sentencepiece", "save_gguf", "lark"}
 # methods without an underscore that the package keeps to itself
 INTERNAL = {
     "certain_tokens", "cut_names", "encoder_between_names", "generation_after", "has_names", "run", "store",

@@ -40,9 +40,8 @@ class StreamDecoder:
     def __init__(self, tokenizer: Tokenizer, continues: bool = False, skip_special: bool = True) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
-        self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._skips_special = as_flag(skip_special, "skip_special")
+        self._bytes_of = tokenizer.token_bytes if as_flag(skip_special, "skip_special") else tokenizer.bytes_or_name
         self._drops_blank = not as_flag(continues, "continues") and tokenizer.decode_drops_blank
 
     def push(self, token: int) -> str:
@@ -52,9 +51,7 @@ class StreamDecoder:
         ------
         VocabularyError : no such id.
         """
-        data = self._tokenizer.token_bytes(token)
-        if not data and not self._skips_special:
-            data = self._tokenizer.bytes_or_name(token)
+        data = self._bytes_of(token)
         if self._drops_blank and data:
             data = data.removeprefix(b" ")
             self._drops_blank = False

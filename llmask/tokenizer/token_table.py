@@ -147,7 +147,13 @@ class TokenTable:
         return self._text_of(b"".join(map(self.bytes_or_name, self._check_all(ids))).decode("utf-8", "replace"))
 
     def bytes_or_name(self, token: int) -> bytes:
-        """Bytes of a token, the name of a special one. The id must be one of the vocabulary."""
+        """Bytes of a token, the name of a special one.
+
+        Raises
+        ------
+        VocabularyError : no such id.
+        """
+        self._check_token(token)
         is_special = token in self._special
         return self.vocabulary.texts.get(token) if is_special else self.vocabulary.tokens.get(token)
 

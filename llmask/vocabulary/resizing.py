@@ -47,7 +47,8 @@ def _checked_size(vocab_size: Any) -> int:
     except LlmaskError as error:
         raise VocabularyError(error.message, help=advice) from None
     if not 1 <= n_ids <= MAX_VOCAB_SIZE:
-        raise VocabularyError(f"vocab_size={n_ids} is not between 1 and {MAX_VOCAB_SIZE}", help=advice)
+        shown = f"vocab_size={n_ids}" if n_ids.bit_length() <= 64 else "vocab_size"  # others may be too long to write
+        raise VocabularyError(f"{shown} is not between 1 and {MAX_VOCAB_SIZE}", help=advice)
     return n_ids
 
 

@@ -171,12 +171,13 @@ ADVICE = "\n  give the number of the model's logits, or leave it out"
         (0, f"vocab_size=0 is not between 1 and {MAX_VOCAB_SIZE}"),
         (-3, f"vocab_size=-3 is not between 1 and {MAX_VOCAB_SIZE}"),
         (2**40, f"vocab_size={2**40} is not between 1 and {MAX_VOCAB_SIZE}"),
-        (10**400, f"vocab_size={10**400} is not between 1 and {MAX_VOCAB_SIZE}"),
+        (-(1 << 20_000), f"vocab_size is not between 1 and {MAX_VOCAB_SIZE}"),
         (True, "vocab_size is an integer, not bool"),
         (False, "vocab_size is an integer, not bool"),
         ("7", "vocab_size is an integer, not str"),
         (7.0, "vocab_size is an integer, not float"),
     ],
+    ids=["zero", "negative", "huge", "too long to write", "true", "false", "str", "float"],
 )
 def test_what_is_no_size_is_refused(size: object, message: str):
     with pytest.raises(VocabularyError) as caught:
