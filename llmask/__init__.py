@@ -94,10 +94,11 @@ def __dir__() -> list[str]:
 
 
 def warm_up() -> str:
-    """Compile every kernel now and keep it in the cache folder, so that no later start has to.
+    """Pay what the first use in a process pays: imports, lark's tables, and kernels where they have to be compiled.
 
-    Takes about a minute once, and shows a progress bar on standard error; where the package brings compiled kernels
-    (Linux) there is nothing to compile.
+    Kernels come compiled on Linux; elsewhere compiling them takes about a minute once, with a progress bar on standard
+    error, and they are kept in the cache folder. The rest is a fifth of a second. What a tokenizer's first use pays is
+    paid by `Tokenizer.prepare`.
 
     Returns
     -------
@@ -105,11 +106,14 @@ def warm_up() -> str:
     """
     from interegular import parse_pattern
 
+    from .frontends.lark.syntax import statements_of
+    from .frontends.places import Source
     from .kernels.machine.jit import make_everything_ready
 
     source = make_everything_ready()
     import_module(f"{__name__}.compiling.compiler")
-    for module in ("ecma_syntax", "meaning", "python_syntax"):
-        import_module(f"{__name__}.frontends.regex.{module}")
+    for module in ("regex.ecma_syntax", "regex.meaning", "regex.python_syntax", "bnf", "structural_tags", "tools"):
+        import_module(f"{__name__}.frontends.{module}")
+    statements_of(Source('start: "a"'))
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern
     return source

@@ -15,16 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from .. import forks
 from ..arguments import as_flag, as_list
-from ..canonical.states import split_states_of
 from ..errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from ..frontends.bnf import compile_ebnf, compile_gbnf
 from ..frontends.json_schema import SchemaOptions, compile_schema
 from ..frontends.json_schema.meaning.satisfiable import part_without_end
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
-from ..frontends.lark import compile_lark
 from ..frontends.regex import compile_pattern
-from ..frontends.structural_tags import compile_structural_tag, document_of
-from ..frontends.tools import place_of
 from ..limits import Limits, checked
 from ..regex.word_lists import literals_node
 from ..store.copying import Shared
@@ -38,7 +33,6 @@ from .compiled import CompiledGrammar, lexeme_grammar, pattern_grammar, warm
 from .dead_ends import dead_end_warnings, warn_of_dead_ends
 from .grammar_cache import GrammarCache
 from .statistics import Compiled
-from .tags import tag_of_tools
 
 if TYPE_CHECKING:
     from ..grammar.lowering import Lowered
@@ -105,6 +99,8 @@ class Compiler(Shared):
             grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
             warm(grammar, _WARM_DOCUMENT)
             if self._is_canonical:
+                from ..canonical.states import split_states_of
+
                 store.canonical_table = split_states_of(self.tokenizer).new_table()
         return store
 
@@ -280,6 +276,8 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
         """
+        from ..frontends.bnf import compile_gbnf
+
         return self._from_text("gbnf", text, compile_gbnf)
 
     def ebnf(self, text: str) -> CompiledGrammar:
@@ -291,6 +289,8 @@ class Compiler(Shared):
             or macros, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
         """
+        from ..frontends.bnf import compile_ebnf
+
         return self._from_text("ebnf", text, compile_ebnf)
 
     def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
@@ -361,6 +361,8 @@ class Compiler(Shared):
         self._check_length("grammar", text)
         root = None if directory is None else Path(directory)
 
+        from ..frontends.lark import compile_lark
+
         def compile_now() -> CompiledGrammar:
             store = self.store()
             lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
@@ -398,6 +400,8 @@ class Compiler(Shared):
         >>> form = {"type": "triggered_tags", "triggers": ["<f="], "tags": [call]}
         >>> grammar = compiler.structural_tag({"type": "structural_tag", "format": form})
         """
+        from ..frontends.structural_tags import compile_structural_tag, document_of
+
         document = document_of(spec, self.limits)
 
         def compile_now() -> CompiledGrammar:
@@ -446,6 +450,9 @@ class Compiler(Shared):
         >>> add = {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
         >>> grammar = compiler.tools([add], model="qwen-3", tool_choice="required")
         """
+        from ..frontends.tools import place_of
+        from .tags import tag_of_tools
+
         document, listed = tag_of_tools(self.tokenizer, tools, model, tool_choice, parallel, reasoning)
         try:
             return self.structural_tag(document)

@@ -11,7 +11,7 @@ and length is compared with the bytes that are left before anything is allocated
 more memory than its own size. The mapping is copy-on-write because compiled code takes writable arrays; nothing is
 written.
 
-The `gguf` package's GGUFReader builds an object for every string (8.4 s for 128,000 tokens); its constants are used.
+The `gguf` package's GGUFReader builds an object for every string (8.4 s for 128,000 tokens).
 
 In: a path. Out: `Section`: fields by name with typed getters. Cost: 5 ms for Llama 3 (7.8 MB), of which most is the
 first touch of the pages.
@@ -22,6 +22,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +41,8 @@ MAX_TEXT_BYTES = 16 * 2**20  # for single string values; chat templates have som
 class Field(NamedTuple):
     """Where the value of one field lies.
 
-    kind       GGUFValueType of the value
-    item_kind  GGUFValueType of the items of an array; the same as `kind` otherwise
+    kind       Kind of the value
+    item_kind  Kind of the items of an array; the same as `kind` otherwise
     n_items    items of an array; 1 otherwise
     start      byte position of the value, of an array's first item, or of a string's length
     end        first byte after the value
@@ -54,6 +55,29 @@ class Field(NamedTuple):
     end: int
 
 
+class Kind(IntEnum):
+    """Type of a field, as `gguf.constants.GGUFValueType` has it; that module takes 60 ms to import."""
+
+    UINT8 = 0
+    INT8 = 1
+    UINT16 = 2
+    INT16 = 3
+    UINT32 = 4
+    INT32 = 5
+    FLOAT32 = 6
+    BOOL = 7
+    STRING = 8
+    ARRAY = 9
+    UINT64 = 10
+    INT64 = 11
+    FLOAT64 = 12
+
+
+# as `struct` spells the numbers
+_NUMBERS = (kind for kind in Kind if kind not in (Kind.STRING, Kind.ARRAY))
+FORMATS: dict[int, str] = dict(zip(_NUMBERS, "BbHhIif?Qqd", strict=True))
+
+
 class Section:
     """Fields of a key-value section; the getters check types and say where they failed.
 
@@ -64,27 +88,11 @@ class Section:
     """
 
     def __init__(self, data: np.ndarray, path: str) -> None:
-        from gguf.constants import GGUFValueType
-
         from ..kernels.machine import jit
         from ..kernels.vocabulary import vocabulary_scan
 
         jit.make_ready("vocabulary")
         self._kernels = vocabulary_scan
-        self.kinds = GGUFValueType
-        self._formats = {
-            int(GGUFValueType.UINT8): "B",
-            int(GGUFValueType.INT8): "b",
-            int(GGUFValueType.UINT16): "H",
-            int(GGUFValueType.INT16): "h",
-            int(GGUFValueType.UINT32): "I",
-            int(GGUFValueType.INT32): "i",
-            int(GGUFValueType.FLOAT32): "f",
-            int(GGUFValueType.BOOL): "?",
-            int(GGUFValueType.UINT64): "Q",
-            int(GGUFValueType.INT64): "q",
-            int(GGUFValueType.FLOAT64): "d",
-        }
         self.path = path
         self.data = data
         self._view = data.data
@@ -130,7 +138,7 @@ class Section:
         kind_at = position
         kind, position = self._read_number("I", position, key)
         item_kind, count, start = kind, 1, position
-        if kind == self.kinds.ARRAY:
+        if kind == Kind.ARRAY:
             kind_at = position
             item_kind, position = self._read_number("I", position, key)
             count, start = self._read_number("Q", position, key)
@@ -140,18 +148,18 @@ class Section:
 
     def _skip_items(self, kind_at: int, item_kind: int, count: int, start: int, key: str) -> int:
         """First byte after `count` items at `start`; `kind_at` is where their type was read."""
-        if item_kind == self.kinds.STRING:
+        if item_kind == Kind.STRING:
             if count * 8 > len(self.data) - start:
                 raise self.error(f"{count} strings do not fit into the rest of the file", start - 8, key)
             end = int(self._kernels.skip_strings(self.data, start, count))
             if end < 0:
                 raise self.error("a string does not fit into the rest of the file", -1 - end, key)
             return end
-        if item_kind == self.kinds.ARRAY:
+        if item_kind == Kind.ARRAY:
             raise self.error("arrays inside arrays are not supported", kind_at, key)
-        if item_kind not in self._formats:
+        if item_kind not in FORMATS:
             raise self.error(f"{item_kind} is not a value type", kind_at, key)
-        return self._advance(start, count * struct.calcsize("<" + self._formats[item_kind]), key)
+        return self._advance(start, count * struct.calcsize("<" + FORMATS[item_kind]), key)
 
     def _advance(self, position: int, n_bytes: int, name: str) -> int:
         if n_bytes > len(self.data) - position:
@@ -172,7 +180,7 @@ class Section:
         field = self._single(key)
         if field is None:
             return default
-        if field.kind != self.kinds.STRING:
+        if field.kind != Kind.STRING:
             raise self.error("a string is expected", field.start, key)
         if field.end - field.start > MAX_TEXT_BYTES:
             raise self.error(f"a string of {field.end - field.start} bytes is too long", field.start, key)
@@ -183,7 +191,7 @@ class Section:
         field = self._single(key)
         if field is None:
             return None
-        letter = self._formats.get(field.kind, "")
+        letter = FORMATS.get(field.kind, "")
         if letter in "fd?":
             raise self.error("an integer is expected", field.start, key)
         return int(struct.unpack_from("<" + letter, self._view, field.start)[0])
@@ -193,7 +201,7 @@ class Section:
         field = self._single(key)
         if field is None:
             return default
-        if field.kind != self.kinds.BOOL:
+        if field.kind != Kind.BOOL:
             raise self.error("a boolean is expected", field.start, key)
         return bool(self.data[field.start])
 
@@ -202,7 +210,7 @@ class Section:
         field = self._array(key)
         if field is None:
             return None
-        if field.item_kind != self.kinds.STRING:
+        if field.item_kind != Kind.STRING:
             raise self.error("an array of strings is expected", field.start, key)
         n_bytes = field.end - field.start - 8 * field.n_items
         if n_bytes > np.iinfo(np.int32).max:
@@ -216,20 +224,20 @@ class Section:
         field = self._array(key)
         if field is None:
             return None
-        if self.kinds(field.item_kind).name not in kinds:
+        if Kind(field.item_kind).name not in kinds:
             raise self.error(f"an array of {' or '.join(kinds)} is expected", field.start, key)
-        stored = np.dtype("<" + self._formats[field.item_kind])
+        stored = np.dtype("<" + FORMATS[field.item_kind])
         return np.frombuffer(self.data, stored, field.n_items, field.start).astype(dtype)
 
     def _single(self, key: str) -> Field | None:
         field = self.fields.get(key)
-        if field is not None and field.kind == self.kinds.ARRAY:
+        if field is not None and field.kind == Kind.ARRAY:
             raise self.error("a single value is expected, not an array", field.start, key)
         return field
 
     def _array(self, key: str) -> Field | None:
         field = self.fields.get(key)
-        if field is not None and field.kind != self.kinds.ARRAY:
+        if field is not None and field.kind != Kind.ARRAY:
             raise self.error("an array is expected", field.start, key)
         return field
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import VocabularyError
 from .charsmap import CharsMap, read_charsmap
-from .gguf_section import Section
+from .gguf_section import Kind, Section
 from .strings import StringTable, make_table
 from .vocabulary import EncoderData, check_ids
 
@@ -64,7 +64,7 @@ def read_own_fields(section: Section, n_tokens: int) -> dict[str, Any]:
         name = key[len(PREFIX) :]
         if name not in hints or name in STANDARD:
             raise section.error("the encoder has no such field", section.fields[key].start, key)
-        if section.fields[key].kind == section.kinds.STRING and section.get_text(key, "") == DEFAULT:
+        if section.fields[key].kind == Kind.STRING and section.get_text(key, "") == DEFAULT:
             found[name] = getattr(EncoderData(), name)
             continue
         found[name] = _read_value(section, key, hints[name], n_tokens)

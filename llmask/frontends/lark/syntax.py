@@ -109,6 +109,7 @@ def statements_of(source: Source) -> tuple[Statement, ...]:
 
 @lru_cache(1)
 def _parser() -> Any:
+    import lark.lexer
     from lark import Lark
     from lark.lexer import Lexer
 
@@ -121,7 +122,13 @@ def _parser() -> Any:
         def lex(self, lexer_state: Any, parser_state: Any) -> Any:
             raise AssertionError
 
-    return Lark(GRAMMAR, parser="lalr", lexer=NoLexer, maybe_placeholders=True)
+    # Beside interegular lark looks for overlapping terminals, in the grammar of grammars too, and only logs them: half
+    # of the time that the first grammar takes.
+    has_interegular, lark.lexer.has_interegular = lark.lexer.has_interegular, False
+    try:
+        return Lark(GRAMMAR, parser="lalr", lexer=NoLexer, maybe_placeholders=True)
+    finally:
+        lark.lexer.has_interegular = has_interegular
 
 
 def _parsed(source: Source) -> Any:

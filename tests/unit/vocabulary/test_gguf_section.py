@@ -14,7 +14,7 @@ import pytest
 
 from llmask.errors import VocabularyError
 from llmask.vocabulary.gguf import read_gguf
-from llmask.vocabulary.gguf_section import Section, read_section
+from llmask.vocabulary.gguf_section import FORMATS, Kind, Section, read_section
 
 from .gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, write_gguf
 
@@ -197,3 +197,9 @@ def test_values_of_all_types_agree_with_the_writer(tmp_path):
     for key in ("f32", "yes", "text"):
         with pytest.raises(VocabularyError, match="an integer is expected"):
             section.get_integer(key)
+
+
+def test_kinds_are_those_of_the_format() -> None:
+    assert {kind.name: kind.value for kind in Kind} == {kind.name: kind.value for kind in gguf.GGUFValueType}
+    sizes = {"UINT8": 1, "INT16": 2, "FLOAT32": 4, "BOOL": 1, "UINT64": 8, "FLOAT64": 8}
+    assert {name: struct.calcsize(f"<{FORMATS[Kind[name]]}") for name in sizes} == sizes
