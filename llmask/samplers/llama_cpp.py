@@ -1,6 +1,6 @@
 """Constrain llama-cpp-python to a grammar.
 
-    processor = GrammarLogitsProcessor(compiler.json_schema(schema))
+    processor = GrammarLogitsProcessor(compiler.json_schema(schema), max_tokens=500)
     llama(prompt, max_tokens=500, logits_processor=LogitsProcessorList([processor]),
           stopping_criteria=StoppingCriteriaList([processor.stop_if_failed]))
     processor.raise_if_failed()
@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from llmask.errors import VocabularyError
 from llmask.mask.apply import apply_bitmask
-from llmask.samplers.prefixes import BatchMasks
+from llmask.samplers.prefixes import BatchMasks, checked_max_tokens
 
 if TYPE_CHECKING:
     from llmask.compiling.compiled import CompiledGrammar
@@ -54,10 +54,10 @@ class GrammarLogitsProcessor:
         self,
         grammar: CompiledGrammar,
         prompt_length: int | None = None,
-        max_tokens: int | None = None,
+        max_tokens: float | None = None,
         on_limit: str = "finish",
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, max_tokens, on_limit)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
         self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
         self.error: BaseException | None = None
 
@@ -105,7 +105,8 @@ class GrammarLogitsProcessor:
         scores[self._eos_ids[self._eos_ids < scores.shape[0]]] = 0.0
 
     def _apply(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> None:
-        mask = self._masks.fill(np.asarray(input_ids, np.int64)[None, :])
+        self._masks.check_width(scores.shape[0])
+        mask = self._masks.fill(np.asarray(input_ids)[None, :])
         if apply_bitmask(scores, mask):
             scores[:] = 0.0
             if apply_bitmask(scores, mask):

@@ -13,35 +13,39 @@ Three kinds of rows need care, because a row may never be left with every token 
   sequence is allowed there, so that nothing unconstrained can follow;
 - the others have at least one token by the engine's contract.
 
-The prompt is what the first call brings. A call that does not start with it, or that is longer by more than one token
-than any before, belongs to another generation (or to a draft that came without its intermediate steps); masks made for
-it would be wrong in silence, so it is an error.
+The prompt is what the first call of a generation brings, and no framework says where one generation ends and the next
+begins. Rows that cannot come next in this one begin another (`Generation`). Where rows could be either, it is an error:
+masks of the wrong generation would be an empty text, or an unconstrained one, in silence.
 
-In: compiled grammars and token ids. Out: a bitmask. Cost: a hash of each row's ids, a fork and an accept for each new
-prefix; memory bounded by `capacity` matchers.
+In: compiled grammars and token ids. Out: a bitmask. Cost: for each row a hash of the tokens after its prompt, a fork
+and an accept for each new prefix; the prompt's length does not count. Memory bounded by `capacity` matchers.
 """
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
-from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from llmask.errors import LlmaskError, TokenRejected
+from llmask.compiling.compiled import CompiledGrammar
+from llmask.errors import LlmaskError, TokenRejected, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask
 from llmask.matching.budget import checked_budget
 
 if TYPE_CHECKING:
-    from llmask.compiling.compiled import CompiledGrammar
     from llmask.matching.matcher import Matcher
 
-TokenIds = npt.NDArray[np.int64]
+TokenIds = npt.NDArray[np.integer[Any]]
+MOST_BEYOND = 256  # tokens that a vocabulary may have beyond the model's logits
 _MIN_CAPACITY = 64
 _PREFIXES_PER_ROW = 4  # beams: this step's rows and the last step's; assisted decoding: the draft and its verification
+_COMPARED = 256  # tokens at the end of the prompt that rows of the same generation are known by
+_RESET = "for another generation make a new processor, or call its reset() before"
 
 
 class PrefixTable:
@@ -71,11 +75,9 @@ class PrefixTable:
         The matcher, or None when the grammar refuses `ids`. It belongs to the table: fill masks from it, do not move
         it. Ids after an accepted end of sequence are padding and change nothing.
         """
-        digest = blake2b(ids[:-1].tobytes(), digest_size=16)
-        parent = digest.digest()
-        digest.update(ids[-1:].tobytes())
-        key = digest.digest()
+        key = ids.tobytes()
         if key not in self._matchers:
+            parent = key[: -ids.itemsize]
             if ids.size and parent in self._matchers:
                 before = self._matchers[parent]
                 self._matchers[key] = before and _accept(before, int(ids[-1]))
@@ -114,6 +116,70 @@ def _accept(before: Matcher, token: int) -> Matcher | None:
     return matcher
 
 
+class Generation:
+    """The calls of one generation so far: tells whether a call can be the next of them.
+
+        length            n      n+1      n+2 ...             each step has a tensor of its own, longer by one
+        drafts            n      n+1 ... n+k                  one tensor, asked about prefix after prefix
+        another model's   n ... n+k-1, n, n+1 ... n+k         it asks the same processor when it drafts
+
+    After drafts from n on, the next tensor has between n + 1 tokens (none was right) and one more than were asked about.
+    Each row is a row of the call before, or its beginning, and one more token; beam search permutes them.
+
+    Parameters
+    ----------
+    prompts : int[n_rows, ...], the last tokens of every prompt, at most _COMPARED.
+    start : column of the first token that the grammar sees.
+    length : tokens of the rows at the first call.
+
+    Attributes
+    ----------
+    n_rows : rows of each call.
+    has_refused : whether a row was refused that is no draft: these are beams.
+    """
+
+    def __init__(self, prompts: TokenIds, start: int, length: int) -> None:
+        self.start = start
+        self.has_refused = False
+        self.n_rows = prompts.shape[0]
+        self._prompts = prompts.tobytes()
+        self._n_compared = prompts.shape[1]
+        self._first = self._last = self._base = length  # of the last tensor's calls; where drafts began
+        self._written: TokenIds = prompts[:, :0]
+
+    def first_column(self, length: int) -> int:
+        """The first column of rows of a length that has to be looked at."""
+        return max(0, min(self.start, length) - _COMPARED)
+
+    def grew(self, seen: TokenIds, length: int) -> bool:
+        """Whether rows are those of the last call, or a beginning of these, and more; `seen` from `first_column` on."""
+        if seen.shape[0] != self.n_rows or length < self.start:
+            return False
+        column = self.start - self.first_column(length)
+        if seen[:, column - self._n_compared : column].tobytes() != self._prompts:
+            return False
+        rows = seen[:, column : column + max(0, min(length - 1, self._last) - self.start)]
+        before = self._written[:, : rows.shape[1]]
+        return np.array_equal(rows, before) or {row.tobytes() for row in rows} <= {row.tobytes() for row in before}
+
+    def is_step(self, length: int, is_draft: bool) -> bool:
+        """Whether rows that grew from the last call have a length that is possible; see the table above."""
+        return length == self._base or (is_draft or self._first < length) and length <= self._last + 1
+
+    def n_new(self, length: int) -> int:
+        """Tokens that rows have more than at the last call."""
+        return length - self._last
+
+    def take(self, written: TokenIds, length: int, is_draft: bool) -> None:
+        """Note a call that is one of this generation."""
+        if not is_draft:
+            if self._first < self._last:  # the drafts before were verified
+                self._base = length
+            self._first = length
+        self._last = length
+        self._written = written.copy()  # llama.cpp writes all rows to one buffer
+
+
 class BatchMasks:
     """The bitmask of every row of a generation, from the rows' token ids.
 
@@ -123,7 +189,7 @@ class BatchMasks:
         frameworks repeat each prompt for its beams and for its returned sequences.
     prompt_length : tokens at the start of a row that the grammar does not see, padding included; None: all tokens of
         the first call.
-    max_tokens : tokens behind the prompt, the end of sequence included, within which every row has to end; None: no
+    max_tokens : tokens after the prompt, the end of sequence included, within which every row has to end; None: no
         budget.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end of
         its document; "error": `LimitExceeded`.
@@ -140,9 +206,16 @@ class BatchMasks:
         max_tokens: int | None = None,
         on_limit: str = "finish",
     ) -> None:
-        given = tuple(grammars) if isinstance(grammars, Sequence) else (grammars,)
+        given = tuple(grammars) if isinstance(grammars, (list, tuple)) else (grammars,)
         if not given:
             raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
+        for grammar in given:
+            if not isinstance(grammar, CompiledGrammar):
+                raise LlmaskError(
+                    f"a processor takes a compiled grammar, not {type(grammar).__name__}",
+                    help="compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) "
+                    "of a dict, JSON text or type, compiler.regex(...), compiler.lark(...), ...",
+                )
         if prompt_length is not None and prompt_length < 0:
             raise LlmaskError(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
         self.tokenizer = given[0].tokenizer
@@ -154,8 +227,7 @@ class BatchMasks:
         self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._prompt_length = prompt_length
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
-        self._prompts: tuple[tuple[int, ...], bytes] | None = None  # their shape and ids
-        self._longest = 0
+        self._generation: Generation | None = None
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
         self._only_end = np.zeros(self._mask.shape[1], np.int32)
@@ -164,16 +236,17 @@ class BatchMasks:
 
     def reset(self) -> None:
         """Forget the prompt and every prefix; the next call begins another generation."""
-        self._prompts, self._longest = None, 0
+        self._generation = None
         for table in self._tables:
             table.clear()
 
-    def fill(self, ids: TokenIds) -> npt.NDArray[np.int32]:
+    def fill(self, ids: Any, is_draft: bool = False) -> npt.NDArray[np.int32]:
         """Compute the bitmask of the tokens that may follow each row.
 
         Parameters
         ----------
-        ids : int64[n_rows, length], prompt included.
+        ids : int[n_rows, length], prompt included; NumPy or torch.
+        is_draft : the ids are part of the same tensor as those of the last call, so this is the same generation.
 
         Returns
         -------
@@ -182,58 +255,130 @@ class BatchMasks:
         Raises
         ------
         LlmaskError
-            when the ids do not continue the generation that the first call began; the state is unchanged.
+            when the rows may be a step of this generation as well as another one, or begin one that has no text.
         BudgetError
             when no text of a grammar is as short as `max_tokens`.
         """
-        n_rows = ids.shape[0]
+        n_rows, length = ids.shape
         if n_rows % len(self._tables):
             raise LlmaskError(
                 f"{n_rows} rows cannot be shared out among {len(self._tables)} grammars",
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
-        start = self._find_prompt_end(ids)
-        budget = None if self._max_tokens is None else max(self._max_tokens - (int(ids.shape[1]) - start), 1)
+        generation = self._generation
+        first = 0 if generation is None else generation.first_column(length)
+        seen = _in_memory(ids[:, first:])
+        if generation is None or not self._continues(generation, seen, length, is_draft):
+            generation = self._begin(seen, length)
+        written = seen[:, generation.start - first :]
+        matchers = self._after(written)
+        if not is_draft:
+            self._check_alive(generation, matchers, length)
+        generation.take(written, length, is_draft)
+        budget = None if self._max_tokens is None else max(self._max_tokens - (length - generation.start), 1)
         if self._mask.shape[0] != n_rows:
             self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
-        restricts = False
-        for row in range(n_rows):
-            table = self._tables[row * len(self._tables) // n_rows]
-            table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
-            matcher = table.after(ids[row, start:])
+        self.restricts = False
+        for row, matcher in enumerate(matchers):
             if matcher is None:
                 self._mask[row] = self._only_end
-                restricts = True
+                self.restricts = True
             elif matcher.fill_bitmask(self._mask, row, budget):
-                restricts = True
-        self.restricts = restricts
+                self.restricts = True
         return self._mask
 
-    def _find_prompt_end(self, ids: TokenIds) -> int:
-        """Column of the first token that the grammar sees; checks that `ids` continue this generation."""
-        length = int(ids.shape[1])
+    def check_width(self, n_logits: int) -> None:
+        """Refuse a model that has not a logit for each token, as many as padding explains aside.
+
+        Raises
+        ------
+        VocabularyError : the model lacks more than MOST_BEYOND logits.
+        """
+        n_beyond = self.tokenizer.vocab_size - n_logits
+        if n_beyond > MOST_BEYOND:
+            raise VocabularyError(
+                f"the grammar was compiled for {self.tokenizer.vocab_size} tokens, and the model has {n_logits} logits",
+                help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
+                "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
+            )
+
+    def _begin(self, seen: TokenIds, length: int) -> Generation:
+        """Begin a generation with what a call brings; `seen` are its last columns, all when there was none before."""
+        self.reset()
+        start = length if self._prompt_length is None else self._prompt_length
+        prompts = seen[:, -_COMPARED:] if self._prompt_length is None else seen[:, :0]
+        if length < start:
+            raise LlmaskError(
+                f"the rows have {length} tokens, fewer than prompt_length = {start}",
+                help="leave prompt_length out to take what the first call brings",
+            )
+        self._generation = Generation(prompts, start, length)
+        return self._generation
+
+    def _continues(self, generation: Generation, seen: TokenIds, length: int, is_draft: bool) -> bool:
+        """Whether rows are a step of a generation; an error where they could begin another one as well."""
         if self._prompt_length is not None:
-            if length < self._prompt_length:
+            return length >= generation.start and len(seen) == generation.n_rows
+        if not generation.grew(seen, length):
+            return False
+        n_new = generation.n_new(length)
+        if n_new > 1:
+            after_one = self._after(seen[:, seen.shape[1] - length + generation.start : seen.shape[1] + 1 - n_new])
+            if not all(map(_is_dead, after_one)):
                 raise LlmaskError(
-                    f"the rows have {length} tokens, fewer than prompt_length = {self._prompt_length}",
-                    help="leave prompt_length out to take what the first call brings",
+                    f"the rows grew from {length - n_new} to {length} tokens between two calls",
+                    where=f"token {length - n_new}",
+                    help=f"{_RESET}; drafts must be asked about token by token, so llama-cpp-python's draft_model "
+                    "cannot be used",
                 )
-            return self._prompt_length
-        if self._prompts is None:
-            self._prompts, self._longest = (ids.shape, ids.tobytes()), length
-            return length
-        (n_rows, start), prompts = self._prompts
-        if ids.shape[0] != n_rows or ids[:, :start].tobytes() != prompts:
+        return generation.is_step(length, is_draft)
+
+    def _after(self, written: TokenIds) -> list[Matcher | None]:
+        """The matchers of rows by the tokens after their prompts."""
+        n_rows, n_tables = len(written), len(self._tables)
+        for table in self._tables:
+            table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
+        return [self._tables[row * n_tables // n_rows].after(written[row]) for row in range(n_rows)]
+
+    @staticmethod
+    def _check_alive(generation: Generation, matchers: list[Matcher | None], length: int) -> None:
+        """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
+
+        Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
+        """
+        was_refused = generation.has_refused
+        generation.has_refused = was_refused or None in matchers
+        if was_refused or not all(map(_is_dead, matchers)):
+            return
+        if None in matchers:
             raise LlmaskError(
-                "the rows do not start with the prompt of this processor's first call",
-                help="make a new processor for every generation, or call reset() before the next one",
+                "the grammar refuses the last tokens of every row, which its masks did not allow",
+                where=f"token {length - 1}",
+                help=f"{_RESET}; let no other processor or loop write tokens in the middle of a text",
             )
-        if length > self._longest + 1:
-            raise LlmaskError(
-                f"the rows grew from {self._longest} to {length} tokens between two calls",
-                where=f"token {self._longest}",
-                help="make a new processor for every generation (or call reset()); drafts must be asked about token by "
-                "token, so llama-cpp-python's draft_model cannot be used",
-            )
-        self._longest = max(self._longest, length)
-        return start
+        raise LlmaskError(
+            "every row has ended, and is to be continued",
+            where=f"token {length - 1}",
+            help=f"{_RESET}; a generation ends with the end of sequence: give it to the model as eos_token_id",
+        )
+
+
+def checked_max_tokens(max_tokens: float | None) -> int | None:
+    """The budget that a processor is given; None where texts may be cut off, with a warning unless that is meant."""
+    if max_tokens is None:
+        warnings.warn(
+            "without max_tokens a text that is not finished by the model's own limit is cut off in the middle; give the "
+            "same number to both, or max_tokens=math.inf if that is meant",
+            stacklevel=3,
+        )
+    return None if max_tokens is None or max_tokens == math.inf else checked_budget(max_tokens)
+
+
+def _is_dead(matcher: Matcher | None) -> bool:
+    """Whether only the end of sequence may follow, as the row has ended or was refused."""
+    return matcher is None or matcher.is_terminated()
+
+
+def _in_memory(ids: Any) -> TokenIds:
+    """Token ids of NumPy, or of torch on any device, as an array of this machine's memory."""
+    return np.asarray(ids.detach().cpu() if hasattr(ids, "detach") else ids)

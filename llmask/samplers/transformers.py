@@ -1,6 +1,6 @@
 """Constrain `model.generate` of transformers to a grammar.
 
-    processor = GrammarLogitsProcessor(compiler.json_schema(schema))
+    processor = GrammarLogitsProcessor(compiler.json_schema(schema), max_tokens=500)
     model.generate(**inputs, max_new_tokens=500, logits_processor=[processor])
 
 It works with greedy search, sampling, beams, several returned sequences, left padding, prompt lookup and assisted
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from llmask.errors import VocabularyError
 from llmask.mask.apply import apply_bitmask, masked_copy
-from llmask.samplers.prefixes import BatchMasks
+from llmask.samplers.prefixes import BatchMasks, checked_max_tokens
 
 if TYPE_CHECKING:
     import torch
@@ -59,10 +59,11 @@ class GrammarLogitsProcessor:
         self,
         grammar: CompiledGrammar | Sequence[CompiledGrammar],
         prompt_length: int | None = None,
-        max_tokens: int | None = None,
+        max_tokens: float | None = None,
         on_limit: str = "finish",
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, max_tokens, on_limit)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
+        self._ids: torch.LongTensor | None = None  # of the last call; kept, so that no other is at its address
 
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""
@@ -80,8 +81,10 @@ class GrammarLogitsProcessor:
         -------
         New scores of the same shape, dtype and device; `scores` themselves where every token is allowed.
         """
-        mask = self._masks.fill(input_ids.detach().cpu().numpy())
         n_logits = scores.shape[-1]
+        self._masks.check_width(n_logits)
+        before, self._ids = self._ids, input_ids
+        mask = self._masks.fill(input_ids, before is not None and _address(before) == _address(input_ids))
         is_free = not self._masks.restricts and 0 < n_logits <= self._masks.tokenizer.vocab_size
         if is_free and not bool(scores.amax(dim=-1).isneginf().any()):
             return scores
@@ -96,3 +99,8 @@ class GrammarLogitsProcessor:
                 help="compile the grammar for the tokenizer of this model",
             )
         return masked
+
+
+def _address(tensor: torch.Tensor) -> int:
+    """Where the memory begins that a tensor is in, or is a part of."""
+    return tensor.untyped_storage().data_ptr()
