@@ -119,11 +119,11 @@ def _accept(before: Matcher, token: int) -> Matcher | None:
 class Generation:
     """The calls of one generation so far: tells whether a call can be the next of them.
 
-        length            n      n+1      n+2 ...             each step has a tensor of its own, longer by one
-        drafts            n      n+1 ... n+k                  one tensor, asked about prefix after prefix
-        another model's   n ... n+k-1, n, n+1 ... n+k         it asks the same processor when it drafts
+        length     n, n+1, n+2, ...           the next step, a tensor of its own
+        drafts     n, n+1, ..., n+k           prefixes of one tensor, which is verified
+        probes     n, n+1, ..., n+k, n        drafts while they are made, before they are verified
 
-    After drafts from n on, the next tensor has between n + 1 tokens (none was right) and one more than were asked about.
+    After drafts from n on, the next step has between n + 1 tokens (none was right) and one more than were asked about.
     Each row is a row of the call before, or its beginning, and one more token; beam search permutes them.
 
     Parameters
@@ -135,48 +135,42 @@ class Generation:
     Attributes
     ----------
     n_rows : rows of each call.
+    first, last : tokens at the first and at the last call about the same drafts.
     has_refused : whether a row was refused that is no draft: these are beams.
     """
 
     def __init__(self, prompts: TokenIds, start: int, length: int) -> None:
-        self.start = start
-        self.has_refused = False
         self.n_rows = prompts.shape[0]
+        self.start = start
+        self.first = self.last = length
+        self.has_refused = False
         self._prompts = prompts.tobytes()
         self._n_compared = prompts.shape[1]
-        self._first = self._last = self._base = length  # of the last tensor's calls; where drafts began
         self._written: TokenIds = prompts[:, :0]
 
     def first_column(self, length: int) -> int:
         """The first column of rows of a length that has to be looked at."""
         return max(0, min(self.start, length) - _COMPARED)
 
-    def grew(self, seen: TokenIds, length: int) -> bool:
-        """Whether rows are those of the last call, or a beginning of these, and more; `seen` from `first_column` on."""
+    def agrees(self, seen: TokenIds, length: int, n: int) -> bool:
+        """Whether rows are as those of the last call in their prompts and the `n` tokens after, in whatever order.
+
+        `seen` are the rows from `first_column` on; of `n` tokens only those count that the last call had.
+        """
         if seen.shape[0] != self.n_rows or length < self.start:
             return False
         column = self.start - self.first_column(length)
         if seen[:, column - self._n_compared : column].tobytes() != self._prompts:
             return False
-        rows = seen[:, column : column + max(0, min(length - 1, self._last) - self.start)]
-        before = self._written[:, : rows.shape[1]]
+        before = self._written[:, : max(n, 0)]
+        rows = seen[:, column : column + before.shape[1]]
         return np.array_equal(rows, before) or {row.tobytes() for row in rows} <= {row.tobytes() for row in before}
 
-    def is_step(self, length: int, is_draft: bool) -> bool:
-        """Whether rows that grew from the last call have a length that is possible; see the table above."""
-        return length == self._base or (is_draft or self._first < length) and length <= self._last + 1
-
-    def n_new(self, length: int) -> int:
-        """Tokens that rows have more than at the last call."""
-        return length - self._last
-
-    def take(self, written: TokenIds, length: int, is_draft: bool) -> None:
+    def take(self, written: TokenIds, length: int, is_same: bool) -> None:
         """Note a call that is one of this generation."""
-        if not is_draft:
-            if self._first < self._last:  # the drafts before were verified
-                self._base = length
-            self._first = length
-        self._last = length
+        if not is_same or length <= self.last:
+            self.first = length
+        self.last = length
         self._written = written.copy()  # llama.cpp writes all rows to one buffer
 
 
@@ -196,6 +190,7 @@ class BatchMasks:
 
     Attributes
     ----------
+    generation : the one that the last call was of, or None.
     restricts : whether the last masks refuse any token of the vocabulary.
     """
 
@@ -227,7 +222,7 @@ class BatchMasks:
         self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._prompt_length = prompt_length
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
-        self._generation: Generation | None = None
+        self.generation: Generation | None = None
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
         self._only_end = np.zeros(self._mask.shape[1], np.int32)
@@ -236,17 +231,18 @@ class BatchMasks:
 
     def reset(self) -> None:
         """Forget the prompt and every prefix; the next call begins another generation."""
-        self._generation = None
+        self.generation = None
         for table in self._tables:
             table.clear()
 
-    def fill(self, ids: Any, is_draft: bool = False) -> npt.NDArray[np.int32]:
+    def fill(self, ids: Any, is_same: bool = False) -> npt.NDArray[np.int32]:
         """Compute the bitmask of the tokens that may follow each row.
 
         Parameters
         ----------
         ids : int[n_rows, length], prompt included; NumPy or torch.
-        is_draft : the ids are part of the same tensor as those of the last call, so this is the same generation.
+        is_same : the caller knows that this call is one of the same generation, and about drafts; where it does not know,
+            the rows tell.
 
         Returns
         -------
@@ -265,16 +261,16 @@ class BatchMasks:
                 f"{n_rows} rows cannot be shared out among {len(self._tables)} grammars",
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
-        generation = self._generation
+        generation = self.generation
         first = 0 if generation is None else generation.first_column(length)
         seen = _in_memory(ids[:, first:])
-        if generation is None or not self._continues(generation, seen, length, is_draft):
+        if generation is None or not self._continues(generation, seen, length, is_same):
             generation = self._begin(seen, length)
         written = seen[:, generation.start - first :]
         matchers = self._after(written)
-        if not is_draft:
+        if not is_same:
             self._check_alive(generation, matchers, length)
-        generation.take(written, length, is_draft)
+        generation.take(written, length, is_same)
         budget = None if self._max_tokens is None else max(self._max_tokens - (length - generation.start), 1)
         if self._mask.shape[0] != n_rows:
             self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
@@ -312,26 +308,32 @@ class BatchMasks:
                 f"the rows have {length} tokens, fewer than prompt_length = {start}",
                 help="leave prompt_length out to take what the first call brings",
             )
-        self._generation = Generation(prompts, start, length)
-        return self._generation
+        self.generation = Generation(prompts, start, length)
+        return self.generation
 
-    def _continues(self, generation: Generation, seen: TokenIds, length: int, is_draft: bool) -> bool:
+    def _continues(self, generation: Generation, seen: TokenIds, length: int, is_same: bool) -> bool:
         """Whether rows are a step of a generation; an error where they could begin another one as well."""
+        start, last = generation.start, generation.last
         if self._prompt_length is not None:
-            return length >= generation.start and len(seen) == generation.n_rows
-        if not generation.grew(seen, length):
+            return length >= start and len(seen) == generation.n_rows
+        if not generation.agrees(seen, length, length - 1 - start):
             return False
-        n_new = generation.n_new(length)
-        if n_new > 1:
-            after_one = self._after(seen[:, seen.shape[1] - length + generation.start : seen.shape[1] + 1 - n_new])
-            if not all(map(_is_dead, after_one)):
-                raise LlmaskError(
-                    f"the rows grew from {length - n_new} to {length} tokens between two calls",
-                    where=f"token {length - n_new}",
-                    help=f"{_RESET}; drafts must be asked about token by token, so llama-cpp-python's draft_model "
-                    "cannot be used",
-                )
-        return generation.is_step(length, is_draft)
+        if length == last + 1 or length <= last and (is_same or generation.first < length):
+            return True
+        if length > last:
+            column = start - generation.first_column(length)
+            is_other = all(map(_is_dead, self._after(seen[:, column : column + last + 1 - start])))
+            help = f"{_RESET}; drafts have to be asked about token by token: llama-cpp-python's draft_model does not"
+        else:
+            is_other = length == start or not generation.agrees(seen, length, length - start)
+            help = _RESET
+        if not is_other:
+            raise LlmaskError(
+                f"the rows went from {last} to {length} tokens between two calls, and may be of another generation",
+                where=f"token {min(last, length)}",
+                help=help,
+            )
+        return False
 
     def _after(self, written: TokenIds) -> list[Matcher | None]:
         """The matchers of rows by the tokens after their prompts."""
@@ -346,9 +348,8 @@ class BatchMasks:
 
         Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
         """
-        was_refused = generation.has_refused
-        generation.has_refused = was_refused or None in matchers
-        if was_refused or not all(map(_is_dead, matchers)):
+        if generation.has_refused or not all(map(_is_dead, matchers)):
+            generation.has_refused |= None in matchers
             return
         if None in matchers:
             raise LlmaskError(

@@ -17,6 +17,7 @@ transfer of vocab_size / 8 bytes a row.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,9 @@ class GrammarLogitsProcessor:
         on_limit: str = "finish",
     ) -> None:
         self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
-        self._ids: torch.LongTensor | None = None  # of the last call; kept, so that no other is at its address
+        self._asked: dict[int, weakref.ref[torch.Tensor]] = {}  # token ids of calls, by `id`
+        self._scores: weakref.ref[torch.Tensor] | None = None  # of the last call
+        self._storage: torch.UntypedStorage | None = None  # of its ids; kept, so that nothing else gets its address
 
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""
@@ -83,8 +86,10 @@ class GrammarLogitsProcessor:
         """
         n_logits = scores.shape[-1]
         self._masks.check_width(n_logits)
-        before, self._ids = self._ids, input_ids
-        mask = self._masks.fill(input_ids, before is not None and _address(before) == _address(input_ids))
+        generation = self._masks.generation
+        mask = self._masks.fill(input_ids, self._is_of_same_draft(input_ids, scores))
+        if self._masks.generation is not generation:
+            self._asked = {id(input_ids): weakref.ref(input_ids)}
         is_free = not self._masks.restricts and 0 < n_logits <= self._masks.tokenizer.vocab_size
         if is_free and not bool(scores.amax(dim=-1).isneginf().any()):
             return scores
@@ -100,7 +105,19 @@ class GrammarLogitsProcessor:
             )
         return masked
 
+    def _is_of_same_draft(self, input_ids: torch.Tensor, scores: torch.Tensor) -> bool:
+        """Whether assisted decoding asks about the same draft as at the last call, or about where it began.
 
-def _address(tensor: torch.Tensor) -> int:
-    """Where the memory begins that a tensor is in, or is a part of."""
-    return tensor.untyped_storage().data_ptr()
+        What is in memory tells. Drafts are verified as prefixes of one tensor. Prompt lookup tries them with one tensor
+        of scores. And the ids from where the draft began are kept, while those of a step end with it.
+        """
+        storage = input_ids.untyped_storage()
+        kept = [tensor for asked in self._asked.values() if (tensor := asked()) is not None]
+        is_same = (
+            (self._storage is not None and self._storage.data_ptr() == storage.data_ptr())
+            or (self._scores is not None and self._scores() is scores)
+            or any(tensor.shape == input_ids.shape for tensor in kept)
+        )
+        self._asked = {id(tensor): weakref.ref(tensor) for tensor in (*kept, input_ids)}
+        self._scores, self._storage = weakref.ref(scores), storage
+        return is_same

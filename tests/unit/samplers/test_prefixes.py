@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from llmask import Compiler, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
-from llmask.samplers.prefixes import BatchMasks, PrefixTable
+from llmask.samplers.prefixes import BatchMasks, PrefixTable, checked_max_tokens
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -39,6 +40,12 @@ def allowed(mask: np.ndarray) -> list[str]:
     return ["".join(chr(token) if token != END else "." for token in np.flatnonzero(row)) for row in bits]
 
 
+def misuse(call: Callable[[], Any]) -> str:
+    with pytest.raises(LlmaskError) as caught:
+        call()
+    return str(caught.value)
+
+
 def test_rows_are_permuted_and_repeated_as_beams_do(grammar: Any) -> None:
     masks = BatchMasks(grammar)
     masks.fill(rows("", "", ""))
@@ -50,15 +57,15 @@ def test_rows_are_permuted_and_repeated_as_beams_do(grammar: Any) -> None:
 def test_shorter_prefixes_are_asked_again_as_assisted_decoding_does(grammar: Any) -> None:
     masks = BatchMasks(grammar)
     for text in ("", "a", "ab", "aba", "a", "ab", "abb", "abbd", "a", "", "b"):
-        mask = allowed(masks.fill(rows(text)))
+        mask = allowed(masks.fill(rows(text), is_same=True))
         assert mask == {"a": ["bc"], "aba": ["bc"], "abbd": ["."]}.get(text, ["abd."])
 
 
 def test_a_finished_row_keeps_the_end_of_sequence_whatever_pads_it(grammar: Any) -> None:
     masks = BatchMasks(grammar)
-    for text in ("", "b", "b.", "b._", "b.__", "b.._"):
-        mask = allowed(masks.fill(rows(text)))
-    assert mask == ["."]
+    for text, other in (("", ""), ("b", "a"), ("b.", "ab"), ("b._", "aba"), ("b.__", "abac"), ("b.___", "abacb")):
+        mask = allowed(masks.fill(rows(text, other)))
+    assert mask == [".", "abd."]
 
 
 def test_a_refused_row_may_only_end_and_stays_refused(grammar: Any) -> None:
@@ -83,7 +90,7 @@ def test_masks_of_random_visits_equal_those_of_a_fresh_matcher(
     for _ in range(scaled(300)):
         length = rng.randrange(8)
         texts = ["".join(rng.choice("abcd") for _ in range(length)) for _ in range(3)]
-        given = masks.fill(rows(*texts)).copy()
+        given = masks.fill(rows(*texts), is_same=True).copy()
         for text, words in zip(texts, given, strict=True):
             matcher = grammar.matcher()
             expected = allocate_bitmask(1, byte_tokenizer.vocab_size)
@@ -107,31 +114,91 @@ def test_the_table_forgets_the_oldest_prefixes_and_replays_them(grammar: Any) ->
     assert len(table) == 0
 
 
-def misuse(call: Callable[[], Any]) -> str:
-    with pytest.raises(LlmaskError) as caught:
-        call()
-    return str(caught.value)
-
-
-def test_rows_of_another_generation_are_refused_and_change_nothing(grammar: Any) -> None:
+@pytest.mark.parametrize(
+    "another",
+    [
+        rows("", prompt="QQ"),  # as long as the last one, and as the last rows
+        rows("", prompt="QQQ"),
+        rows("", prompt="QQQQ"),  # one longer than the last rows
+        rows("", prompt="P"),
+        rows("", prompt="PPx"),
+        rows("", prompt="PPx" * 9),
+        rows("ab.", prompt="PP")[:, :5],
+        rows("a.Q", prompt="PP"),  # the next turn: the answer has ended, and there is more
+        rows("aQQ", prompt="PP"),  # the next turn: the answer was cut off, and another text goes on
+        rows("", "", prompt="PP"),
+    ],
+)
+def test_rows_that_cannot_come_next_begin_another_generation(grammar: Any, another: np.ndarray) -> None:
     masks = BatchMasks(grammar)
     masks.fill(rows(""))
-    masks.fill(rows("a"))
-    another = (
-        "the rows do not start with the prompt of this processor's first call\n"
-        "  make a new processor for every generation, or call reset() before the next one"
+    masks.fill(rows("b"))
+    first = masks.generation
+    assert set(allowed(masks.fill(another))) == {"abd."}
+    assert masks.generation is not first
+    after = np.concatenate([another, np.full((len(another), 1), ord("a"))], axis=1)
+    assert set(allowed(masks.fill(after))) == {"bc"}
+
+
+def test_a_long_prompt_is_known_by_its_end(grammar: Any) -> None:
+    masks = BatchMasks(grammar, max_tokens=9)
+    prompt = "".join(chr(97 + number % 26) for number in range(1000))
+    masks.fill(rows("", prompt=prompt))
+    assert allowed(masks.fill(rows("a", prompt=prompt))) == ["bc"]
+    assert allowed(masks.fill(rows("ab", prompt=prompt))) == ["abd."]
+    assert allowed(masks.fill(rows("a", prompt="x" + prompt[1:-1] + "x"))) == ["abd."]
+    assert allowed(masks.fill(rows("a", prompt=prompt[:300]))) == ["abd."]
+    assert allowed(masks.fill(rows("aa", prompt=prompt[:300]))) == ["bc"]
+
+
+def test_where_rows_may_be_of_either_generation_it_is_an_error_and_nothing_changes(grammar: Any) -> None:
+    masks = BatchMasks(grammar)
+    for text in ("", "a", "ab", "aba"):
+        masks.fill(rows(text))
+    help = "for another generation make a new processor, or call its reset() before"
+    assert misuse(lambda: masks.fill(rows("abacba"))) == (
+        "the rows went from 5 to 8 tokens between two calls, and may be of another generation\n"
+        "  at token 5\n"
+        f"  {help}; drafts have to be asked about token by token: llama-cpp-python's draft_model does not"
     )
-    assert misuse(lambda: masks.fill(rows("a", prompt="QQ"))) == another
-    assert misuse(lambda: masks.fill(rows("", prompt="P"))) == another
-    assert misuse(lambda: masks.fill(rows("abab"))) == (
-        "the rows grew from 3 to 6 tokens between two calls\n"
-        "  at token 3\n"
-        "  make a new processor for every generation (or call reset()); drafts must be asked about token by token, so "
-        "llama-cpp-python's draft_model cannot be used"
+    for repeated in ("a", "ab", "aba"):  # a prompt with the answer's beginning, or with all of it
+        assert misuse(lambda repeated=repeated: masks.fill(rows(repeated))) == (
+            f"the rows went from 5 to {2 + len(repeated)} tokens between two calls, and may be of another generation\n"
+            f"  at token {2 + len(repeated)}\n"
+            f"  {help}"
+        )
+    assert misuse(lambda: masks.fill(rows("abax"))) == (
+        "the grammar refuses the last tokens of every row, which its masks did not allow\n"
+        "  at token 5\n"
+        f"  {help}; let no other processor or loop write tokens in the middle of a text"
     )
-    assert allowed(masks.fill(rows("ab"))) == ["abd."]
+    assert allowed(masks.fill(rows("abab"))) == ["abd."]
+    assert misuse(lambda: masks.fill(rows("abab."))) == (
+        "every row has ended, and is to be continued\n"
+        "  at token 6\n"
+        f"  {help}; a generation ends with the end of sequence: give it to the model as eos_token_id"
+    )
+    assert allowed(masks.fill(rows("ababa"))) == ["bc"]
     masks.reset()
-    assert allowed(masks.fill(rows("", prompt="QQQQQQ"))) == ["abd."]
+    assert allowed(masks.fill(rows("abab."))) == ["abd."]
+
+
+def test_drafts_are_verified_from_where_they_began_and_the_next_step_is_beyond(grammar: Any) -> None:
+    masks = BatchMasks(grammar)
+    for text in ("", "a", "ab", "abx", "abxy"):
+        masks.fill(rows(text), is_same=True)
+    assert allowed(masks.fill(rows("a"))) == ["bc"]  # the first of the drafts was right
+    for text in ("ac", "ac.", "ac._"):
+        masks.fill(rows(text), is_same=True)
+    assert allowed(masks.fill(rows("acb"))) == ["abd."]
+    assert masks.generation is not None
+    assert masks.generation.start == 2
+
+
+def test_a_text_that_was_begun_is_refused_where_the_grammar_refuses_it(grammar: Any) -> None:
+    assert allowed(BatchMasks(grammar, prompt_length=2).fill(rows("ab"))) == ["abd."]
+    assert misuse(lambda: BatchMasks(grammar, prompt_length=2).fill(rows("ax"))).startswith("the grammar refuses")
+    assert misuse(lambda: BatchMasks(grammar, prompt_length=2).fill(rows("d."))).startswith("every row has ended")
 
 
 def test_arguments_that_do_not_fit_are_refused(compiler: Compiler, grammar: Any, tiny_tokenizer: Any) -> None:
@@ -139,6 +206,13 @@ def test_arguments_that_do_not_fit_are_refused(compiler: Compiler, grammar: Any,
     assert misuse(lambda: BatchMasks(grammar, prompt_length=-1)) == (
         "prompt_length is -1; it counts tokens and cannot be negative"
     )
+    assert misuse(lambda: BatchMasks({"type": "object"})) == (  # type: ignore[arg-type]
+        "a processor takes a compiled grammar, not dict\n"
+        "  compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) of a dict, JSON "
+        "text or type, compiler.regex(...), compiler.lark(...), ..."
+    )
+    assert misuse(lambda: BatchMasks('{"type": "object"}')).startswith("a processor takes a compiled grammar, not str")  # type: ignore[arg-type]
+    assert misuse(lambda: BatchMasks(grammar.matcher())).startswith("a processor takes a compiled grammar, not Matcher")
     assert misuse(lambda: BatchMasks(grammar, prompt_length=3).fill(rows(""))) == (
         "the rows have 2 tokens, fewer than prompt_length = 3\n"
         "  leave prompt_length out to take what the first call brings"
@@ -158,9 +232,31 @@ def test_rows_end_within_max_tokens_behind_the_prompt(compiler: Compiler) -> Non
     assert allowed(masks.fill(rows("a", "a"))) == ["be", "be"]
     assert allowed(masks.fill(rows("ab", "ae"))) == ["e", "."]
     assert allowed(masks.fill(rows("abe", "ae."))) == [".", "."]
-    assert allowed(masks.fill(rows("abe.", "ae._"))) == [".", "."]
     masks = BatchMasks(compiler.regex("a(b|cd)*e"), max_tokens=2)
     with pytest.raises(BudgetError, match="takes 3 tokens"):
         masks.fill(rows(""))
     with pytest.raises(LlmaskError, match="a budget is at least 1, not 0"):
         BatchMasks(compiler.regex("a"), max_tokens=0)
+
+
+def test_max_tokens_that_are_not_given_are_warned_of_unless_that_is_meant() -> None:
+    with pytest.warns(UserWarning, match="cut off in the middle") as caught:
+        assert checked_max_tokens(None) is None
+    assert len(caught) == 1
+    assert checked_max_tokens(math.inf) is None
+    assert checked_max_tokens(12) == 12
+    for wrong in (0, 12.5, True):
+        with pytest.raises(LlmaskError, match="a budget is"):
+            checked_max_tokens(wrong)
+
+
+def test_a_model_may_lack_some_logits_and_not_many(compiler: Compiler, grammar: Any) -> None:
+    vocab_size = compiler.tokenizer.vocab_size
+    masks = BatchMasks(grammar)
+    for n_logits in (vocab_size + 9999, vocab_size, vocab_size - 256):
+        masks.check_width(n_logits)
+    assert misuse(lambda: masks.check_width(vocab_size - 257)) == (
+        f"the grammar was compiled for {vocab_size} tokens, and the model has {vocab_size - 257} logits\n"
+        "  compile the grammar for the tokenizer of this model; if tokens were added to it, "
+        "model.resize_token_embeddings(len(tokenizer)) gives each a logit"
+    )
