@@ -241,8 +241,7 @@ class BatchMasks:
         Parameters
         ----------
         ids : int[n_rows, length], prompt included; NumPy or torch.
-        is_same : the caller knows that this call is one of the same generation, and about drafts; where it does not know,
-            the rows tell.
+        is_same : the caller knows that the call is of the same generation, and about drafts; otherwise the rows tell.
 
         Returns
         -------
@@ -318,7 +317,7 @@ class BatchMasks:
             return length >= start and len(seen) == generation.n_rows
         if not generation.agrees(seen, length, length - 1 - start):
             return False
-        if length == last + 1 or length <= last and (is_same or generation.first < length):
+        if length == last + 1 or (length <= last and (is_same or generation.first < length)):
             return True
         if length > last:
             column = start - generation.first_column(length)
@@ -368,8 +367,8 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
     """The budget that a processor is given; None where texts may be cut off, with a warning unless that is meant."""
     if max_tokens is None:
         warnings.warn(
-            "without max_tokens a text that is not finished by the model's own limit is cut off in the middle; give the "
-            "same number to both, or max_tokens=math.inf if that is meant",
+            "without max_tokens texts may be cut off in the middle of a document; give the processor as many tokens as "
+            "the model may write, or max_tokens=math.inf if that is meant",
             stacklevel=3,
         )
     return None if max_tokens is None or max_tokens == math.inf else checked_budget(max_tokens)

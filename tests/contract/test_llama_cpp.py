@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def compiler(model_path: Path) -> Compiler:
     return Compiler(Tokenizer.from_gguf(str(model_path)))
 
 
-def complete(llama: Any, processor: GrammarLogitsProcessor, prompt: str = "write", **options: Any) -> dict[str, Any]:
+def complete(llama: Any, processor: GrammarLogitsProcessor, prompt: Any = "write", **options: Any) -> dict[str, Any]:
     """One completion: its text and why it finished."""
     processors = llama_cpp.LogitsProcessorList([processor])
     choice = llama(prompt, max_tokens=MAX_TOKENS, logits_processor=processors, **options)["choices"][0]
@@ -44,7 +45,7 @@ def test_every_document_is_valid(llama: Any, compiler: Compiler) -> None:
     grammar = compiler.json_schema(SCHEMA, whitespace="compact")
     texts = []
     for seed in range(20):
-        processor = GrammarLogitsProcessor(grammar)
+        processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
         result = complete(llama, processor, seed=seed, top_k=0, top_p=1.0, min_p=0.0, temperature=1.5)
         processor.raise_if_failed()
         assert result["finish_reason"] == "stop"
@@ -54,7 +55,7 @@ def test_every_document_is_valid(llama: Any, compiler: Compiler) -> None:
 
 
 def test_a_processor_serves_the_same_prompt_again(llama: Any, compiler: Compiler) -> None:
-    processor = GrammarLogitsProcessor(compiler.choice(["yes", "no"]))
+    processor = GrammarLogitsProcessor(compiler.choice(["yes", "no"]), max_tokens=math.inf)
     assert complete(llama, processor)["text"] in ("yes", "no")
     assert complete(llama, processor)["text"] in ("yes", "no")
     processor.raise_if_failed()
@@ -77,7 +78,7 @@ def test_a_failure_ends_the_text_and_is_not_lost(
     llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """llama-cpp-python drops exceptions of a processor and goes on unconstrained."""
-    processor = GrammarLogitsProcessor(compiler.regex("a{40}"))
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"), max_tokens=math.inf)
     fail_at_the_fourth_mask(processor, monkeypatch)
     result = complete(llama, processor)
     assert result == {"text": "aaa", "finish_reason": "stop"}
@@ -94,18 +95,44 @@ def test_a_failure_ends_the_text_and_is_not_lost(
 def test_the_stopping_criterion_raises_the_failure_at_once(
     llama: Any, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    processor = GrammarLogitsProcessor(compiler.regex("a{40}"))
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"), max_tokens=math.inf)
     fail_at_the_fourth_mask(processor, monkeypatch)
     criteria = llama_cpp.StoppingCriteriaList([processor.stop_if_failed])
     with pytest.raises(LimitExceeded, match="max_rows"):
         complete(llama, processor, stopping_criteria=criteria)
 
 
-def test_another_prompt_is_a_failure(llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str]) -> None:
-    processor = GrammarLogitsProcessor(compiler.choice(["yes", "no"]))
-    complete(llama, processor)
-    assert complete(llama, processor, prompt="another")["text"] == ""
-    with pytest.raises(LlmaskError, match="do not start with the prompt of this processor's first call"):
+def ids_of(llama: Any, text: str, add_bos: bool = False) -> list[int]:
+    return llama.tokenize(text.encode(), add_bos=add_bos)
+
+
+def test_a_processor_used_again_begins_another_text(llama: Any, compiler: Compiler) -> None:
+    """Another prompt, the same one, a longer and a shorter one, and the next turn of a chat."""
+    processor = GrammarLogitsProcessor(compiler.json_schema(SCHEMA, whitespace="compact"), max_tokens=MAX_TOKENS)
+    prompt = "write"
+    for turn, prompt in enumerate(("write", "another", "another", "another one", "anot", "x", "x")):
+        text = complete(llama, processor, prompt, seed=turn)["text"]
+        assert is_valid(text)
+        processor.raise_if_failed()
+    ids = ids_of(llama, "write", add_bos=True)
+    for turn in range(3):
+        answer = ids_of(llama, complete(llama, processor, ids, seed=turn)["text"])
+        processor.raise_if_failed()
+        ids = [*ids, *answer, llama.token_eos(), *ids_of(llama, "and once more")]
+        assert is_valid(complete(llama, processor, ids, seed=turn)["text"])
+        processor.raise_if_failed()
+
+
+def test_a_prompt_that_may_as_well_be_a_draft_is_a_failure(
+    llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str]
+) -> None:
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"), max_tokens=math.inf)
+    ids = ids_of(llama, "write", add_bos=True)
+    a = llama.tokenize(b"xa", add_bos=False)[-1]
+    llama.create_completion(ids, max_tokens=5, logits_processor=llama_cpp.LogitsProcessorList([processor]))
+    processor.raise_if_failed()
+    assert complete(llama, processor, [*ids, *[a] * 9])["text"] == ""
+    with pytest.raises(LlmaskError, match="may be of another generation"):
         processor.raise_if_failed()
     assert "the text ends here" in capfd.readouterr().err
 
@@ -117,12 +144,12 @@ def test_drafts_are_a_failure(model_path: Path, compiler: Compiler, capfd: pytes
     llama = llama_cpp.Llama(
         str(model_path), n_ctx=512, verbose=False, draft_model=LlamaPromptLookupDecoding(num_pred_tokens=4)
     )
-    processor = GrammarLogitsProcessor(compiler.regex("(name){8}"))
+    processor = GrammarLogitsProcessor(compiler.regex("(name){8}"), max_tokens=math.inf)
     text = complete(llama, processor, prompt="namenamename")["text"]
     assert ("name" * 8).startswith(text)
-    with pytest.raises(LlmaskError, match="the rows grew from"):
+    with pytest.raises(LlmaskError, match="may be of another generation"):
         processor.raise_if_failed()
-    assert "draft_model cannot be used" in capfd.readouterr().err
+    assert "draft_model does not" in capfd.readouterr().err
 
 
 def test_the_grammar_wins_against_a_processor_that_leaves_nothing(llama: Any, compiler: Compiler) -> None:
@@ -130,7 +157,7 @@ def test_the_grammar_wins_against_a_processor_that_leaves_nothing(llama: Any, co
         scores[:] = -np.inf
         return scores
 
-    processor = GrammarLogitsProcessor(compiler.choice(["no"]))
+    processor = GrammarLogitsProcessor(compiler.choice(["no"]), max_tokens=math.inf)
     processors = llama_cpp.LogitsProcessorList([refuse_all, processor])
     result = llama("write", max_tokens=9, logits_processor=processors)
     processor.raise_if_failed()

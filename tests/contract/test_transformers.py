@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 from llmask import Compiler, Tokenizer
 from llmask.cli import main
-from llmask.errors import LlmaskError, VocabularyError
+from llmask.errors import VocabularyError
 from llmask.samplers.transformers import GrammarLogitsProcessor
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
 
@@ -51,7 +52,10 @@ def generate(model: Any, hf_tokenizer: Any, prompts: list[str], grammar: Any, **
     inputs = encode(hf_tokenizer, prompts)
     start = inputs["input_ids"].shape[1]
     output = model.generate(
-        **inputs, max_new_tokens=MAX_TOKENS, logits_processor=[GrammarLogitsProcessor(grammar)], **options
+        **inputs,
+        max_new_tokens=MAX_TOKENS,
+        logits_processor=[GrammarLogitsProcessor(grammar, max_tokens=math.inf)],
+        **options,
     )
     return [hf_tokenizer.decode(row[start:], skip_special_tokens=True) for row in output]
 
@@ -118,29 +122,15 @@ def test_a_text_that_was_begun_is_continued(model: Any, hf_tokenizer: Any, compi
     start = inputs["input_ids"].shape[1]
     begun = torch.tensor([hf_tokenizer("yes, in", add_special_tokens=False).input_ids])
     ids = torch.cat([inputs["input_ids"], begun], dim=1)
-    processor = GrammarLogitsProcessor(compiler.choice(["yes, indeed", "no"]), prompt_length=start)
+    processor = GrammarLogitsProcessor(compiler.choice(["yes, indeed", "no"]), prompt_length=start, max_tokens=math.inf)
     output = model.generate(
         input_ids=ids, attention_mask=torch.ones_like(ids), max_new_tokens=20, logits_processor=[processor]
     )
     assert hf_tokenizer.decode(output[0, start:], skip_special_tokens=True) == "yes, indeed"
 
 
-def test_a_processor_of_another_generation_is_refused(model: Any, hf_tokenizer: Any, compiler: Compiler) -> None:
-    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
-    options = {"max_new_tokens": 5, "logits_processor": [processor], "do_sample": False}
-    first = model.generate(**encode(hf_tokenizer, ["a"]), **options)
-    assert model.generate(**encode(hf_tokenizer, ["a"]), **options).tolist() == first.tolist()
-    with pytest.raises(LlmaskError, match="do not start with the prompt of this processor's first call"):
-        model.generate(**encode(hf_tokenizer, ["b"]), **options)
-    longer = {"input_ids": torch.cat([first, first], 1), "attention_mask": torch.ones(1, 2 * first.shape[1])}
-    with pytest.raises(LlmaskError, match="the rows grew from"):
-        model.generate(**longer, **options)
-    processor.reset()
-    model.generate(**encode(hf_tokenizer, ["b"]), **options)
-
-
 def test_scores_are_copied_and_those_beyond_the_vocabulary_refused(hf_tokenizer: Any, compiler: Compiler) -> None:
-    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]), max_tokens=math.inf)
     scores = torch.zeros(1, len(hf_tokenizer) + 13, dtype=torch.bfloat16)
     masked = processor(torch.tensor([[5, 6]]), scores)
     assert not scores.any()
@@ -152,14 +142,22 @@ def test_scores_are_copied_and_those_beyond_the_vocabulary_refused(hf_tokenizer:
 
 
 def test_a_model_with_too_few_logits_is_an_error(hf_tokenizer: Any, compiler: Compiler) -> None:
-    processor = GrammarLogitsProcessor(compiler.choice(["yes"]))
-    with pytest.raises(VocabularyError) as caught:
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]), max_tokens=math.inf)
+    with pytest.raises(VocabularyError, match="and the model has 10 logits"):
         processor(torch.tensor([[5, 6]]), torch.zeros(1, 10))
+    with pytest.raises(VocabularyError) as caught:
+        processor(torch.tensor([[5, 6]]), torch.zeros(1, len(hf_tokenizer) - 250))
     assert str(caught.value) == (
-        "every token that the grammar allows lies beyond the model's 10 logits\n"
+        f"every token that the grammar allows lies beyond the model's {len(hf_tokenizer) - 250} logits\n"
         "  at row 0, token 2\n"
         "  compile the grammar for the tokenizer of this model"
     )
+
+
+def test_without_max_tokens_a_warning_says_so(compiler: Compiler) -> None:
+    with pytest.warns(UserWarning, match="max_tokens=math.inf if that is meant") as caught:
+        GrammarLogitsProcessor(compiler.choice(["yes"]))
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_the_command_line_runs_a_model_folder(
@@ -187,17 +185,19 @@ def free_grammar() -> Any:
 
 def test_scores_of_which_none_is_refused_are_not_copied(free_grammar: Any) -> None:
     scores = torch.tensor([[-torch.inf, 1.0, torch.nan], [0.0, -torch.inf, -torch.inf]])
-    processor = GrammarLogitsProcessor(free_grammar)
+    processor = GrammarLogitsProcessor(free_grammar, max_tokens=math.inf)
     assert processor(torch.tensor([[0], [0]]), scores) is scores
     wider = torch.zeros(2, 5)
-    assert GrammarLogitsProcessor(free_grammar)(torch.tensor([[0], [0]]), wider).isfinite().sum(1).tolist() == [3, 3]
+    assert GrammarLogitsProcessor(free_grammar, max_tokens=math.inf)(torch.tensor([[0], [0]]), wider).isfinite().sum(
+        1
+    ).tolist() == [3, 3]
     assert wider.isfinite().all()
 
 
 def test_rows_that_other_processors_emptied_are_free_again(free_grammar: Any) -> None:
     scores = torch.full((2, 3), -torch.inf)
     scores[1, 1] = 5.0
-    masked = GrammarLogitsProcessor(free_grammar)(torch.tensor([[0], [0]]), scores)
+    masked = GrammarLogitsProcessor(free_grammar, max_tokens=math.inf)(torch.tensor([[0], [0]]), scores)
     assert masked.tolist() == [[0.0, 0.0, 0.0], [-torch.inf, 5.0, -torch.inf]]
     assert scores[0].isneginf().all()
 
@@ -205,5 +205,5 @@ def test_rows_that_other_processors_emptied_are_free_again(free_grammar: Any) ->
 def test_only_the_emptied_row_is_made_equally_likely(free_grammar: Any) -> None:
     grammar = Compiler(free_grammar.tokenizer).regex("ab")
     scores = torch.tensor([[-torch.inf, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]], dtype=torch.bfloat16)
-    masked = GrammarLogitsProcessor(grammar)(torch.tensor([[0], [0]]), scores)
+    masked = GrammarLogitsProcessor(grammar, max_tokens=math.inf)(torch.tensor([[0], [0]]), scores)
     assert masked.tolist() == [[0.0, *[-torch.inf] * 3], [1.0, *[-torch.inf] * 3]]
