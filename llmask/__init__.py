@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.batch import fill_bitmasks
     from .matching.matcher import Matcher
+    from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
     from .tokenizer.counting.intervals import IntervalCounter
     from .tokenizer.stream_decoder import StreamDecoder
@@ -58,6 +59,7 @@ __all__ = [
     "allocate_bitmask",
     "apply_bitmask",
     "fill_bitmasks",
+    "generate",
     "warm_up",
 ]
 
@@ -77,6 +79,7 @@ _MODULES = {
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
     "fill_bitmasks": "matching.batch",
+    "generate": "samplers.generation",
 }
 
 

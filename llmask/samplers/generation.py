@@ -1,0 +1,343 @@
+"""`llmask.generate`: from a model, a type and prompts to values, in one call.
+
+    class Person(pydantic.BaseModel):
+        name: str
+        age: int
+
+    llmask.generate(model, tokenizer, Person, "Ada Lovelace died at 36. As JSON: ")    # Person(name='Ada', age=36)
+
+It compiles, masks, samples and reads what was written; each part can be done by hand (docs/loops.md), where more is to
+be chosen. Compilers are kept for the last few tokenizers, and each keeps its grammars.
+
+In: a model of transformers or llama-cpp-python, what the value has to be, prompts. Out: values, or texts. Cost: that of
+the model; at the first call with a tokenizer a second for its tables.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, partial
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+from llmask.compiling.compiled import CompiledGrammar
+from llmask.compiling.compiler import Compiler
+from llmask.errors import LlmaskError
+from llmask.matching.budget import checked_budget
+from llmask.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Watch = Callable[[int, Iterable[int]], None]  # number of the prompt, all tokens after it
+_NOT_OPTIONS = {
+    "transformers": (
+        "input_ids",
+        "inputs",
+        "attention_mask",
+        "max_new_tokens",
+        "max_length",
+        "return_dict_in_generate",
+    ),
+    "llama-cpp-python": ("prompt", "messages", "stream", "echo", "suffix", "logit_bias"),
+}
+
+
+def generate(
+    model: Any,
+    tokenizer: Any,
+    type_or_schema: Any,
+    prompts: Any,
+    on_value: Callable[[int, Any], object] | None = None,
+    *,
+    max_tokens: int = 1000,
+    **options: Any,
+) -> Any:
+    """Have a model write a value, or one after each of several prompts.
+
+    Parameters
+    ----------
+    model : a causal model of transformers, or a `llama_cpp.Llama`.
+    tokenizer : the model's own, of transformers; for a Llama None, or a `llmask.Tokenizer` in place of its file's.
+    type_or_schema : whatever `Compiler.json_schema` takes (a pydantic model, dataclass or other type, a function, a
+        schema as a dict or JSON text), or a compiled grammar.
+    prompts : a text, or the messages of a chat, `[{"role": "user", "content": "..."}, ...]`, which the model's own
+        template is for; or a list of these. transformers takes a list as one batch.
+    on_value : called as `on_value(number, value)` while a value is written, whenever it has grown: `number` counts the
+        prompts (with `num_return_sequences` the rows), `value` is what is there so far as plain data, of a grammar the
+        text so far. It needs pydantic, and no beams. What it raises ends the call.
+    max_tokens : of each value, which is complete within so many, the end of sequence included, or within what is left
+        of the model's context.
+    options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, seed, further
+        `logits_processor`, ... What these do not know is an error.
+
+    Returns
+    -------
+    A value, or a list with one for each prompt of a list, each a list with `num_return_sequences` above 1. Of a type it
+    is what pydantic makes of the document, a model's instance; of a schema or a function what `json.loads` makes of it;
+    of a grammar it is the text.
+
+    Raises
+    ------
+    GrammarError : the type or schema; see `Compiler.json_schema`.
+    BudgetError : no value is as short as `max_tokens`.
+    LlmaskError : arguments do not fit; a text was cut off, as by a stop string.
+    pydantic.ValidationError : a validator of the type refuses the value: schemas do not say what such code does.
+    """
+    kind = _kind_of(model)
+    for name in _NOT_OPTIONS[kind]:
+        if name in options:
+            raise LlmaskError(
+                f"{name} is no option of llmask.generate with {kind}",
+                help="it has max_tokens, prompts and on_value; for more use the logits processor: docs/loops.md",
+            )
+    is_llama = kind != "transformers"
+    if not (isinstance(tokenizer, Tokenizer) or tokenizer is None if is_llama else hasattr(tokenizer, "chat_template")):
+        raise LlmaskError(
+            f"a model of {kind} does not go with a tokenizer that is a {type(tokenizer).__name__}",
+            help="give None: the model file has it" if is_llama else "give AutoTokenizer.from_pretrained(...)",
+        )
+    grammar = type_or_schema
+    if not isinstance(grammar, CompiledGrammar):
+        source = model.model_path if tokenizer is None else tokenizer
+        grammar = _compiler(source, 0 if is_llama else len(tokenizer)).json_schema(type_or_schema)
+    read = _reader(type_or_schema)
+    is_one = isinstance(prompts, str) or _is_chat(prompts)
+    given = [prompts] if is_one else list(prompts) if isinstance(prompts, (list, tuple)) else [None]
+    if not all(isinstance(prompt, str) or _is_chat(prompt) for prompt in given):
+        raise LlmaskError(
+            "a prompt is a text or the messages of a chat",
+            help='give "...", or [{"role": "user", "content": "..."}], or a list of these',
+        )
+    write = _write_with_llama if is_llama else _write_with_transformers
+    watch = None if on_value is None else _watch(grammar, type_or_schema, on_value)
+    rows = write(model, tokenizer, grammar, given, watch, checked_budget(max_tokens), options) if given else []
+    values = [read(_text(grammar, row)) for row in rows]
+    if len(rows) > len(given):
+        n = len(rows) // len(given)
+        values = [values[first : first + n] for first in range(0, len(rows), n)]
+    return values[0] if is_one else values
+
+
+def _kind_of(model: Any) -> str:
+    if any(base.__module__.partition(".")[0] == "llama_cpp" for base in type(model).__mro__):
+        return "llama-cpp-python"
+    if not hasattr(model, "generate") or not hasattr(model, "config"):
+        raise LlmaskError(
+            f"a model is one of transformers, or a llama_cpp.Llama, not {type(model).__name__}",
+            help="load it with AutoModelForCausalLM.from_pretrained(name) or llama_cpp.Llama(path)",
+        )
+    if getattr(model.config, "is_encoder_decoder", False):
+        raise LlmaskError(
+            f"{type(model).__name__} is an encoder with a decoder, and llmask.generate takes causal models",
+            help="pass llmask.samplers.transformers.GrammarLogitsProcessor to its generate",
+        )
+    return "transformers"
+
+
+def _is_chat(prompt: Any) -> bool:
+    return isinstance(prompt, (list, tuple)) and bool(prompt) and all(isinstance(part, Mapping) for part in prompt)
+
+
+@lru_cache(maxsize=4)
+def _compiler(source: Any, n_tokens: int) -> Compiler:
+    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file."""
+    if isinstance(source, str):
+        source = Tokenizer.from_gguf(source)
+    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source))
+
+
+# --- values
+
+
+def _reader(type_or_schema: Any) -> Callable[[str], Any]:
+    """What makes a value of the text."""
+    if isinstance(type_or_schema, CompiledGrammar):
+        return str
+    if isinstance(type_or_schema, (bool, Mapping, str, bytes, bytearray)) or inspect.isroutine(type_or_schema):
+        return json.loads
+    from pydantic import TypeAdapter
+
+    adapter = type_or_schema if isinstance(type_or_schema, TypeAdapter) else TypeAdapter(type_or_schema)
+    read: Callable[[str], Any] = adapter.validate_json
+    return read
+
+
+def _until_end(grammar: CompiledGrammar, ids: Iterable[int]) -> list[int]:
+    """The tokens before the end of sequence."""
+    return list(takewhile(lambda token: token not in grammar.tokenizer.eos_ids, ids))
+
+
+def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
+    """The text of tokens, if the grammar has it as a whole."""
+    matcher = grammar.matcher(on_limit="finish")
+    matcher.accept_tokens(ids)
+    text = matcher.text().decode("utf-8", "replace")
+    if not matcher.is_accepting():
+        raise LlmaskError(
+            f"the text was cut off after {len(ids)} tokens: {text[-80:]!r}",
+            help="raise max_tokens, and leave out what stops the model elsewhere",
+        )
+    return text
+
+
+def _watch(grammar: CompiledGrammar, type_or_schema: Any, on_value: Callable[[int, Any], object]) -> Watch:
+    """What calls `on_value` with the values so far."""
+    if isinstance(type_or_schema, CompiledGrammar):
+        read: Callable[[bytes], Any] = lambda text: text.decode("utf-8", "ignore")  # noqa: E731
+    else:
+        try:
+            from pydantic_core import from_json
+        except ImportError:
+            raise LlmaskError("on_value needs pydantic 2", help="pip install 'llmask[pydantic]'") from None
+        read = lambda text: from_json(text, allow_partial="trailing-strings")  # noqa: E731
+    values: dict[int, Any] = {}
+
+    def watch(number: int, ids: Iterable[int]) -> None:
+        try:
+            value = read(
+                grammar.tokenizer.decode_bytes([token for token in ids if token not in grammar.tokenizer.eos_ids])
+            )
+        except ValueError:  # nothing that is a value yet
+            return
+        if number not in values or value != values[number]:
+            values[number] = value
+            on_value(number, value)
+
+    return watch
+
+
+# --- frameworks
+
+
+def _write_with_transformers(
+    model: Any,
+    tokenizer: Any,
+    grammar: CompiledGrammar,
+    prompts: list[Any],
+    watch: Watch | None,
+    max_tokens: int,
+    options: dict[str, Any],
+) -> list[list[int]]:
+    """The tokens after each prompt; prompts are padded on the left."""
+    import torch
+
+    from llmask.samplers.transformers import GrammarLogitsProcessor
+
+    rows: list[list[int]] = []
+    for prompt in prompts:
+        is_text = isinstance(prompt, str)
+        if not is_text:
+            prompt = tokenizer.apply_chat_template(list(prompt), tokenize=False, add_generation_prompt=True)
+        row = tokenizer(prompt, add_special_tokens=is_text).input_ids
+        rows.append(list(row) or [tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id])
+    eos_ids = list(grammar.tokenizer.eos_ids)
+    pad_id = options.pop("pad_token_id", None)
+    if pad_id is None:
+        pad_id = eos_ids[0] if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    width = max(map(len, rows))
+    ids = torch.tensor([[pad_id] * (width - len(row)) + row for row in rows], device=model.device)
+    is_token = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=model.device)
+    context = getattr(model.config, "max_position_embeddings", None) or math.inf
+    max_tokens = max(1, int(min(max_tokens, context - width)))
+    criteria = list(options.pop("stopping_criteria", None) or ())
+    if watch is not None:
+        if (options.get("num_beams") or getattr(model.generation_config, "num_beams", None) or 1) > 1:
+            raise LlmaskError("on_value with beams: no text is certain before the end", help="leave one of them out")
+
+        def see(written: Any, scores: Any, **_: Any) -> Any:
+            for number, row in enumerate(written[:, width:].tolist()):
+                watch(number, row)
+            return torch.zeros(len(written), dtype=torch.bool, device=written.device)
+
+        criteria.append(see)
+    processor = GrammarLogitsProcessor(grammar, max_tokens=max_tokens if grammar.takes_budget else math.inf)
+    output = model.generate(
+        input_ids=ids,
+        attention_mask=is_token,
+        max_new_tokens=max_tokens,
+        logits_processor=[*(options.pop("logits_processor", None) or ()), processor],
+        stopping_criteria=criteria,
+        pad_token_id=pad_id,
+        **{"eos_token_id": eos_ids, **options},
+    )
+    return [_until_end(grammar, row) for row in output[:, width:].tolist()]
+
+
+def _write_with_llama(
+    model: Any,
+    tokenizer: Any,
+    grammar: CompiledGrammar,
+    prompts: list[Any],
+    watch: Watch | None,
+    max_tokens: int,
+    options: dict[str, Any],
+) -> list[list[int]]:
+    """The tokens after each prompt."""
+    from llama_cpp import LogitsProcessorList
+
+    rows = []
+    others = options.pop("logits_processor", None) or ()
+    for number, prompt in enumerate(prompts):
+        written = _LlamaText(grammar, max_tokens, model.n_ctx(), partial(watch, number) if watch else lambda ids: None)
+        run = model.create_chat_completion
+        if isinstance(prompt, str):
+            run = model.create_completion
+            start = model.token_eos() if model.token_bos() < 0 else model.token_bos()
+            prompt = prompt or [start]  # of an empty prompt it would count as written
+        answer = run(
+            prompt,
+            max_tokens=max_tokens,
+            logits_processor=LogitsProcessorList([*others, written]),
+            **options,
+        )
+        rows.append(written.finish(answer["choices"][0]["finish_reason"]))
+    return rows
+
+
+class _LlamaText:
+    """A logits processor that keeps what is written, as texts of llama-cpp-python may lack bytes; for one prompt.
+
+    How long the prompt is, and so how much of the context is left, is known at the first call.
+    """
+
+    def __init__(
+        self, grammar: CompiledGrammar, max_tokens: int, n_context: int, watch: Callable[[Any], object]
+    ) -> None:
+        self._grammar = grammar
+        self._max_tokens = max_tokens
+        self._n_context = n_context
+        self._watch = watch
+        self._start: int | None = None
+        self._ids: list[int] = []
+
+    def __call__(self, ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> npt.NDArray[np.single]:
+        from llmask.samplers.llama_cpp import GrammarLogitsProcessor
+
+        if self._start is None:
+            self._start = len(ids)
+            most = min(self._max_tokens, self._n_context - len(ids))
+            self._processor = GrammarLogitsProcessor(
+                self._grammar, max_tokens=most if self._grammar.takes_budget else math.inf
+            )
+        self._ids = ids[self._start :].tolist()
+        try:
+            if self._processor.error is None:
+                self._watch(self._ids)
+        except BaseException as error:  # the callback drops what is raised; the processor ends the text
+            self._processor.error = error
+        return self._processor(ids, scores)
+
+    def finish(self, reason: str) -> list[int]:
+        """The tokens, if there was no failure."""
+        self._processor.raise_if_failed()
+        if reason == "length":
+            raise LlmaskError(
+                f"the text was cut off after {len(self._ids) + 1} tokens",
+                help="raise max_tokens, or the model's n_ctx",
+            )
+        return self._ids
