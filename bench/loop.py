@@ -21,6 +21,7 @@ import argparse
 import gc
 import importlib
 import json
+import math
 import statistics
 import time
 from collections import defaultdict
@@ -131,7 +132,9 @@ class LlguidanceProcessor:
 def make_processor(name: str, grammar: Any, n_vocab: int) -> Callable[[Any, Any], Any]:
     """A fresh processor of an engine, which leaves the scores that it is given as they are."""
     if name == "llmask":
-        return importlib.import_module("llmask.samplers.transformers").GrammarLogitsProcessor(grammar)
+        return importlib.import_module("llmask.samplers.transformers").GrammarLogitsProcessor(
+            grammar, max_tokens=math.inf
+        )
     if name == "xgrammar":
         inner = importlib.import_module("xgrammar.contrib.hf").LogitsProcessor(grammar)
     else:
@@ -171,7 +174,7 @@ def time_llama_cpp(case: Case, grammar: Any, n_rounds: int) -> Times:
     times: Times = defaultdict(list)
     records = np.zeros(case.logits.shape[1], [("id", np.intc), ("logit", np.single), ("p", np.single)])
     for number in range(n_rounds + 1):
-        processor = GrammarLogitsProcessor(grammar)
+        processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
         for ids in case.steps():
             records["logit"] = case.logits[0]
             elapsed = timed(lambda processor=processor, ids=ids: processor(ids[0], records["logit"]))

@@ -1,1 +1,1 @@
-"""Logits processors for the frameworks that own the sampling loop; each module imports its framework late."""
+"""Logits processors for frameworks that own the sampling loop, and `llmask.generate`; frameworks are imported late."""

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class GrammarLogitsProcessor:
-    """Logits processor for one completion of llama-cpp-python.
+    """Logits processor for completions of llama-cpp-python; it may be used again for another prompt or the next turn.
 
     Parameters
     ----------
     grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
     max_tokens : as that of the completion: the text ends within so many tokens, the end of sequence included.
-        None: it may be cut off.
+        None: it may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
 
@@ -62,7 +62,7 @@ class GrammarLogitsProcessor:
         self.error: BaseException | None = None
 
     def reset(self) -> None:
-        """Forget the prompt, what was generated and the failure, so that another completion may begin."""
+        """Forget the prompt, what was generated and the failure; only after a failure, or in doubt, is it needed."""
         self._masks.reset()
         self.error = None
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class GrammarLogitsProcessor:
-    """Logits processor for one call of `model.generate`.
+    """Logits processor for `model.generate`; it may be used again for another prompt or the next turn.
 
     A finished row keeps its end of sequence. A row that the grammar refuses (a beam of score minus infinity, a draft
     that will be dropped, a token that something else forced) may only end. When processors before this one left no
@@ -44,7 +44,7 @@ class GrammarLogitsProcessor:
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
     max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
-        included. None: texts may be cut off.
+        included. None: texts may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
 
@@ -53,7 +53,10 @@ class GrammarLogitsProcessor:
     BudgetError
         when called and no text is as short as `max_tokens`.
     LlmaskError
-        when called with rows that belong to another generation; make one processor a call, or `reset()` it.
+        when made of what is no compiled grammar; when called with rows that may belong to this generation as well as to
+        another one: make another processor, or `reset()` it.
+    VocabularyError
+        when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
 
     def __init__(
