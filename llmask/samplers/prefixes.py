@@ -164,7 +164,9 @@ class Generation:
             return False
         before = self._written[:, : max(n, 0)]
         rows = seen[:, column : column + before.shape[1]]
-        return rows.tobytes() == before.tobytes() or {row.tobytes() for row in rows} <= {row.tobytes() for row in before}
+        return rows.tobytes() == before.tobytes() or {row.tobytes() for row in rows} <= {
+            row.tobytes() for row in before
+        }
 
     def take(self, written: TokenIds, length: int, is_same: bool) -> None:
         """Note a call that is one of this generation."""
