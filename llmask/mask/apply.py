@@ -6,8 +6,12 @@ logits than the tokenizer has tokens, because their matrices are padded to a rou
 logits beyond the mask become minus infinity too.
 
 Logits in this machine's memory are changed by one pass of compiled code (llmask/kernels/mask/apply_mask.py), which also
-tells which rows have nothing but minus infinity left. Tensors on other devices, and those that torch watches over
-(gradients, subclasses), are changed by torch: bits are spread to one byte a token on their device.
+tells which rows have nothing but minus infinity left. On a GPU a Triton kernel does the same (apply_triton.py), where
+Triton is installed. Tensors on other devices, and those that torch watches over (gradients, subclasses), are changed by
+torch: bits are spread to one byte a token on their device.
+
+Nothing waits for an accelerator: a mask in this machine's memory is copied first to memory that the device may read at
+any time, so that the caller may write the next one at once, and dead rows are fetched when somebody looks at them.
 
 In: logits (NumPy or torch, any strides, any device) and a bitmask. Out: the same logits, changed in place.
 Cost: 3 us a call, and for a row of 128k logits 3-12 us; where torch does it, 0.2 ms a row on the CPU.
@@ -16,9 +20,9 @@ Cost: 3 us a call, and for a row of 128k logits 3-12 us; where torch does it, 0.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +80,7 @@ def apply_bitmask(
     logits: npt.NDArray[Any] | torch.Tensor,
     mask: npt.NDArray[np.int32] | torch.Tensor,
     rows: Iterable[int] | None = None,
-) -> list[int]:
+) -> Sequence[int]:
     """Set the logits of refused tokens, and logits beyond the mask, to minus infinity, in place.
 
     Parameters
@@ -89,7 +93,8 @@ def apply_bitmask(
     Returns
     -------
     The dead ones among these rows, in their order: every logit is minus infinity, so nothing can be sampled. Logits of
-    one dimension are row 0. NaN counts as a logit that is left. For logits on an accelerator this waits for it.
+    one dimension are row 0. NaN counts as a logit that is left. A list; for logits on an accelerator `DeadRows`, which
+    waits for the device when it is first looked at: a loop that ignores it never waits.
 
     Raises
     ------
@@ -108,11 +113,7 @@ def apply_bitmask(
         _check_torch(logits)
         words = _match_rows(mask, tuple(logits.shape))
         chosen = _checked_rows(rows, logits)
-        if not _is_plain(logits):
-            return _apply_in_torch(logits, words, chosen)
-        dead = _apply_compiled(_in_torch(logits), _in_torch(logits), words, chosen)
-        _tell_autograd(logits)
-        return dead
+        return _apply_to_tensor(logits, words, chosen)
     if not isinstance(logits, np.ndarray):
         raise LlmaskError(
             f"logits are a {type(logits).__name__}; only a NumPy array or a torch tensor can be changed in place",
@@ -131,7 +132,46 @@ def apply_bitmask(
     return _apply_compiled(place, place, words, chosen)
 
 
-def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torch.Tensor, list[int]]:
+class DeadRows(Sequence[int]):
+    """The dead rows of logits on an accelerator; looking at them for the first time waits for the device.
+
+    Look at them in the stream in which the mask was applied, or in one that waits for it: they are computed there, like
+    any tensor. They are what the logits had left then, whatever is done to the logits later.
+
+    Parameters
+    ----------
+    is_dead : integers or booleans [n_rows, n_parts], on the device; a row is dead when all of its parts are.
+    rows : int64[n_rows], the number of each; None: 0, 1, ...
+    """
+
+    def __init__(self, is_dead: torch.Tensor, rows: npt.NDArray[np.int64] | None) -> None:
+        self._is_dead = is_dead
+        self._rows = rows
+
+    @cached_property
+    def _dead(self) -> list[int]:
+        found = np.flatnonzero(self._is_dead.cpu().numpy().all(axis=1))
+        dead: list[int] = (found if self._rows is None else self._rows[found]).tolist()
+        return dead
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[int]: ...
+    def __getitem__(self, index: int | slice) -> int | list[int]:
+        return self._dead[index]
+
+    def __len__(self) -> int:
+        return len(self._dead)
+
+    def __eq__(self, other: object) -> bool:
+        return self._dead == (list(other) if isinstance(other, DeadRows) else other)
+
+    def __repr__(self) -> str:
+        return repr(self._dead)
+
+
+def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torch.Tensor, Sequence[int]]:
     """Copy scores with those of refused tokens set to minus infinity; one pass over memory on the CPU.
 
     Parameters
@@ -145,7 +185,7 @@ def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torc
     """
     import torch
 
-    if not _is_plain(scores) or (scores.shape[-1] > 1 and scores.stride(-1) != 1):
+    if not (_is_plain(scores) and scores.is_cpu) or (scores.shape[-1] > 1 and scores.stride(-1) != 1):
         _check_dense(scores, "scores are")
         masked = scores.clone(memory_format=torch.contiguous_format)
         return masked, apply_bitmask(masked, mask)
@@ -281,7 +321,7 @@ def _check_torch(logits: Any) -> None:
 
 
 def _is_plain(logits: Any) -> bool:
-    """Whether a tensor is nothing but numbers in this machine's memory, each in a place of its own.
+    """Whether a tensor is nothing but numbers in memory, each in a place of its own.
 
     Torch has to know of changes to what gradients flow through, refuses to write to what is expanded, keeps some
     tensors negated, and subclasses may be anything.
@@ -292,7 +332,6 @@ def _is_plain(logits: Any) -> bool:
         (type(logits) is torch.Tensor or type(logits) is torch.nn.Parameter)
         and logits.layout is torch.strided
         and not logits.is_nested
-        and logits.is_cpu
         and logits.dtype in _minus_infinities_of_torch()
         and not logits.requires_grad
         and not logits.is_neg()
@@ -308,27 +347,72 @@ def _tell_autograd(logits: Any) -> None:
         torch.autograd.graph.increment_version(logits)
 
 
-def _apply_in_torch(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None) -> list[int]:
-    """Let torch apply a mask; the bits are spread on the logits' own device."""
+@cache
+def _triton_kernel(device: torch.device) -> Callable[..., Any] | None:
+    """The kernel for a GPU; None where Triton is not installed, or cannot compile, as without a C compiler."""
     import torch
 
-    if not _is_torch(words):
-        words = torch.from_numpy(words.copy())  # torch takes no negative strides, not even of one row
-    words = words.to(logits.device)
-    if rows is None:
-        is_dead = _refuse_in_torch(logits, words)
-        dead: list[int] = is_dead.reshape(-1).nonzero().flatten().tolist()
-        return dead
-    index = torch.from_numpy(rows).to(logits.device)
+    try:
+        from llmask.mask.apply_triton import apply_rows
+
+        apply_rows(torch.zeros((1, 1), device=device), torch.zeros((1, 1), dtype=torch.int32, device=device), None)
+    except Exception:  # whatever it is: torch does the same more slowly
+        return None
+    return apply_rows
+
+
+def _apply_to_tensor(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None) -> Sequence[int]:
+    """Apply a mask that fits to a tensor by the fastest way that is open to it."""
+    is_plain = _is_plain(logits)
+    if is_plain and logits.is_cpu:
+        dead: Sequence[int] = _apply_compiled(_in_torch(logits), _in_torch(logits), words, rows)
+    elif is_plain and logits.is_cuda and (apply_rows := _triton_kernel(logits.device)):
+        dead = _apply_on_device(logits, words, rows, apply_rows)
+    else:
+        return _apply_on_device(logits, words, rows, _apply_in_torch)
+    _tell_autograd(logits)
+    return dead
+
+
+def _apply_on_device(
+    logits: Any, words: Any, rows: npt.NDArray[np.int64] | None, apply_rows: Callable[..., Any]
+) -> Sequence[int]:
+    """Bring the mask to the logits' device and apply it there; see `apply_triton.apply_rows`."""
     table, words = (logits[None], words[None]) if logits.ndim == 1 else (logits, words)
-    chosen = table.index_select(0, index)
-    is_dead = _refuse_in_torch(chosen, words.index_select(0, index))
-    table.index_copy_(0, index, chosen)
-    return [int(row) for row in rows[is_dead.cpu().numpy()]]
+    index = None if rows is None else _to_device(rows, logits.device)
+    dead = DeadRows(apply_rows(table, _to_device(words, logits.device), index), rows)
+    return list(dead) if logits.is_cpu else dead
+
+
+def _to_device(array: Any, device: torch.device) -> torch.Tensor:
+    """Copy an array to a device without waiting for it; the caller may change the array at once."""
+    import torch
+
+    is_cuda = device.type == "cuda"
+    if _is_torch(array) and not (array.is_cpu and is_cuda):
+        return array.to(device)
+    # only from pinned memory is a copy not waited for; torch keeps this one until it is made
+    dtype = torch.int32 if array.dtype.itemsize == 4 else torch.int64
+    staged = torch.empty(tuple(array.shape), dtype=dtype, device="cpu", pin_memory=is_cuda)
+    if _is_torch(array):
+        staged.copy_(array)
+    else:
+        staged.numpy()[...] = array  # not from_numpy: torch takes no negative strides, not even of one row
+    return staged.to(device, non_blocking=is_cuda)
+
+
+def _apply_in_torch(logits: Any, words: Any, rows: Any) -> Any:
+    """Apply a mask by torch's operations; as `apply_triton.apply_rows`, for every tensor."""
+    if rows is None:
+        return _refuse_in_torch(logits, words)
+    chosen = logits.index_select(0, rows)
+    is_dead = _refuse_in_torch(chosen, words.index_select(0, rows))
+    logits.index_copy_(0, rows, chosen)
+    return is_dead
 
 
 def _refuse_in_torch(logits: Any, words: Any) -> Any:
-    """Apply a mask on the same device; returns which rows are dead, bool[batch]."""
+    """Apply a mask on the same device; returns which rows are dead, bool[n_rows, 1]."""
     import torch
 
     # a copy, as what `contiguous` leaves may have a stride of 0 where there is one word or none
@@ -338,7 +422,7 @@ def _refuse_in_torch(logits: Any, words: Any) -> Any:
     n_masked = min(logits.shape[-1], is_refused.shape[-1])
     logits[..., :n_masked].masked_fill_(is_refused[..., :n_masked], -torch.inf)
     logits[..., n_masked:].fill_(-torch.inf)
-    return torch.isneginf(logits).all(dim=-1)
+    return torch.isneginf(logits).all(dim=-1, keepdim=True)
 
 
 def _check_dense(tensor: Any, what: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from llmask.errors import LlmaskError
-from llmask.mask.apply import apply_bitmask, masked_copy
+from llmask.mask.apply import DeadRows, apply_bitmask, masked_copy
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
@@ -195,3 +195,37 @@ def test_expanded_scores_are_copied_row_by_row() -> None:
     copied, dead = masked_copy(torch.zeros(4).expand(2, 4), np.array([[1], [2]], np.int32))
     assert dead == []
     assert copied.isfinite().tolist() == [[True, False, False, False], [False, True, False, False]]
+
+
+def test_dead_rows_of_a_device_are_a_sequence_of_their_numbers() -> None:
+    is_dead = torch.tensor([[1, 1], [0, 1], [1, 1]], dtype=torch.int8)
+    dead = DeadRows(is_dead, np.array([7, 5, 3]))
+    assert dead == [7, 3] == list(dead)
+    assert (len(dead), dead[0], dead[-1:], 3 in dead, str(dead)) == (2, 7, [3], True, "[7, 3]")
+    is_dead[:] = 0
+    assert dead == DeadRows(torch.ones((2, 0)), np.array([7, 3]))  # looked at once; a row without logits is dead
+    assert DeadRows(is_dead, None) == []
+    assert not DeadRows(is_dead, None)
+    scores = torch.zeros((8, 2))
+    scores[dead] = 1.0
+    assert scores[:, 0].nonzero().flatten().tolist() == [3, 7]
+
+
+if "cuda" in DEVICES:
+
+    def test_a_gpu_is_not_waited_for_and_the_mask_may_be_written_again_at_once() -> None:
+        logits = torch.zeros((4, 128_000), device="cuda")
+        apply_bitmask(logits, np.full((4, 4000), -1, np.int32))  # what is done once only
+        for make_mask in (torch.Tensor.clone, torch.Tensor.pin_memory, torch.Tensor.numpy):
+            mask = make_mask(torch.tensor([[-1], [0], [-1], [5]], dtype=torch.int32).repeat(1, 4000))
+            logits.zero_()
+            torch.cuda.synchronize()
+            torch.cuda.set_sync_debug_mode("error")
+            try:
+                torch.cuda._sleep(100_000_000)
+                dead, chosen = apply_bitmask(logits, mask), apply_bitmask(logits, mask, [1, 3])
+                mask[:] = -1
+            finally:
+                torch.cuda.set_sync_debug_mode("default")
+            assert dead == chosen == [1]
+            assert logits.isfinite().sum(-1).tolist() == [128_000, 0, 128_000, 8_000]
