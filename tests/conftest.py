@@ -9,6 +9,7 @@ Tests that read shared data skip, with the reason, where the folder is absent; w
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
@@ -32,6 +33,20 @@ TINY_PIECES = (
     "00", "12", "-1", ".5", "e+", "true", "tru", "false", "null", "nul", "name", '"name"', '"na', "me", "age",
     "aa", "ab", "ba", "abc", "  ", "\n  ", " \n", "é", "😀", "日本",
 )  # fmt: skip
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Run all tests on all CPUs, where pytest-xdist is installed; `-n 0`, or naming files or tests, takes one process."""
+    is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
+    if is_everything and getattr(config.option, "numprocesses", 0) is None:
+        config.option.numprocesses, config.option.dist = "auto", "worksteal"
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported and collected, millions of objects, out of the garbage collector's rounds."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> str:

@@ -21,8 +21,15 @@ def derives(grammar: Grammar, matches: Matches, text: bytes) -> bool:
     ends: dict[tuple[str, int], frozenset[int]] = {
         (name, at): frozenset() for name in grammar.rules for at in range(len(text) + 1)
     }
+    seen: dict[tuple[int, int], frozenset[int]] = {}  # what `of` has said since `ends` last changed
 
     def of(expression: Expression, at: int) -> frozenset[int]:
+        key = id(expression), at
+        if key not in seen:
+            seen[key] = ends_of(expression, at)
+        return seen[key]
+
+    def ends_of(expression: Expression, at: int) -> frozenset[int]:
         if isinstance(expression, Lexeme):
             return frozenset(end for end in range(at, len(text) + 1) if matches(expression.node, text[at:end]))
         if isinstance(expression, Reference):
@@ -50,4 +57,5 @@ def derives(grammar: Grammar, matches: Matches, text: bytes) -> bool:
             if found != known:
                 ends[name, at] = found
                 changed = True
+                seen.clear()
     return len(text) in ends[grammar.start, 0]
