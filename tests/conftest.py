@@ -39,7 +39,8 @@ TINY_PIECES = (
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Run all tests on all CPUs, where pytest-xdist is installed; `-n 0`, or naming files or tests, takes one process."""
     is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
-    if is_everything and getattr(config.option, "numprocesses", 0) is None:
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ  # it comes here, too, and would have workers of its own
+    if is_everything and not is_worker and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = "auto", "worksteal"
 
 
