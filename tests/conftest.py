@@ -1,6 +1,7 @@
 """What every test may use: the folder of shared data, tokenizers, seeds and one dial for effort.
 
-    LLMASK_TEST_EFFORT   multiplies the number of random cases (default 1; 0.1 for a quick look, 20 for a night)
+    LLMASK_TEST_EFFORT   multiplies the number of random cases (default 1; 0.1 for a quick look, 4 as `.ci/run` takes,
+                         20 for a night); slow tests run at 4 and above
     LLMASK_TEST_SEED     seed of all random tests (default 20261121); each test prints the one that it used
     LLMASK_SHARED        folder of shared data (default: `shared` beside the project's folder)
 
@@ -23,6 +24,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = float(os.environ.get("LLMASK_TEST_EFFORT", "1"))
+FULL = 4  # the effort of `.ci/run`
 SEED = int(os.environ.get("LLMASK_TEST_SEED", "20261121"))
 SHARED = Path(os.environ.get("LLMASK_SHARED", ROOT.parent / "shared"))
 
@@ -37,11 +39,22 @@ TINY_PIECES = (
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Run all tests on all CPUs, where pytest-xdist is installed; `-n 0`, or naming files or tests, takes one process."""
+    """Run all tests on all CPUs where pytest-xdist is installed; `-n 0`, or naming files or tests: in one process."""
     is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
     is_worker = "PYTEST_XDIST_WORKER" in os.environ  # it comes here, too, and would have workers of its own
     if is_everything and not is_worker and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = "auto", "worksteal"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what more effort gives more cases, and leave slow tests to the full effort."""
+    for item in items:
+        if not {"scaled", "effort"}.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("scaled")
+    if EFFORT < FULL:
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 def pytest_collection_finish() -> None:

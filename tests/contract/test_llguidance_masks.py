@@ -16,7 +16,7 @@ def test_every_differing_bit_has_a_cause(shared_dir: Path, scaled: Callable[[int
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
     from bench.agreement import compare
 
-    n_wanted = scaled(500)
+    n_wanted = scaled(125)
     found, n_schemas = compare(n_wanted)
     sys.stdout.write(found.summary(n_schemas) + "\n")
     assert n_schemas == n_wanted or EFFORT > 1, "the corpus has too few schemas that both accept"

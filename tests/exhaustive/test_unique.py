@@ -191,7 +191,7 @@ def test_masks_are_those_of_the_twin(
     store: Store, shape: int, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
     n_refused = 0
-    for _ in range(scaled(12)):
+    for _ in range(scaled(3)):
         seed = rng.random()
         world = unique_world(store.nodes, random.Random(seed), shape)
         copy = unique_world(store.nodes, random.Random(seed), shape)

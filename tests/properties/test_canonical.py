@@ -232,7 +232,14 @@ def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
 
 
-@pytest.mark.parametrize(("model", "before"), [(None, "a "), (None, "-"), ("llama-bpe", "")])
+@pytest.mark.parametrize(
+    ("model", "before"),
+    [
+        (None, "-"),
+        pytest.param(None, "a ", marks=pytest.mark.slow),
+        pytest.param("llama-bpe", "", marks=pytest.mark.slow),
+    ],
+)
 def test_tokens_that_end_inside_of_the_last_character(request: Any, model: str | None, before: str) -> None:
     """Behind the character only a quote may come, which belongs to its word or not."""
     tokenizer = llmask.Tokenizer.default()

@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +19,38 @@ from bench.attack.harness import Tally, run_attack
 from tests.conftest import SEED
 
 SMALL = {
-    "walks": 200,
-    "mutate": 150,
-    "bits": 1500,
-    "patterns": 150,
-    "lark": 300,
-    "gbnf": 30,
-    "formats": 360,
-    "xgrammar": 100,
-    "files": 8,
-    "threads": 1500,
-    "forks": 3,
-    "interrupts": 60,
-    "misuse": 800,
-    "tenants": 2,
-    "hostile": 12,
-    "finish": 12,
+    "walks": 50,
+    "mutate": 40,
+    "bits": 400,
+    "patterns": 40,
+    "lark": 80,
+    "gbnf": 8,
+    "formats": 90,
+    "xgrammar": 25,
+    "files": 2,
+    "threads": 400,
+    "forks": 1,
+    "interrupts": 15,
+    "misuse": 200,
+    "tenants": 1,
+    "hostile": 3,
+    "finish": 3,
     "soak": 1,
 }
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_an_attack_finds_nothing_wrong(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attack_finds_nothing_wrong(
+    name: str, monkeypatch: pytest.MonkeyPatch, scaled: Callable[[int], int]
+) -> None:
     monkeypatch.setattr(soak, "MINUTE", 1.0)
-    tally = run_attack(name, SEED, SMALL[name])
+    size = scaled(SMALL[name])
+    tally = run_attack(name, SEED, size)
     if tally.skipped is not None:
         pytest.skip(tally.skipped)
     assert not tally.wrong
     assert not tally.hung
-    assert tally.done >= SMALL[name]
+    assert tally.done >= size
 
 
 def test_the_list_names_every_attack_with_its_purpose() -> None:

@@ -16,6 +16,7 @@ from itertools import permutations, product
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -75,7 +76,8 @@ def cases(n: int, **strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..
     """Call a test `n` times at the usual effort, with arguments drawn from strategies: the same in every run."""
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
-        return seed(SEED)(settings(few, max_examples=max(1, round(n * EFFORT)))(given(**strategies)(test)))
+        drawn = settings(few, max_examples=max(1, round(n * EFFORT)))(given(**strategies)(test))
+        return pytest.mark.scaled(seed(SEED)(drawn))
 
     return decorated
 
