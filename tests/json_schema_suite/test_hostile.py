@@ -36,7 +36,13 @@ def walker(subject: Subject) -> Walker:
     return Walker(subject.tokenizer)
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILD) - SLOW))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if " 100,000 deep" in name else ())
+        for name in sorted(set(BUILD) - SLOW)
+    ],
+)
 def test_a_hostile_schema_ends_well(name: str, subject: Subject, walker: Walker) -> None:
     outcome = hostile.tried(name, subject, walker)
     assert outcome.verdict == "", outcome

@@ -384,6 +384,7 @@ def test_masks_of_distinct_values_are_those_without_uniqueness(
     assert matchers[0].grammar.n_cut == matchers[1].grammar.n_cut == 0
 
 
+@pytest.mark.slow
 def test_documents_of_schemas_that_record_values(shared_dir: Path) -> None:
     """Every document of MaskBench whose values must differ is accepted as it is encoded."""
     tok = llmask.Tokenizer.from_gguf(str(shared_dir / "data" / "vocab" / "llama-bpe.gguf"))

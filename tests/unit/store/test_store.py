@@ -156,6 +156,7 @@ def test_nothing_that_frontends_remember_keeps_a_store_alive(tiny_tokenizer: Any
         gc.enable()
 
 
+@pytest.mark.slow
 def test_the_next_grammar_gets_a_new_store_when_half_of_the_limit_is_used(tiny_tokenizer: Any) -> None:
     fresh = Store(tiny_tokenizer, Limits()).bytes_used
     limit = 6 * fresh

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from llmask.defaults.training import corpus
 
 
+@pytest.mark.slow
 def test_the_standard_library_yields_english_and_sources(monkeypatch):
     monkeypatch.setattr(corpus, "DOCUMENT_BYTES", 10_000)
     monkeypatch.setattr(corpus, "SOURCE_BYTES", 200_000)

@@ -109,7 +109,9 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.usefixtures("always_stricter")
 @pytest.mark.parametrize("is_counted", [False, True])
-@pytest.mark.parametrize("items", OTHERS)
+@pytest.mark.parametrize(
+    "items", [pytest.param(name, marks=pytest.mark.slow) if name == "free keys" else name for name in OTHERS]
+)
 def test_items_of_every_type_differ_and_can_be_ended(
     tiny_tokenizer: Any, scaled: Any, items: str, is_counted: bool
 ) -> None:
