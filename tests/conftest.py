@@ -1,7 +1,7 @@
 """What every test may use: the folder of shared data, tokenizers, seeds and one dial for effort.
 
-    LLMASK_TEST_EFFORT   multiplies the number of random cases (default 1; 0.1 for a quick look, 4 as `.ci/run` takes,
-                         20 for a night); slow tests run at 4 and above
+    LLMASK_TEST_EFFORT   multiplies the number of random cases (default 1; 0.1 for a quick look, 20 for a night);
+                         tests marked slow run at 4 and above
     LLMASK_TEST_SEED     seed of all random tests (default 20261121); each test prints the one that it used
     LLMASK_SHARED        folder of shared data (default: `shared` beside the project's folder)
 
@@ -24,7 +24,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = float(os.environ.get("LLMASK_TEST_EFFORT", "1"))
-FULL = 4  # the effort of `.ci/run`
+FULL = 4  # the effort at which `.ci/run` repeats what is costly or slow
 SEED = int(os.environ.get("LLMASK_TEST_SEED", "20261121"))
 SHARED = Path(os.environ.get("LLMASK_SHARED", ROOT.parent / "shared"))
 
@@ -47,10 +47,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what more effort gives more cases, and leave slow tests to the full effort."""
+    """Mark costly tests, and leave slow ones to the full effort."""
     for item in items:
-        if not {"scaled", "effort"}.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker("scaled")
+        if "costly" in getattr(item, "fixturenames", ()):
+            item.add_marker("costly")
     if EFFORT < FULL:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -77,6 +77,12 @@ def effort() -> float:
 def scaled() -> Callable[[int], int]:
     """scaled(n): number of random cases at the effort asked for, at least one."""
     return lambda n_cases: max(1, round(n_cases * EFFORT))
+
+
+@pytest.fixture(scope="session")
+def costly(scaled: Callable[[int], int]) -> Callable[[int], int]:
+    """As `scaled`, for tests that take long with the cases that they are worth: those of effort 4."""
+    return scaled
 
 
 @pytest.fixture

@@ -23,12 +23,12 @@ def test_masks_of_our_own_cases_are_as_expected(whitespace: str) -> None:
 @pytest.mark.parametrize("whitespace", KINDS_OF_WHITESPACE)
 @pytest.mark.parametrize("name", ["llama3", "qwen2"])
 def test_masks_of_a_sample_of_maskbench_are_as_expected(
-    shared_dir: Path, name: str, whitespace: str, scaled: Callable[[int], int]
+    shared_dir: Path, name: str, whitespace: str, costly: Callable[[int], int]
 ) -> None:
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
     assert sample_file(name, whitespace).exists()
     entries = expected("maskbench", whitespace, name)
-    check_llmask(entries[:: max(1, len(entries) // scaled(len(entries) // 4))], whitespace, name)
+    check_llmask(entries[:: max(1, len(entries) // costly(len(entries) // 4))], whitespace, name)
 
 
 def check_llmask(entries: list[Expected], whitespace: str, name: str) -> None:
@@ -40,10 +40,10 @@ def check_llmask(entries: list[Expected], whitespace: str, name: str) -> None:
     assert [result for result in results if result["verdict"] != "equal"] == []
 
 
-def test_the_twin_makes_the_digests_that_are_kept(scaled: Callable[[int], int]) -> None:
+def test_the_twin_makes_the_digests_that_are_kept(costly: Callable[[int], int]) -> None:
     order = TokenOrder(vocabulary("default"))
     entries = expected("own", "flexible", "default")
-    for entry in entries[:: max(1, len(entries) // scaled(3))]:
+    for entry in entries[:: max(1, len(entries) // costly(3))]:
         twin = TwinMasks(entry.row.schema, entry.row.kind, "flexible", order)
         for instance, masks in zip(entry.row.instances, entry.masks, strict=True):
             found = masks_of(twin, instance.token_ids, set(range(len(instance.token_ids) + 1)))

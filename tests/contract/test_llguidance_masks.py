@@ -11,12 +11,12 @@ import pytest
 from tests.conftest import EFFORT
 
 
-def test_every_differing_bit_has_a_cause(shared_dir: Path, scaled: Callable[[int], int]) -> None:
+def test_every_differing_bit_has_a_cause(shared_dir: Path, costly: Callable[[int], int]) -> None:
     pytest.importorskip("llguidance", reason="llguidance is the judge here: pip install '.[test]'")
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
     from bench.agreement import compare
 
-    n_wanted = scaled(125)
+    n_wanted = costly(125)
     found, n_schemas = compare(n_wanted)
     sys.stdout.write(found.summary(n_schemas) + "\n")
     assert n_schemas == n_wanted or EFFORT > 1, "the corpus has too few schemas that both accept"

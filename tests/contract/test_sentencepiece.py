@@ -44,7 +44,7 @@ def corpus(tmp_path_factory, project_root) -> Path:
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_ids_are_those_of_the_library(kind, options, corpus, tmp_path, rng, scaled):
+def test_ids_are_those_of_the_library(kind, options, corpus, tmp_path, rng, costly):
     sentencepiece.SentencePieceTrainer.train(
         input=str(corpus), model_prefix=str(tmp_path / "m"), vocab_size=1300, model_type=kind, num_threads=2,
         minloglevel=2, **OPTIONS[options],
@@ -54,17 +54,17 @@ def test_ids_are_those_of_the_library(kind, options, corpus, tmp_path, rng, scal
         path.write_bytes(path.read_bytes() + field(3, field(5, 0)))
     model, tok = sentencepiece.SentencePieceProcessor(model_file=str(path)), Tokenizer.from_sentencepiece(path)
     assert tok.encoder_name == {"unigram": "ugm", "bpe": "spm"}[kind]
-    texts = [strange_text(rng) for _ in range(scaled(5000 if options != "no escape" else 500))]
+    texts = [strange_text(rng) for _ in range(costly(5000 if options != "no escape" else 500))]
     for text in [*texts, corpus.read_text("utf-8")]:
         expected = model.encode(text)
         assert tok.encode(text) == expected, text
 
 
 @pytest.mark.parametrize("name", ["nomic-bert-moe", "llama-spm"])
-def test_ids_of_real_vocabularies_are_those_of_the_library(shared_dir, name, tmp_path, rng, scaled):
+def test_ids_of_real_vocabularies_are_those_of_the_library(shared_dir, name, tmp_path, rng, costly):
     path = tmp_path / "m.model"
     path.write_bytes(model_of(read_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")))
     model, tok = sentencepiece.SentencePieceProcessor(model_file=str(path)), Tokenizer.from_sentencepiece(path)
-    for _ in range(scaled(1250)):
+    for _ in range(costly(1250)):
         text = strange_text(rng)
         assert tok.encode(text) == model.encode(text), text

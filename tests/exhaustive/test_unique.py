@@ -188,10 +188,10 @@ def unique_world(nodes: Any, rng: random.Random, shape: int) -> UniqueWorld:
 
 @pytest.mark.parametrize("shape", range(5))
 def test_masks_are_those_of_the_twin(
-    store: Store, shape: int, rng: random.Random, scaled: Callable[[int], int]
+    store: Store, shape: int, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     n_refused = 0
-    for _ in range(scaled(3)):
+    for _ in range(costly(3)):
         seed = rng.random()
         world = unique_world(store.nodes, random.Random(seed), shape)
         copy = unique_world(store.nodes, random.Random(seed), shape)

@@ -14,9 +14,9 @@ from bench.conformance.subject import Subject, accepts
 
 
 @pytest.mark.parametrize("renews", [False, True])
-def test_masks_and_acceptance_agree(renews: bool, scaled: Callable[[int], int]) -> None:
+def test_masks_and_acceptance_agree(renews: bool, costly: Callable[[int], int]) -> None:
     checker = Checker(renews)
-    checker.run(scaled(4), random.Random(20261121))
+    checker.run(costly(4), random.Random(20261121))
     assert checker.faults == []
     assert min(checker.counts[where] for where in ("on the way", "rolled back", "forks", "after a reset")) > 0
 

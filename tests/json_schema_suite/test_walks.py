@@ -19,12 +19,12 @@ from tests.generators.schemas import random_schema
 MOST_REFUSED = 0.12  # of MaskBench's schemas; lower it when the engine refuses fewer
 
 
-def test_documents_of_real_schemas_are_valid(shared_dir: Path, subject: Subject, scaled: Callable[[int], int]) -> None:
+def test_documents_of_real_schemas_are_valid(shared_dir: Path, subject: Subject, costly: Callable[[int], int]) -> None:
     rng = random.Random(20261121)
     schemas = walks.maskbench_schemas()
     if not schemas:
         pytest.skip(f"no shared data at {shared_dir / 'data' / 'maskbench'}")
-    schemas = rng.sample(schemas, scaled(30))
+    schemas = rng.sample(schemas, costly(30))
     report = walks.run(subject, schemas, 4 * len(schemas), rng, n_probes=2)
     assert report.faults == []
     refused = sum(n for what, n in report.counts.items() if what.startswith("refused"))
@@ -35,10 +35,10 @@ def test_documents_of_real_schemas_are_valid(shared_dir: Path, subject: Subject,
 
 @pytest.mark.parametrize("draw", [random_schema, crowded_schema])
 def test_documents_of_random_schemas_are_valid(
-    draw: Callable[[random.Random], object], subject: Subject, scaled: Callable[[int], int]
+    draw: Callable[[random.Random], object], subject: Subject, costly: Callable[[int], int]
 ) -> None:
     rng = random.Random(20261121)
-    schemas = walks.drawn_schemas(scaled(30), rng, draw)
+    schemas = walks.drawn_schemas(costly(30), rng, draw)
     report = walks.run(subject, schemas, 2 * len(schemas), rng, n_probes=6)
     assert report.faults == []
     counts = report.counts
@@ -62,12 +62,12 @@ def shortest(completion: Completion, grammar: Any, most: int) -> int | None:
     return length
 
 
-def test_what_is_said_to_be_the_shortest_end_is(subject: Subject, scaled: Callable[[int], int]) -> None:
+def test_what_is_said_to_be_the_shortest_end_is(subject: Subject, costly: Callable[[int], int]) -> None:
     """Beside a search without bounds."""
     rng = random.Random(20261122)
     completion = Completion(subject.tokenizer)
     n_compared = 0
-    for name, schema in walks.drawn_schemas(scaled(25), rng) + walks.drawn_schemas(scaled(8), rng, crowded_schema):
+    for name, schema in walks.drawn_schemas(costly(25), rng) + walks.drawn_schemas(costly(8), rng, crowded_schema):
         try:
             grammar = subject.grammar(schema, unique_keys=False)
         except Refused:
@@ -80,7 +80,7 @@ def test_what_is_said_to_be_the_shortest_end_is(subject: Subject, scaled: Callab
         if length is not None:
             n_compared += 1
             assert length == len(ending), (name, ending)
-    assert n_compared > scaled(7)
+    assert n_compared > costly(7)
 
 
 @pytest.mark.parametrize(

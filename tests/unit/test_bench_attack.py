@@ -41,10 +41,10 @@ SMALL = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_attack_finds_nothing_wrong(
-    name: str, monkeypatch: pytest.MonkeyPatch, scaled: Callable[[int], int]
+    name: str, monkeypatch: pytest.MonkeyPatch, costly: Callable[[int], int]
 ) -> None:
     monkeypatch.setattr(soak, "MINUTE", 1.0)
-    size = scaled(SMALL[name])
+    size = costly(SMALL[name])
     tally = run_attack(name, SEED, size)
     if tally.skipped is not None:
         pytest.skip(tally.skipped)

@@ -126,10 +126,10 @@ def test_masks_of_random_schemas_are_told_apart(
     assert n_compared > scaled(200)
 
 
-def test_whole_bitmasks_are_read(default_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
+def test_whole_bitmasks_are_read(default_tokenizer: Any, rng: random.Random, costly: Callable[[int], int]) -> None:
     compiler = llmask.Compiler(default_tokenizer)
     for grammar in (compiler.json_schema({"type": "string"}), compiler.grammar("python"), compiler.regex(".*")):
-        assert walked(grammar.matcher(), rng, default_tokenizer.vocab_size, scaled(3)) > 0
+        assert walked(grammar.matcher(), rng, default_tokenizer.vocab_size, costly(3)) > 0
 
 
 def test_named_tokens_are_told_apart() -> None:

@@ -45,9 +45,11 @@ def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @CAN_FORK
-def test_a_child_of_a_parent_whose_threads_build_comes_to_its_end(project_root: Path) -> None:
+def test_a_child_of_a_parent_whose_threads_build_comes_to_its_end(
+    project_root: Path, costly: Callable[[int], int]
+) -> None:
     # two of three hung for ever: the thread that held the store's lock is not there in the child
-    found = run(project_root, "-m", "tests.unit.forked", "15")
+    found = run(project_root, "-m", "tests.unit.forked", str(costly(4)))
     assert found.returncode == 0, found.stdout + found.stderr
 
 

@@ -138,10 +138,10 @@ def test_the_person_of_the_readme_is_valid_for_many_seeds(
     capfd: pytest.CaptureFixture[str],
     project_root: Path,
     request: pytest.FixtureRequest,
-    scaled: Callable[[int], int],
+    costly: Callable[[int], int],
     name: str | None,
 ) -> None:
-    n, tokenizer = scaled(50), []
+    n, tokenizer = costly(50), []
     if name is not None:
         tokenizer = ["--tokenizer", str(request.getfixturevalue("shared_dir") / "data" / "vocab" / name)]
     path = project_root / "grammars" / "person.schema.json"

@@ -90,7 +90,7 @@ def test_long_runs_of_blanks_are_given_back(tokenizer: llmask.Tokenizer) -> None
 
 @pytest.mark.parametrize("names", [[], ["[x]"], ["b", "[x]"]])
 def test_words_that_are_final_are_split_as_in_their_text(
-    names: list[str], rng: random.Random, scaled: Callable[[int], int]
+    names: list[str], rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     r"""Of " \n\n:" the last line end is a word; " \n\n" is one by itself, and was taken for certain."""
     merges = make_table(["Ġ Ċ".encode(), "ĠĊ Ċ".encode(), "Ċ Ċ".encode(), b"a b", b"[ x"])
@@ -103,14 +103,14 @@ def test_words_that_are_final_are_split_as_in_their_text(
     tok = llmask.Tokenizer(replace(made, types=types))
     assert tok.certain_tokens(b"a \n\n:") == [ord("a"), 128, ord("\n"), ord(":")]
     n_certain = 0
-    for _ in range(scaled(100)):
+    for _ in range(costly(100)):
         text = "".join(rng.choices(["a", "b", " ", "\n", ":", "[x]", "["], k=rng.randint(1, 8)))
         certain = tok.certain_tokens(text.encode(), may_end=False)
         assert certain is not None
         for more in ("a", "b", " ", "\n", ": x", "x]", " [x]", "'s"):
             assert tok.encode(text + more)[: len(certain)] == certain, (text, more)
         n_certain += len(certain)
-    assert n_certain > scaled(150)
+    assert n_certain > costly(150)
 
 
 def test_a_character_that_breaks_off_may_be_completed_by_any_byte() -> None:

@@ -79,11 +79,11 @@ GRAMMARS: dict[str, Callable[[llmask.Compiler], Any]] = {
 
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_every_document_ends_within_its_budget(
-    compiler: llmask.Compiler, name: str, rng: random.Random, scaled: Callable[[int], int]
+    compiler: llmask.Compiler, name: str, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     grammar = GRAMMARS[name](compiler)
     least = grammar.matcher().least_budget()
-    for budget in (least, least + 10, least + 1, least + 3, least + 30, least)[: scaled(2)]:
+    for budget in (least, least + 10, least + 1, least + 3, least + 30, least)[: costly(2)]:
         matcher = grammar.matcher()
         assert written(matcher, budget, rng) <= budget
     if least > 1:

@@ -88,10 +88,10 @@ def test_huge_counts_are_refused_without_allocating(sample, tmp_path):
     assert peak_bytes < 2**20
 
 
-def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path, scaled):
+def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path, costly):
     rng = random.Random(20240501)
     n_errors = 0
-    for _ in range(scaled(750)):
+    for _ in range(costly(750)):
         data = bytearray(sample)
         for _ in range(rng.randint(1, 4)):
             kind = rng.random()
@@ -108,7 +108,7 @@ def test_random_damage_ends_in_an_error_or_a_vocabulary(sample, tmp_path, scaled
             load(bytes(data), tmp_path / "a.gguf")
         except VocabularyError:
             n_errors += 1
-    assert n_errors > scaled(250)
+    assert n_errors > costly(250)
 
 
 def field(key: bytes, kind: int, value: bytes) -> bytes:

@@ -16,7 +16,6 @@ from itertools import permutations, product
 from typing import Any
 
 import jsonschema
-import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -76,8 +75,7 @@ def cases(n: int, **strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..
     """Call a test `n` times at the usual effort, with arguments drawn from strategies: the same in every run."""
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
-        drawn = settings(few, max_examples=max(1, round(n * EFFORT)))(given(**strategies)(test))
-        return pytest.mark.scaled(seed(SEED)(drawn))
+        return seed(SEED)(settings(few, max_examples=max(1, round(n * EFFORT)))(given(**strategies)(test)))
 
     return decorated
 

@@ -58,6 +58,7 @@ def test_what_the_drafts_read_differently(
 def test_random_schemas_allow_what_jsonschema_calls_valid(judge: Any, draft: int, depth: int) -> None:
     n_compared = n_mixed = 0
 
+    @pytest.mark.costly
     @cases(25, schema=schemas(draft, depth), definition=schemas(draft, 0))
     def compare(schema: Any, definition: Any) -> None:
         nonlocal n_compared, n_mixed
@@ -72,6 +73,7 @@ def test_random_schemas_allow_what_jsonschema_calls_valid(judge: Any, draft: int
 
 @pytest.mark.parametrize("draft", [4, 7, 2020])
 def test_schemas_about_the_same_keys_allow_what_jsonschema_calls_valid(judge: Any, draft: int) -> None:
+    @pytest.mark.costly
     @cases(25, schema=tagged(draft))
     def compare(schema: Any) -> None:
         root = rooted(schema, True, draft)

@@ -110,7 +110,6 @@ ranges = st.builds(
 )
 
 
-@pytest.mark.scaled
 @settings(max_examples=max(1, round(300 * EFFORT)), deadline=None, derandomize=True, database=None)
 @given(wanted=ranges)
 def test_numerals_are_those_that_fulfil_the_range(judge: Any, wanted: NumberRange) -> None:
@@ -125,7 +124,6 @@ def test_numerals_are_those_that_fulfil_the_range(judge: Any, wanted: NumberRang
         assert wanted.holds(Decimal(NUMERALS[at])) == wanted.holds(float(NUMERALS[at])) == holds[at]
 
 
-@pytest.mark.scaled
 @settings(max_examples=max(1, round(200 * EFFORT)), deadline=None, derandomize=True, database=None)
 @given(wanted=ranges)
 def test_a_range_without_numbers_is_the_empty_node(judge: Any, wanted: NumberRange) -> None:

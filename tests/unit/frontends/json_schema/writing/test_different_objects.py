@@ -84,6 +84,7 @@ OBJECTS = st.lists(
 )
 
 
+@pytest.mark.costly
 @cases(65, small=SMALL, listed=OBJECTS)
 def test_random_objects_agree(judge: Any, small: Any, listed: list[Any]) -> None:
     root = rooted({"type": "object", **small, "not": {"enum": listed}}, True, 2020)

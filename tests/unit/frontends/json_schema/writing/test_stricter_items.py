@@ -113,7 +113,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "items", [pytest.param(name, marks=pytest.mark.slow) if name == "free keys" else name for name in OTHERS]
 )
 def test_items_of_every_type_differ_and_can_be_ended(
-    tiny_tokenizer: Any, scaled: Any, items: str, is_counted: bool
+    tiny_tokenizer: Any, costly: Any, items: str, is_counted: bool
 ) -> None:
     # with "contains" and free keys LimitExceeded came in the middle of a document
     schema = {"type": "array", "uniqueItems": True, "items": OTHERS[items], "minItems": 3}
@@ -121,7 +121,7 @@ def test_items_of_every_type_differ_and_can_be_ended(
         schema |= {"contains": {"type": ["object", "array"], "minProperties": 1, "minItems": 1}, "maxContains": 4}
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(schema, property_order="any", whitespace="compact")
     choose, judge = random.Random(3), jsonschema.Draft202012Validator(schema)
-    for _ in range(scaled(1)):
+    for _ in range(costly(1)):
         matcher = grammar.matcher()
         while not matcher.is_terminated() and len(matcher.tokens) < 40:
             matcher.accept_token(choose.choice(sorted(read_mask(matcher, tiny_tokenizer.vocab_size))))
