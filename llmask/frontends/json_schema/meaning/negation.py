@@ -335,15 +335,15 @@ def _properties(context: Context, together: list[Part], told: dict[Any, Any]) ->
     """Declared properties that have a wrong value, required ones that are absent."""
     listed = told["properties"]
     required = {name for one, _, shape in together if shape.has_object for name in one.get("required", ())}
-    described = set(listed)
+    covered = set(listed)  # names whose absence is part of an alternative, where it matters
     for one, path, shape in together:
         for name, member in one.get("properties", {}).items() if shape.has_object else ():
-            described.add(name)
             if member is not True and member is not listed.get(name):
+                covered.add(name)
                 yield _wrong(context, name, member, (path, "properties", name), name in required)
     for one, path, shape in together:
         for name in one.get("required", ()) if shape.has_object else ():
-            if name not in described or one.get("properties", {}).get(name) is True:
+            if name not in covered:
                 yield {"type": "object", "properties": {name: False}}, path
 
 

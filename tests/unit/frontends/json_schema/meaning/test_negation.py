@@ -47,6 +47,8 @@ NEGATED: list[tuple[Any, tuple[int, ...]]] = [
             {"properties": {"a": {"type": "integer"}}},
             {"required": ["a", "b"]},
             {"required": ["a"], "properties": {"a": {"type": "integer"}, "b": {}}},
+            {"properties": {"a": True}, "allOf": [{"required": ["a"]}]},
+            {"properties": {"a": True}, "allOf": [{"required": ["a"], "properties": {"a": {"type": "integer"}}}]},
             {"properties": {"a": {"enum": [1]}, "b": {"enum": ["a", None]}}, "required": ["a"]},
             {"properties": {"a": {"enum": [1]}}, "allOf": [{"properties": {"a": {"enum": [1, "a"]}}}]},
             {"minProperties": 1},
