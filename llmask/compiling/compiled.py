@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
 from ..frontends.json_schema.reading.inputs import digest_of
-from ..frontends.regex.groups import Groups, named_groups
 from ..frontends.regex.posix import posix_class
 from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
 from ..grammar.lowering import Lowered
@@ -30,6 +29,7 @@ from .algebra import START, Together, choice_text, is_any_greedy, joined, patter
 from .dead_ends import dead_end_warnings, warn_of_dead_ends
 
 if TYPE_CHECKING:
+    from ..frontends.regex.groups import Groups
     from .sentences import Sentences
 
 ON_LIMIT = ("error", "finish")
@@ -357,7 +357,11 @@ def lexeme_grammar(
 
 def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> CompiledGrammar:
     """A grammar whose documents are those of a pattern; its captures are what its named groups match."""
-    groups = partial(named_groups, pattern, is_search) if "(?P<" in pattern else None
+    groups = None
+    if "(?P<" in pattern:
+        from ..frontends.regex.groups import named_groups
+
+        groups = partial(named_groups, pattern, is_search)
     hint = posix_class(pattern)
     warnings = [] if hint is None else [f"the pattern {hint}"]
     return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups, warnings)
