@@ -51,10 +51,11 @@ def main(arguments: list[str] | None = None) -> int:
     if differing:
         _say(f"the libraries are built with {', '.join(differing)}; here is something else, so nothing is built")
         return PINS_DIFFER
-    if any(os.environ.get(name) != value for name, value in FRONT_END.items()):
-        # what numba reads when it is imported, which may have been done
+    settings = {name: value for name, value in os.environ.items() if name.startswith(("NUMBA_", "LLMASK_"))}
+    if settings != FRONT_END:  # numba reads them when it is imported, which may have been done
         command = [sys.executable, "-m", "llmask.prebuilt.build", *(["--check"] if chosen.check else [])]
-        return subprocess.run(command, env={**os.environ, **FRONT_END}, check=False).returncode
+        others = {name: value for name, value in os.environ.items() if name not in settings}
+        return subprocess.run(command, env=others | FRONT_END, check=False).returncode
     with tempfile.TemporaryDirectory() as folder:
         built = _build(Path(folder))
         if chosen.check:

@@ -31,7 +31,7 @@ from numba.extending import intrinsic
 
 from llmask import forks
 from llmask.kernels.machine.linking import DoorCompiler, HelperCompiler, without_machine_code, without_wrappers
-from llmask.kernels.machine.prebuilt import CHECK_BOUNDS, KERNELS, sources_digest
+from llmask.kernels.machine.prebuilt import CHECK_BOUNDS, KERNELS, sources_digest, tell
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 DECLARED: dict[str, list[tuple[Any, str]]] = {}
@@ -116,6 +116,8 @@ class _FolderLocator(caching._CacheLocator):
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _FolderLocator | None:
         locator = cls(py_func)
+        if not sources_digest():
+            return None  # nothing would tell code of other sources
         try:
             locator.ensure_cache_path()
         except OSError:
@@ -160,7 +162,7 @@ class _SealedFiles(caching.IndexDataCacheFile):
         content = Path(path).read_bytes()
         n_seal = hashlib.sha256().digest_size
         if hashlib.sha256(content[n_seal:]).digest() != content[:n_seal]:
-            sys.stderr.write(f"llmask: {path} is damaged, its code is compiled again\n")
+            tell(f"{path} is damaged, its code is compiled again")
             with contextlib.suppress(OSError):
                 os.unlink(path)
             raise _Damaged(path)
@@ -210,7 +212,7 @@ def entry_point(door: Any) -> Callable[..., Any]:
 def is_cached(group: str) -> bool:
     """Whether every door of `group` lies in the cache folder already."""
     folder = cache_folder()
-    if not folder.is_dir():
+    if not sources_digest() or not folder.is_dir():
         return False
     present = "\n".join(entry.name for entry in folder.glob("*.nbi"))
     return all(f".{dispatcher.py_func.__name__}-" in present for dispatcher, _ in DECLARED.get(group, []))
@@ -265,6 +267,10 @@ def _alone() -> Iterator[None]:
     Where files cannot be locked (Windows, some network folders) each process compiles for itself.
     """
     folder = cache_folder()
+    if not sources_digest():
+        _tell_once("the sources of the kernels cannot be read, so every start compiles them")
+        yield
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = open(folder / "lock", "w")
@@ -290,9 +296,7 @@ def _lock(file: Any) -> None:
             fcntl.flock(file, fcntl.LOCK_EX)
 
 
-@cache
-def _tell_once(message: str) -> None:
-    sys.stderr.write(f"llmask: {message}\n")
+_tell_once = cache(tell)
 
 
 class _Progress:
@@ -305,6 +309,7 @@ class _Progress:
         self.started = 0.0
 
     def begin(self, group: str, announce: bool) -> None:
+        announce = announce and sys.stderr is not None
         self.group = group if announce else None
         self.started = time.perf_counter()
         if announce and not sys.stderr.isatty():

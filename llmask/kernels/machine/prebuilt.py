@@ -22,6 +22,7 @@ import platform
 import sys
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,12 @@ class _Method(ctypes.Structure):
 
 @cache
 def sources_digest() -> str:
-    """Digest of every file of the kernels, subfolders too, with its path."""
+    """Digest of every file of the kernels, subfolders too, with its path; "" where there are none, as in a zip file."""
     digest = hashlib.sha256()
-    for path in sorted(KERNELS.rglob("*.py")):
+    paths = sorted(KERNELS.rglob("*.py"))
+    for path in paths:
         digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:20]
+    return digest.hexdigest()[:20] if paths else ""
 
 
 def target() -> str:
@@ -77,6 +79,8 @@ def find(folder: Path = FOLDER) -> dict[str, Any] | None:
         content = path.read_bytes()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Unfit(f"{folder / MANIFEST}: {error!r}") from error
+    if not sources_digest():
+        raise Unfit("the sources of the kernels cannot be read, so nothing tells whether they fit")
     if sources != sources_digest():
         raise Unfit("they were made of other sources than those in llmask/kernels")
     if hashlib.sha256(content).hexdigest() != expected:
@@ -111,14 +115,22 @@ def _functions(library: ctypes.PyDLL) -> dict[str, Any]:
     return doors
 
 
+def tell(message: str) -> None:
+    """Write a line to standard error, where there is one."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"llmask: {message}\n")
+
+
 def _find_or_say_why() -> dict[str, Any] | None:
     if CHECK_BOUNDS or os.environ.get("LLMASK_PREBUILT") == "0":
         return None
     try:
         return find()
     except Unfit as reason:
-        sys.stderr.write(f"llmask: the prebuilt kernels are not used, they are compiled instead: {reason}\n")
+        tell(f"the prebuilt kernels are not used, they are compiled instead: {reason}")
         return None
 
 
 DOORS = _find_or_say_why()
+if DOORS is None and find_spec("numba") is None:
+    raise ImportError("the kernels of llmask have to be compiled here, and numba is not installed: pip install numba")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,19 @@ def test_code_for_another_platform_names_it() -> None:
         'target datalayout = "e-there"',
         'target triple = "there"',
     ]
+
+
+def test_settings_of_numba_do_not_reach_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    # with NUMBA_BOUNDSCHECK=1 the libraries were others
+    found: list[dict[str, str]] = []
+
+    def run(command: list[str], env: dict[str, str], check: bool) -> subprocess.CompletedProcess[str]:
+        found.append(env)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(build, "PINS", {})
+    monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+    monkeypatch.setattr(build.subprocess, "run", run)
+    assert build.main(["--check"]) == 0
+    settings = {name: value for name, value in found[0].items() if name.startswith(("NUMBA_", "LLMASK_"))}
+    assert settings == build.FRONT_END

@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_written_is_told_once(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LLMASK_CACHE_DIR", str(tmp_path / "file"))  # root writes everywhere, but not below a file
-    monkeypatch.setattr(compiling, "_tell_once", cache(compiling._tell_once.__wrapped__))
+    monkeypatch.setattr(compiling, "_tell_once", cache(compiling.tell))
     assert not start().cache_hits
     assert not start().cache_hits
     told = f"llmask: {compiling.cache_folder()} cannot be written (Not a directory), so every start compiles;"
@@ -157,3 +157,16 @@ def test_of_two_processes_one_compiles(tmp_path: Path, project_root: Path) -> No
     outputs = [process.communicate(timeout=100) for process in running]
     assert sorted(out for out, _ in outputs) == ["42 0\n", "42 1\n"], outputs
     assert sorted(err for _, err in outputs) == ["", "llmask: another process compiles the kernels, waiting for it\n"]
+
+
+def test_without_sources_nothing_is_kept(
+    start: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # in a zip file code of other sources was found under the digest of none, and run
+    monkeypatch.setattr(compiling, "sources_digest", lambda: "")
+    monkeypatch.setattr(compiling, "_tell_once", cache(compiling.tell))
+    assert not start().cache_hits
+    assert not start().cache_hits
+    assert not list(tmp_path.iterdir())
+    told = "llmask: the sources of the kernels cannot be read, so every start compiles them\n"
+    assert capsys.readouterr().err == told

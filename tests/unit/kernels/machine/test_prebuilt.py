@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -81,6 +82,35 @@ def test_a_library_that_does_not_fit_says_why(folder: Path, spoil: Callable[[Pat
     spoil(folder)
     with pytest.raises(prebuilt.Unfit, match=reason):
         prebuilt.find(folder)
+
+
+def test_sources_that_cannot_be_read_are_no_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prebuilt, "KERNELS", folder / "nowhere")
+    assert prebuilt.sources_digest.__wrapped__() == ""
+    monkeypatch.setattr(prebuilt, "sources_digest", lambda: "")
+    with pytest.raises(prebuilt.Unfit, match="sources of the kernels cannot be read"):
+        prebuilt.find(folder)
+
+
+def run_with(variable: str, code: str) -> subprocess.CompletedProcess[str]:
+    root = prebuilt.KERNELS.parent.parent
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=root, env=os.environ | {"LLMASK_PREBUILT": variable},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_where_numba_is_needed_and_missing_the_error_says_so() -> None:
+    done = run_with("0", "import sys; sys.modules['numba'] = None; import llmask; llmask.Tokenizer.default().trie")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("numba is not installed: pip install numba")
+
+
+def test_a_process_without_standard_error_can_be_told_nothing() -> None:
+    done = run_with(
+        "1", "import sys; sys.stderr = None; from llmask.kernels.machine import prebuilt; prebuilt.tell('a')"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not LIBRARY.endswith("x86_64.so"), reason="another processor")
