@@ -15,7 +15,8 @@ Three kinds of rows need care, because a row may never be left with every token 
 
 The prompt is what the first call of a generation brings, and no framework says where one generation ends and the next
 begins. Rows that cannot come next in this one begin another (`Generation`). Where rows could be either, it is an error:
-masks of the wrong generation would be an empty text, or an unconstrained one, in silence.
+masks of the wrong generation would be an empty text, or an unconstrained one, in silence. Only the last rows and one
+token that the masks allowed are a next step always, also where they are a prompt.
 
 In: compiled grammars and token ids. Out: a bitmask. Cost: for each row a hash of the tokens after its prompt, a fork
 and an accept for each new prefix; the prompt's length does not count. Memory bounded by `capacity` matchers.
@@ -123,7 +124,8 @@ class Generation:
         drafts     n, n+1, ..., n+k           prefixes of one tensor, which is verified
         probes     n, n+1, ..., n+k, n        drafts while they are made, before they are verified
 
-    After drafts from n on, the next step has between n + 1 tokens (none was right) and one more than were asked about.
+    After drafts from n on, the next step has between n + 1 tokens (none was right) and one more than were asked about;
+    its last token is another one than that of the draft.
     Each row is a row of the call before, or its beginning, and one more token; beam search permutes them.
 
     Parameters
@@ -319,15 +321,16 @@ class BatchMasks:
             return length >= start and len(seen) == generation.n_rows
         if not generation.agrees(seen, length, length - 1 - start):
             return False
-        if length == last + 1 or (length <= last and (is_same or generation.first < length)):
+        if length == last + 1 or (length <= last and is_same):
             return True
         if length > last:
             column = start - generation.first_column(length)
             is_other = all(map(_is_dead, self._after(seen[:, column : column + last + 1 - start])))
             help = f"{_RESET}; drafts have to be asked about token by token: llama-cpp-python's draft_model does not"
+        elif not generation.agrees(seen, length, length - start):
+            return generation.first < length
         else:
-            is_other = length == start or not generation.agrees(seen, length, length - start)
-            help = _RESET
+            is_other, help = length == start, _RESET
         if not is_other:
             raise LlmaskError(
                 f"the rows went from {last} to {length} tokens between two calls, and may be of another generation",
