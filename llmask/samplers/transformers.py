@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from llmask.compiling.compiled import CompiledGrammar
 
+_LOOKED_AT = 32  # scores that tell whether a model gave them
+
 
 class GrammarLogitsProcessor:
     """Logits processor for `model.generate`; it may be used again for another prompt or the next turn.
@@ -67,13 +69,14 @@ class GrammarLogitsProcessor:
         on_limit: str = "finish",
     ) -> None:
         self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
-        self._asked: dict[int, weakref.ref[torch.Tensor]] = {}  # token ids of calls, by `id`
-        self._scores: weakref.ref[torch.Tensor] | None = None  # of the last call
-        self._storage: torch.UntypedStorage | None = None  # of its ids; kept, so that nothing else gets its address
+        self.reset()
 
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""
         self._masks.reset()
+        self._asked: dict[int, weakref.ref[torch.Tensor]] = {}  # token ids of calls, by `id`
+        self._storage: torch.UntypedStorage | None = None  # of the last ids; keeps its address
+        self._is_lookup = False  # whether the last scores were made up
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Refuse what the grammar refuses.
@@ -89,10 +92,12 @@ class GrammarLogitsProcessor:
         """
         n_logits = scores.shape[-1]
         self._masks.check_width(n_logits)
+        is_lookup = _are_made_up(scores)
+        is_same = self._is_of_same_draft(input_ids, is_lookup)
         generation = self._masks.generation
-        mask = self._masks.fill(input_ids, self._is_of_same_draft(input_ids, scores))
-        if self._masks.generation is not generation:
-            self._asked = {id(input_ids): weakref.ref(input_ids)}
+        self._is_lookup = False  # an error ends it
+        mask = self._masks.fill(input_ids, is_same)
+        self._note(input_ids, is_lookup, self._masks.generation is not generation)
         is_free = not self._masks.restricts and 0 < n_logits <= self._masks.tokenizer.vocab_size
         if is_free and not bool(scores.amax(dim=-1).isneginf().any()):
             return scores
@@ -108,19 +113,35 @@ class GrammarLogitsProcessor:
             )
         return masked
 
-    def _is_of_same_draft(self, input_ids: torch.Tensor, scores: torch.Tensor) -> bool:
+    def _is_of_same_draft(self, input_ids: torch.Tensor, is_lookup: bool) -> bool:
         """Whether assisted decoding asks about the same draft as at the last call, or about where it began.
 
-        What is in memory tells. Drafts are verified as prefixes of one tensor. Prompt lookup tries them with one tensor
-        of scores. And the ids from where the draft began are kept, while those of a step end with it.
+        What is in memory tells. Drafts are verified as prefixes of one tensor. Prompt lookup tries one with made-up
+        scores, and asks with a model's between any two drafts. And of the ids that were asked about, those from where
+        the draft began are the last to be kept.
         """
-        storage = input_ids.untyped_storage()
-        kept = [tensor for asked in self._asked.values() if (tensor := asked()) is not None]
-        is_same = (
-            (self._storage is not None and self._storage.data_ptr() == storage.data_ptr())
-            or (self._scores is not None and self._scores() is scores)
-            or any(tensor.shape == input_ids.shape for tensor in kept)
+        kept = self._kept()
+        return (
+            (self._storage is not None and self._storage.data_ptr() == input_ids.untyped_storage().data_ptr())
+            or (self._is_lookup and is_lookup)
+            or (len(kept) > 0 and kept[-1].shape == input_ids.shape)
         )
+
+    def _note(self, input_ids: torch.Tensor, is_lookup: bool, is_first: bool) -> None:
+        """Note a call that was answered, the first of a generation or another one."""
+        kept = [] if is_first else self._kept()
         self._asked = {id(tensor): weakref.ref(tensor) for tensor in (*kept, input_ids)}
-        self._scores, self._storage = weakref.ref(scores), storage
-        return is_same
+        self._storage = input_ids.untyped_storage()
+        self._is_lookup = is_lookup
+
+    def _kept(self) -> list[torch.Tensor]:
+        return [tensor for asked in self._asked.values() if (tensor := asked()) is not None]
+
+
+def _are_made_up(scores: torch.Tensor) -> bool:
+    """Whether no model gave `scores`: prompt lookup has ones, of which other processors changed a few.
+
+    They change them in new tensors, so that only the values tell. A part of the first row is looked at.
+    """
+    looked_at = scores[0, :: max(1, scores.shape[-1] // _LOOKED_AT)].tolist()
+    return bool(2 * looked_at.count(1.0) > len(looked_at))

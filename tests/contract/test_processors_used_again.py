@@ -98,12 +98,14 @@ def test_other_prompts_of_any_length(chat: Chat, way: str) -> None:
         chat.check(processor, chat.ids(text), seed=seed, **WAYS[way])
 
 
-def test_other_batches(chat: Chat) -> None:
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "prompt lookup"])
+def test_other_batches(chat: Chat, way: str) -> None:
+    """Padded on the left; lookup takes one row."""
     processor = chat.processor()
     texts = ("ab", "write a person", "x" * 30, "y")
     prompts = [chat.ids(text) for text in texts]
-    for seed, numbers in enumerate(((0,), (0, 1), (2, 3), (3, 2), (0, 1, 2, 3), (1,), (1, 1, 1))):
-        chat.check(processor, *(prompts[number] for number in numbers), seed=seed)
+    for seed, numbers in enumerate(((0,), (0, 1), (2, 3), (3, 2), (0, 1, 2, 3), (1,), (1, 1, 1), (0,))):
+        chat.check(processor, *(prompts[number] for number in numbers), seed=seed, **WAYS[way])
 
 
 @pytest.mark.parametrize("do_sample", [False, True])
@@ -118,14 +120,80 @@ def test_drafts_of_another_model_in_every_turn(chat: Chat, do_sample: bool) -> N
         prompt = [*prompt, *answer, *chat.ids(" more")]
 
 
+OTHERS = {  # processors before this one; those that change scores make new ones of them
+    "alone": {},
+    "penalty": {"repetition_penalty": 1.2},
+    "no repetition": {"no_repeat_ngram_size": 7},
+}
+
+
+@pytest.mark.parametrize("others", OTHERS)
 @pytest.mark.parametrize("document", ['{"name":["red",]}', '{"a":1}'])
-def test_drafts_that_end_a_document_are_looked_up(chat: Chat, document: str) -> None:
+def test_drafts_that_end_a_document_are_looked_up(chat: Chat, document: str, others: str) -> None:
     """The prompt has a whole answer with its end of sequence, which is tried as a draft from the first token on."""
     processor = chat.processor()
     prompt = [*chat.ids("Q: "), *chat.ids(document), chat.tokenizer.eos_token_id, *chat.ids("Q: ")]
     for k in (1, 4, 40):
-        written = chat.check(processor, prompt, do_sample=False, prompt_lookup_num_tokens=k)
-        assert written == chat.write(processor, prompt, do_sample=False)
+        written = chat.check(processor, prompt, do_sample=False, prompt_lookup_num_tokens=k, **OTHERS[others])
+        assert written == chat.write(processor, prompt, do_sample=False, **OTHERS[others])
+
+
+@pytest.mark.parametrize("others", OTHERS)
+@pytest.mark.parametrize("k", [1, 4, 40])
+def test_the_answer_that_was_looked_up_is_in_the_next_prompt(chat: Chat, k: int, others: str) -> None:
+    """Part of the last answer, or all of it, ends the prompt: the text of a fresh processor, or an error."""
+    grammar = chat.compiler.choice(["yes", "no", "yes, indeed"])
+    n_errors = 0
+    for example in ("yes", "no", "yes, indeed"):
+        prompt = [*chat.ids("Q: "), *chat.ids(example), chat.tokenizer.eos_token_id, *chat.ids("Q: ")]
+        options: dict[str, Any] = {"do_sample": False, "prompt_lookup_num_tokens": k} | OTHERS[others]
+        answer = chat.write(GrammarLogitsProcessor(grammar, max_tokens=40), prompt, **options)[0]
+        for n in range(len(answer) + 1):
+            processor = GrammarLogitsProcessor(grammar, max_tokens=40)
+            assert chat.write(processor, prompt, **options) == [answer]
+            extended = [*prompt, *answer[:n]]
+            try:
+                written = chat.write(processor, extended, **options)
+            except LlmaskError:
+                n_errors += 1
+                with pytest.raises(LlmaskError):
+                    chat.write(processor, extended, **options)
+            else:
+                assert written == chat.write(GrammarLogitsProcessor(grammar, max_tokens=40), extended, **options)
+    assert n_errors
+
+
+@pytest.mark.parametrize("way", ["greedy", "sampled", "prompt lookup"])
+def test_what_was_an_error_is_one_again(chat: Chat, way: str) -> None:
+    """The same tensor is handed in twice, and is kept in between."""
+    processor = chat.processor()
+    prompt = chat.ids("write a person")
+    answer = chat.write(processor, prompt, **WAYS[way])[0]
+    answer = answer[: answer.index(chat.tokenizer.eos_token_id) + 1]
+    ids = torch.tensor([[*prompt, *answer]])
+    options: dict[str, Any] = {"do_sample": True, "top_k": 0, "max_new_tokens": 40} | WAYS[way]
+    for _ in range(3):
+        with pytest.raises(LlmaskError, match="every row has ended"):
+            chat.model.generate(
+                input_ids=ids, attention_mask=torch.ones_like(ids), logits_processor=[processor], **options
+            )
+
+
+def test_the_answer_is_in_the_next_prompt_and_a_criterion_keeps_the_ids_of_all_steps(chat: Chat) -> None:
+    kept: list[Any] = []
+
+    def keep(ids: Any, scores: Any, **options: Any) -> Any:
+        kept.append(ids)
+        return torch.zeros(len(ids), dtype=torch.bool)
+
+    processor = chat.processor()
+    prompt = chat.ids("write")
+    criteria = transformers.StoppingCriteriaList([keep])
+    (answer,) = chat.write(processor, prompt, stopping_criteria=criteria)
+    assert len(kept) == len(answer)
+    for n in range(1, len(answer) - 1):
+        with pytest.raises(LlmaskError, match="call its reset"):
+            chat.write(processor, [*prompt, *answer[:n]])
 
 
 def test_beams_that_outnumber_the_texts_in_every_turn(chat: Chat) -> None:
