@@ -179,6 +179,21 @@ def test_what_was_an_error_is_one_again(chat: Chat, way: str) -> None:
             )
 
 
+def test_an_error_ends_the_lookup_in_which_it_is_raised(chat: Chat) -> None:
+    """Scores of ones are those that prompt lookup makes up: the draft's beginning is a prompt after the error."""
+    processor = chat.processor()
+    prompt, draft = chat.ids("write"), chat.ids('{"name":1')
+
+    def ask(n: int) -> None:
+        processor(torch.tensor([[*prompt, *draft[:n]]]), torch.ones(1, len(chat.tokenizer)))
+
+    for n in (0, 1, 2, 1):
+        ask(n)
+    for n in (len(draft), 1):
+        with pytest.raises(LlmaskError, match="the rows went from"):
+            ask(n)
+
+
 def test_the_answer_is_in_the_next_prompt_and_a_criterion_keeps_the_ids_of_all_steps(chat: Chat) -> None:
     kept: list[Any] = []
 
