@@ -3,8 +3,8 @@
 Each thread keeps LIVE sequences of grammars drawn as users draw them: few popular ones often, many others once, of
 schemas in both orders, tools, patterns, GBNF and Lark. A round fills the masks of all as one batch and has every
 sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. Judged: no exception,
-memory within TOLERANCE of what it was after SETTLED minutes with a store of the same size (`drift`), and the counted
-work of a step at p99, which must not have grown by more (`growth`). Latency is recorded, not judged.
+and memory and the counted work of a step at p99 within TOLERANCE of what they were after SETTLED minutes with a store
+of the same size (`drift`). Latency is recorded, not judged.
 
 In: minutes. Out: a row a minute. Cost: as said.
 """
@@ -61,43 +61,25 @@ def run(tally: Tally) -> None:
         for what in thread.wrong:
             tally.fault(*what)
     if tally.done >= LEAST_JUDGED:
-        moved = drift(tally.rows)
-        tally.sums["memory moved, per mille"] = round(1000 * moved)
-        if abs(moved) > TOLERANCE:
-            tally.fault("memory moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
-        grown, error = growth(tally.rows)
-        tally.sums["work of a step grown, per mille"] = round(1000 * grown)
-        tally.sums["of which noise, per mille"] = round(1000 * error)
-        if grown - 2 * error > TOLERANCE:
-            tally.fault("work of a step grows", f"by {grown:.1%} between the halves since minute {SETTLED}")
+        for what, column in (("memory", "resident MiB"), ("work of a step", "p99 work")):
+            moved = drift(tally.rows, column)
+            tally.sums[f"{what} moved, per mille"] = round(1000 * moved)
+            if abs(moved) > TOLERANCE:
+                tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
 
 
-def drift(rows: list[dict[str, Any]]) -> float:
-    """By how much resident memory moved since minute SETTLED at the store's mean size, as a part of its mean.
+def drift(rows: list[dict[str, Any]], column: str = "resident MiB") -> float:
+    """By how much a column moved since minute SETTLED at the store's mean size, as a part of its mean.
 
     A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up with it by
-    half, every three to five minutes. So it is fitted as a + b * (size of the store) + c * (minute).
+    half, every three to five minutes, and the work of steps down. So a column is fitted as a + b * (size of the store)
+    + c * (minute).
     """
     later = [row for row in rows if row["minute"] >= SETTLED]
-    columns = ("minute", "store MiB", "resident MiB")
-    minutes, store, values = (np.array([row[name] for row in later], float) for name in columns)
+    minutes, store, values = (np.array([row[name] for row in later], float) for name in ("minute", "store MiB", column))
     terms = np.stack([np.ones_like(minutes), store, minutes], axis=1)
     a_minute = np.linalg.lstsq(terms, values, rcond=None)[0][2]
     return float(a_minute * (minutes[-1] - minutes[0]) / max(values.mean(), 1.0))
-
-
-def growth(rows: list[dict[str, Any]]) -> tuple[float, float]:
-    """By how much the counted work of a step at p99 grew from the first half of the settled minutes to the second.
-
-    Of each half the median: a minute in which one costly grammar is new has ten times the work of another. Returns the
-    growth and its standard error, from the median deviations.
-    """
-    values = np.array([row["p99 work"] for row in rows if row["minute"] >= SETTLED], float)
-    halves = np.array_split(values, 2)
-    medians = np.array([np.median(half) for half in halves])
-    deviations = np.array([1.4826 * np.median(np.abs(half - np.median(half))) for half in halves])
-    errors = 1.2533 * deviations / np.sqrt([len(half) for half in halves]) / medians
-    return float(medians[1] / medians[0] - 1), float(np.hypot(*errors))
 
 
 def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:

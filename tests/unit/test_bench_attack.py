@@ -175,14 +175,3 @@ def test_a_leak_is_told_from_a_store_that_fills(leak: float, is_within: bool) ->
         resident = 400 + 3.5 * store + leak * minute + rng.uniform(-20, 20)
         rows.append({"minute": minute, "store MiB": store, "resident MiB": resident})
     assert (abs(soak.drift(rows)) <= soak.TOLERANCE) is is_within
-
-
-@pytest.mark.parametrize(("grows", "is_seen"), [(0.0, False), (4.0, True)])
-def test_work_that_grows_is_told_from_costly_minutes(grows: float, is_seen: bool) -> None:
-    rng = random.Random(1)
-    rows = [
-        {"minute": minute, "p99 work": 12 * (1 + grows * minute / 40) * rng.choice((0.8, 0.9, 1, 1.1, 1.2, 20))}
-        for minute in range(1, 41)
-    ]
-    grown, error = soak.growth(rows)
-    assert (grown - 2 * error > soak.TOLERANCE) is is_seen
