@@ -2,18 +2,23 @@
 
 Each thread keeps LIVE sequences of grammars drawn as users draw them: few popular ones often, many others once, of
 schemas in both orders, tools, patterns, GBNF and Lark. A round fills the masks of all as one batch and has every
-sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. Judged: no exception,
-and memory and the counted work of a step at p99 within TOLERANCE of what they were after SETTLED minutes with a store
-of the same size (`drift`). Latency is recorded, not judged.
+sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. A shift of SHIFT
+minutes begins with an empty store and new sequences. The last one draws what the second drew, so that the work of the
+same steps is compared: that of single minutes goes up and down a hundredfold with the grammars that happen to be new.
+Judged: no exception; memory within TOLERANCE of what it was when the second shift began, with a store of the same size
+(`drift`); the counted work of a step at p99 in the last shift within TOLERANCE of that in the second (`more_work`).
+Latency is recorded, not judged.
 
 In: minutes. Out: a row a minute. Cost: as said.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import threading
 import time
+from array import array
 from typing import Any
 
 import numpy as np
@@ -32,19 +37,31 @@ POPULAR, POPULAR_SHARE = 200, 0.8
 SCHEMA_SHARE = 0.85
 OTHERS = ("tools", "regex", "gbnf", "lark", "structural_tag")
 MINUTE = 60.0  # seconds
-SETTLED, TOLERANCE = 10, 0.05
-LEAST_JUDGED = 20  # minutes
+SHIFT = 10  # minutes
+FIRST_JUDGED = 1  # the second shift: what is imported and compiled late is there
+TOLERANCE = 0.05
 
 
 def run(tally: Tally) -> None:
     """Serve for so many minutes."""
     tokenizer = real_tokenizer()
     compiler, stop = llmask.Compiler(tokenizer), threading.Event()
-    threads = [_Server(compiler, stop, f"{tally.seed} {number}") for number in range(N_THREADS)]
+    handover = threading.Barrier(N_THREADS + 1, action=lambda: _empty_store(compiler))
+    threads = [_Server(compiler, stop, handover) for _ in range(N_THREADS)]
+    last = (tally.size - 1) // SHIFT
+    judged: list[array[float]] = []
     for thread in threads:
         thread.start()
     try:
         for _ in tally.cases():
+            shift, minute = divmod(tally.done, SHIFT)
+            if minute == 0:
+                if shift == FIRST_JUDGED + 1:
+                    judged = [thread.work for thread in threads]
+                draw = FIRST_JUDGED if shift == last else shift
+                for number, thread in enumerate(threads):
+                    thread.shift = f"{tally.seed} {number} {draw}"
+                handover.wait(MINUTE)
             stop.wait(MINUTE)
             tally.done += 1
             tally.rows.append(_minute(tally, tokenizer, threads))
@@ -52,34 +69,54 @@ def run(tally: Tally) -> None:
                 break
     finally:
         stop.set()
+        handover.abort()
         for thread in threads:
             thread.join(60)
     for thread in threads:
         tally.sums["tokens"] += thread.n_tokens
         tally.sums["grammars"] += thread.n_grammars
         tally.sums["refused"] += thread.n_refused
-        for what in thread.wrong:
-            tally.fault(*what)
-    if tally.done >= LEAST_JUDGED:
-        for what, column in (("memory", "resident MiB"), ("work of a step", "p99 work")):
-            moved = drift(tally.rows, column)
+        for what, *case in thread.wrong:
+            tally.fault(what, *case)
+    if judged and tally.done == tally.size:
+        moves = {"memory": drift(tally.rows), "work of a step": more_work(judged, [thread.work for thread in threads])}
+        for what, moved in moves.items():
             tally.sums[f"{what} moved, per mille"] = round(1000 * moved)
             if abs(moved) > TOLERANCE:
-                tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SETTLED}, at the same size of the store")
+                tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SHIFT * FIRST_JUDGED}")
 
 
-def drift(rows: list[dict[str, Any]], column: str = "resident MiB") -> float:
-    """By how much a column moved since minute SETTLED at the store's mean size, as a part of its mean.
+def _empty_store(compiler: llmask.Compiler) -> None:
+    """Have the compiler begin a new store, as it does when one is full."""
+    limits = compiler.limits
+    compiler.limits = dataclasses.replace(limits, renew_store_bytes=0)
+    compiler.store()
+    compiler.limits = limits
+
+
+def more_work(before: list[array[float]], after: list[array[float]]) -> float:
+    """By how much p99 of the steps that two shifts have in common moved, thread by thread the first ones of each."""
+    common = [min(map(len, pair)) for pair in zip(before, after, strict=True)]
+    p99 = [
+        float(np.percentile(np.concatenate([work[:n] for work, n in zip(shift, common, strict=True)]), 99))
+        for shift in (before, after)
+    ]
+    return p99[1] / p99[0] - 1
+
+
+def drift(rows: list[dict[str, Any]]) -> float:
+    """By how much memory moved since the first judged shift at the store's mean size, as a part of its mean.
 
     A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up with it by
-    half, every three to five minutes, and the work of steps down. So a column is fitted as a + b * (size of the store)
-    + c * (minute).
+    half, every three to five minutes. So memory is fitted as a + b * (size of the store) + c * (minute).
     """
-    later = [row for row in rows if row["minute"] >= SETTLED]
-    minutes, store, values = (np.array([row[name] for row in later], float) for name in ("minute", "store MiB", column))
+    later = [row for row in rows if row["minute"] >= SHIFT * FIRST_JUDGED]
+    minutes, store, resident = (
+        np.array([row[name] for row in later], float) for name in ("minute", "store MiB", "resident MiB")
+    )
     terms = np.stack([np.ones_like(minutes), store, minutes], axis=1)
-    a_minute = np.linalg.lstsq(terms, values, rcond=None)[0][2]
-    return float(a_minute * (minutes[-1] - minutes[0]) / max(values.mean(), 1.0))
+    a_minute = np.linalg.lstsq(terms, resident, rcond=None)[0][2]
+    return float(a_minute * (minutes[-1] - minutes[0]) / resident.mean())
 
 
 def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:
@@ -88,9 +125,8 @@ def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -
     work: list[float] = []
     for thread in threads:
         before, thread.times = thread.times, []
-        done, thread.work = thread.work, []
         times += before
-        work += done
+        work += thread.work[-len(before) :]
         if not before:
             tally.hung.append(f"a thread did nothing in minute {tally.done}: {thread.doing}")
     row = {
@@ -112,26 +148,37 @@ class _Server(threading.Thread):
     Attributes
     ----------
     times : seconds of a batch a sequence, wall clock, since they were last taken away.
-    work : units of a batch a sequence, the same; a step may take what all of the batch may.
+    work : units of a batch a sequence since the shift began; a step may take what all of the batch may.
+    shift : what the next shift is drawn from, until it begins; then `drawn_from`, and `n_drawn` sequences of it.
     doing : what the thread does now.
     """
 
-    def __init__(self, compiler: llmask.Compiler, stop: threading.Event, seed: str) -> None:
+    def __init__(self, compiler: llmask.Compiler, stop: threading.Event, handover: threading.Barrier) -> None:
         super().__init__(daemon=True)
-        self.compiler, self.stop, self.seed = compiler, stop, seed
-        self.rng = random.Random(seed)
+        self.compiler, self.stop, self.handover = compiler, stop, handover
+        self.shift: str | None = None
+        self.drawn_from, self.n_drawn = "", 0
+        self.rngs = [random.Random() for _ in range(LIVE)]  # of a sequence each: what one does changes no other
         self.entries = random.Random("popular").sample(schemas(), len(schemas()))
         self.masks = Masks(compiler.tokenizer)
         self.times: list[float] = []
-        self.work: list[float] = []
+        self.work: array[float] = array("d")
         self.doing = "start"
         self.n_tokens = self.n_grammars = self.n_refused = 0
         self.wrong: list[tuple[Any, ...]] = []
 
     def run(self) -> None:
         bitmask = llmask.allocate_bitmask(LIVE, self.compiler.tokenizer.vocab_size)
-        live = [self.sequence() for _ in range(LIVE)]
+        live: list[llmask.Matcher] = []
         while not self.stop.is_set():
+            if self.shift is not None or not live:
+                try:
+                    self.handover.wait()
+                except threading.BrokenBarrierError:
+                    return
+                self.drawn_from, self.n_drawn = str(self.shift), 0
+                self.shift, self.work = None, array("d")
+                live = [self.sequence(place) for place in range(LIVE)]
             try:
                 started = time.perf_counter()
                 with metered(LIVE * self.compiler.limits.max_step_work, "max_step_work") as meter:
@@ -140,35 +187,38 @@ class _Server(threading.Thread):
                 self.times.append((time.perf_counter() - started) / LIVE)
             except Exception as error:
                 self.wrong.append((f"a batch raises {type(error).__name__}", error))
-                live = [self.sequence() for _ in range(LIVE)]
+                live = [self.sequence(place) for place in range(LIVE)]
                 continue
             for place, matcher in enumerate(live):
                 self.masks.bitmask[:] = bitmask[place]
-                live[place] = self.stepped(matcher)
+                live[place] = self.stepped(matcher, place)
 
-    def stepped(self, matcher: llmask.Matcher) -> llmask.Matcher:
+    def stepped(self, matcher: llmask.Matcher, place: int) -> llmask.Matcher:
         """The sequence after a token, or a new one after its end."""
+        rng = self.rngs[place]
         try:
-            token = self.masks.chosen(self.masks.last(), self.rng)
+            token = self.masks.chosen(self.masks.last(), rng)
             matcher.accept_token(token)
             self.n_tokens += 1
-            roll = self.rng.random()
+            roll = rng.random()
             if roll < 0.03:
                 matcher = matcher.fork()
             elif roll < 0.05:
                 matcher.rollback(min(3, len(matcher.tokens)))
             if matcher.is_terminated() or len(matcher.tokens) > MOST_TOKENS:
-                return self.sequence()
+                return self.sequence(place)
         except Exception as error:
             self.wrong.append((f"a step raises {type(error).__name__}", self.doing, matcher.text()[-100:], error))
-            return self.sequence()
+            return self.sequence(place)
         return matcher
 
-    def sequence(self) -> llmask.Matcher:
+    def sequence(self, place: int) -> llmask.Matcher:
         """A new sequence of a grammar that is compiled for it, or remembered."""
+        self.n_drawn += 1
+        self.rngs[place] = rng = random.Random(f"{self.drawn_from} {self.n_drawn}")
         while True:
             try:
-                matcher = self.grammar().matcher()
+                matcher: llmask.Matcher = self.grammar(rng).matcher()
                 self.n_grammars += 1
                 return matcher
             except llmask.LlmaskError:
@@ -176,9 +226,9 @@ class _Server(threading.Thread):
             except Exception as error:
                 self.wrong.append((f"compile raises {type(error).__name__}", self.doing, error))
 
-    def grammar(self) -> Any:
+    def grammar(self, rng: random.Random) -> Any:
         """As users draw them."""
-        rng, compiler = self.rng, self.compiler
+        compiler = self.compiler
         if rng.random() < SCHEMA_SHARE:
             popular = self.entries[:POPULAR] if rng.random() < POPULAR_SHARE else self.entries
             entry, order = rng.choice(popular), rng.choice(("schema", "any"))

@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,11 @@ def test_a_leak_is_told_from_a_store_that_fills(leak: float, is_within: bool) ->
         resident = 400 + 3.5 * store + leak * minute + rng.uniform(-20, 20)
         rows.append({"minute": minute, "store MiB": store, "resident MiB": resident})
     assert (abs(soak.drift(rows)) <= soak.TOLERANCE) is is_within
+
+
+def test_more_work_in_the_same_steps_is_told_from_other_steps() -> None:
+    before = [array("d", [1.0] * 980 + [7.0] * 20), array("d", [2.0] * 1000)]
+    longer = [before[0] + array("d", [900.0] * 400), before[1][:600]]
+    assert soak.more_work(before, longer) == 0
+    grown = [array("d", [1.1 * units for units in work]) for work in before]
+    assert soak.more_work(before, grown) == pytest.approx(0.1)
