@@ -10,7 +10,8 @@ length in tokens.
     llama.cpp    llmask.samplers.llama_cpp on records of 12 bytes, one row, in place
 
 A second table has the application of masks alone, in place, the masks those of the same texts. The first round of all
-steps is not counted: masks are built in it. Engines that are not installed are left out.
+steps is not counted: masks are built in it. Logits are new for each application, as a model's are: masks of many steps
+applied to the same ones would leave nothing. Engines that are not installed are left out.
 
 In: command line. Out: tables of microseconds, median and mean. Cost: a minute or two.
 """
@@ -18,6 +19,7 @@ In: command line. Out: tables of microseconds, median and mean. Cost: a minute o
 from __future__ import annotations
 
 import argparse
+import copy
 import gc
 import importlib
 import json
@@ -209,20 +211,18 @@ def time_appliers(case: Case, masks: list[np.ndarray], kind: str, names: list[st
     """Microseconds of each counted application in place."""
     import torch
 
-    def make_logits() -> Any:
-        if kind == "NumPy float32":
-            return case.logits.copy()
-        return torch.from_numpy(case.logits).to(
-            torch.bfloat16 if kind.endswith("bfloat16") else torch.float32, copy=True
-        )
-
+    if kind == "NumPy float32":
+        fresh = case.logits
+    else:
+        fresh = torch.from_numpy(case.logits).to(torch.bfloat16 if kind.endswith("bfloat16") else torch.float32)
     apply = appliers(kind, names)
-    logits = {name: make_logits() for name in apply}
+    logits = {name: copy.deepcopy(fresh) for name in apply}
     given = masks if kind == "NumPy float32" else [torch.from_numpy(mask) for mask in masks]
     times: Times = defaultdict(list)
     for number in range(n_rounds + 1):
         for mask in given:
             for name, function in apply.items():
+                logits[name][...] = fresh
                 elapsed = timed(lambda name=name, function=function, mask=mask: function(logits[name], mask))
                 if number:
                     times[name].append(elapsed)

@@ -191,7 +191,10 @@ def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torc
         return masked, apply_bitmask(masked, mask)
     words = _match_rows(mask, tuple(scores.shape))
     masked = torch.empty_like(scores, memory_format=torch.contiguous_format)
-    return masked, _apply_compiled(_in_torch(masked), _in_torch(scores), words, None)
+    source = _in_torch(scores)
+    row_bytes = source.width * source.size
+    target = _Place(masked.data_ptr(), source.n_rows, source.width, row_bytes, *source[4:])
+    return masked, _apply_compiled(target, source, words, None)
 
 
 class _Place(NamedTuple):
@@ -282,7 +285,7 @@ def _apply_compiled(target: _Place, source: _Place, words: Any, rows: npt.NDArra
         mask.width,
         0 if rows is None else rows.__array_interface__["data"][0],
         n_rows,
-        dead.__array_interface__["data"][0],
+        dead,
         target.refused,
         target.size,
     )
@@ -365,7 +368,8 @@ def _apply_to_tensor(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None
     """Apply a mask that fits to a tensor by the fastest way that is open to it."""
     is_plain = _is_plain(logits)
     if is_plain and logits.is_cpu:
-        dead: Sequence[int] = _apply_compiled(_in_torch(logits), _in_torch(logits), words, rows)
+        place = _in_torch(logits)
+        dead: Sequence[int] = _apply_compiled(place, place, words, rows)
     elif is_plain and logits.is_cuda and (apply_rows := _triton_kernel(logits.device)):
         dead = _apply_on_device(logits, words, rows, apply_rows)
     else:

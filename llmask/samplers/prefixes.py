@@ -25,6 +25,7 @@ and an accept for each new prefix; the prompt's length does not count. Memory bo
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -41,7 +42,9 @@ from llmask.matching.budget import checked_budget
 if TYPE_CHECKING:
     from llmask.matching.matcher import Matcher
 
-TokenIds = npt.NDArray[np.integer[Any]]
+TokenIds = npt.NDArray[np.int64]
+Tokens = bytes  # int64[n] as they lie in memory: compared and found faster than arrays
+TOKEN_BYTES = 8
 MOST_BEYOND = 256  # tokens that a vocabulary may have beyond the model's logits
 _MIN_CAPACITY = 64
 _PREFIXES_PER_ROW = 4  # beams: this step's rows and the last step's; assisted decoding: the draft and its verification
@@ -68,34 +71,34 @@ class PrefixTable:
     def __len__(self) -> int:
         return len(self._matchers)
 
-    def after(self, ids: TokenIds) -> Matcher | None:
-        """Find or make the matcher that has accepted `ids`.
+    def after(self, tokens: Tokens) -> Matcher | None:
+        """Find or make the matcher that has accepted `tokens`.
 
         Returns
         -------
-        The matcher, or None when the grammar refuses `ids`. It belongs to the table: fill masks from it, do not move
-        it. Ids after an accepted end of sequence are padding and change nothing.
+        The matcher, or None when the grammar refuses them. It belongs to the table: fill masks from it, do not move it.
+        Tokens after an accepted end of sequence are padding and change nothing.
         """
-        key = ids.tobytes()
-        if key not in self._matchers:
-            parent = key[: -ids.itemsize]
-            if ids.size and parent in self._matchers:
-                before = self._matchers[parent]
-                self._matchers[key] = before and _accept(before, int(ids[-1]))
+        matchers = self._matchers
+        if tokens not in matchers:
+            parent = tokens[:-TOKEN_BYTES]
+            if tokens and parent in matchers:
+                before = matchers[parent]
+                matchers[tokens] = before and _accept(before, int.from_bytes(tokens[-TOKEN_BYTES:], sys.byteorder))
             else:
-                self._matchers[key] = self._replay(ids)
-            while len(self._matchers) > self.capacity:
-                self._matchers.popitem(last=False)
-        self._matchers.move_to_end(key)
-        return self._matchers[key]
+                matchers[tokens] = self._replay(tokens)
+            while len(matchers) > self.capacity:
+                matchers.popitem(last=False)
+        matchers.move_to_end(tokens)
+        return matchers[tokens]
 
     def clear(self) -> None:
         """Forget every prefix."""
         self._matchers.clear()
 
-    def _replay(self, ids: TokenIds) -> Matcher | None:
+    def _replay(self, tokens: Tokens) -> Matcher | None:
         matcher = self.grammar.matcher(on_limit=self.on_limit)
-        for token in ids.tolist():
+        for token in np.frombuffer(tokens, np.int64).tolist():
             if matcher.is_terminated():
                 break
             try:
@@ -148,34 +151,34 @@ class Generation:
         self.has_refused = False
         self._prompts = prompts.tobytes()
         self._n_compared = prompts.shape[1]
-        self._written: TokenIds = prompts[:, :0]
+        self._rows = [b""] * self.n_rows  # what the last call had after the prompts
 
     def first_column(self, length: int) -> int:
         """The first column of rows of a length that has to be looked at."""
         return max(0, min(self.start, length) - _COMPARED)
 
-    def agrees(self, seen: TokenIds, length: int, n: int) -> bool:
+    def parts(self, seen: TokenIds, length: int) -> tuple[Tokens, list[Tokens]]:
+        """What is compared of all prompts, and the tokens after each; `seen` are the rows from `first_column` on."""
+        column = self.start - self.first_column(length)
+        return seen[:, column - self._n_compared : column].tobytes(), [row.tobytes() for row in seen[:, column:]]
+
+    def agrees(self, prompts: Tokens, rows: list[Tokens], n: int) -> bool:
         """Whether rows are as those of the last call in their prompts and the `n` tokens after, in whatever order.
 
-        `seen` are the rows from `first_column` on; of `n` tokens only those count that the last call had.
+        Of `n` tokens only those count that the last call had.
         """
-        if seen.shape[0] != self.n_rows or length < self.start:
+        if len(rows) != self.n_rows or prompts != self._prompts:
             return False
-        column = self.start - self.first_column(length)
-        if seen[:, column - self._n_compared : column].tobytes() != self._prompts:
-            return False
-        before = self._written[:, : max(n, 0)]
-        rows = seen[:, column : column + before.shape[1]]
-        return rows.tobytes() == before.tobytes() or {row.tobytes() for row in rows} <= {
-            row.tobytes() for row in before
-        }
+        end = min(max(n, 0) * TOKEN_BYTES, len(self._rows[0]))
+        given, before = [row[:end] for row in rows], [row[:end] for row in self._rows]
+        return given == before or set(given) <= set(before)
 
-    def take(self, written: TokenIds, length: int, is_same: bool) -> None:
+    def take(self, rows: list[Tokens], length: int, is_same: bool) -> None:
         """Note a call that is one of this generation."""
         if not is_same or length <= self.last:
             self.first = length
         self.last = length
-        self._written = written.copy()  # llama.cpp writes all rows to one buffer
+        self._rows = rows
 
 
 class BatchMasks:
@@ -266,14 +269,15 @@ class BatchMasks:
             )
         generation = self.generation
         first = 0 if generation is None else generation.first_column(length)
-        seen = _in_memory(ids[:, first:])
-        if generation is None or not self._continues(generation, seen, length, is_same):
+        seen = _in_memory(ids, first)
+        prompts, rows = (b"", []) if generation is None else generation.parts(seen, length)
+        if generation is None or not self._continues(generation, prompts, rows, length, is_same):
             generation = self._begin(seen, length)
-        written = seen[:, generation.start - first :]
-        matchers = self._after(written)
+            rows = [row.tobytes() for row in seen[:, generation.start - first :]]
+        matchers = self._after(rows)
         if not is_same:
             self._check_alive(generation, matchers, length)
-        generation.take(written, length, is_same)
+        generation.take(rows, length, is_same)
         budget = None if self._max_tokens is None else max(self._max_tokens - (length - generation.start), 1)
         if self._mask.shape[0] != n_rows:
             self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
@@ -314,20 +318,21 @@ class BatchMasks:
         self.generation = Generation(prompts, start, length)
         return self.generation
 
-    def _continues(self, generation: Generation, seen: TokenIds, length: int, is_same: bool) -> bool:
+    def _continues(
+        self, generation: Generation, prompts: Tokens, rows: list[Tokens], length: int, is_same: bool
+    ) -> bool:
         """Whether rows are a step of a generation; an error where they could begin another one as well."""
         start, last = generation.start, generation.last
         if self._prompt_length is not None:
-            return length >= start and len(seen) == generation.n_rows
-        if not generation.agrees(seen, length, length - 1 - start):
+            return length >= start and len(rows) == generation.n_rows
+        if length < start or not generation.agrees(prompts, rows, length - 1 - start):
             return False
         if length == last + 1 or (length <= last and is_same):
             return True
         if length > last:
-            column = start - generation.first_column(length)
-            is_other = all(map(_is_dead, self._after(seen[:, column : column + last + 1 - start])))
+            is_other = all(map(_is_dead, self._after([row[: (last + 1 - start) * TOKEN_BYTES] for row in rows])))
             help = f"{_RESET}; drafts have to be asked about token by token: llama-cpp-python's draft_model does not"
-        elif not generation.agrees(seen, length, length - start):
+        elif not generation.agrees(prompts, rows, length - start):
             return generation.first < length
         else:
             is_other, help = length == start, _RESET
@@ -339,12 +344,12 @@ class BatchMasks:
             )
         return False
 
-    def _after(self, written: TokenIds) -> list[Matcher | None]:
+    def _after(self, rows: list[Tokens]) -> list[Matcher | None]:
         """The matchers of rows by the tokens after their prompts."""
-        n_rows, n_tables = len(written), len(self._tables)
+        n_rows, n_tables = len(rows), len(self._tables)
         for table in self._tables:
             table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
-        return [self._tables[row * n_tables // n_rows].after(written[row]) for row in range(n_rows)]
+        return [self._tables[row * n_tables // n_rows].after(tokens) for row, tokens in enumerate(rows)]
 
     @staticmethod
     def _check_alive(generation: Generation, matchers: list[Matcher | None], length: int) -> None:
@@ -384,6 +389,11 @@ def _is_dead(matcher: Matcher | None) -> bool:
     return matcher is None or matcher.is_terminated()
 
 
-def _in_memory(ids: Any) -> TokenIds:
-    """Token ids of NumPy, or of torch on any device, as an array of this machine's memory."""
-    return np.asarray(ids.detach().cpu() if hasattr(ids, "detach") else ids)
+def _in_memory(ids: Any, first: int) -> TokenIds:
+    """Columns of token ids from the first on; of NumPy, or of torch on any device."""
+    if not isinstance(ids, np.ndarray):
+        if not ids.is_cpu:
+            ids, first = ids[:, first:].cpu(), 0
+        ids = ids.numpy()  # asarray takes three times as long
+    columns: TokenIds = ids[:, first:]
+    return columns.astype(np.int64, copy=False)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from llmask.compiling.compiled import CompiledGrammar
 
 _LOOKED_AT = 32  # scores that tell whether a model gave them
+_REMEMBERED = 8  # calls whose token ids are looked for
 
 
 class GrammarLogitsProcessor:
@@ -74,7 +75,7 @@ class GrammarLogitsProcessor:
     def reset(self) -> None:
         """Forget the prompt and what was generated, so that the next call may begin another generation."""
         self._masks.reset()
-        self._asked: dict[int, weakref.ref[torch.Tensor]] = {}  # token ids of calls, by `id`
+        self._asked: list[weakref.ref[torch.Tensor]] = []  # token ids of the last calls that were kept since
         self._storage: torch.UntypedStorage | None = None  # of the last ids; keeps its address
         self._is_lookup = False  # whether the last scores were made up
 
@@ -129,13 +130,13 @@ class GrammarLogitsProcessor:
 
     def _note(self, input_ids: torch.Tensor, is_lookup: bool, is_first: bool) -> None:
         """Note a call that was answered, the first of a generation or another one."""
-        kept = [] if is_first else self._kept()
-        self._asked = {id(tensor): weakref.ref(tensor) for tensor in (*kept, input_ids)}
+        kept = [] if is_first else [tensor for tensor in self._kept() if tensor is not input_ids]
+        self._asked = [weakref.ref(tensor) for tensor in (*kept[1 - _REMEMBERED :], input_ids)]
         self._storage = input_ids.untyped_storage()
         self._is_lookup = is_lookup
 
     def _kept(self) -> list[torch.Tensor]:
-        return [tensor for asked in self._asked.values() if (tensor := asked()) is not None]
+        return [tensor for asked in self._asked if (tensor := asked()) is not None]
 
 
 def _are_made_up(scores: torch.Tensor) -> bool:
@@ -143,5 +144,6 @@ def _are_made_up(scores: torch.Tensor) -> bool:
 
     They change them in new tensors, so that only the values tell. A part of the first row is looked at.
     """
-    looked_at = scores[0, :: max(1, scores.shape[-1] // _LOOKED_AT)].tolist()
+    step = max(1, scores.shape[-1] // _LOOKED_AT)
+    looked_at = scores.as_strided((scores.shape[-1] // step,), (step * scores.stride(-1),)).tolist()
     return bool(2 * looked_at.count(1.0) > len(looked_at))

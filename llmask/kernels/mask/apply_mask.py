@@ -1,8 +1,9 @@
 """Refused logits become minus infinity, word by word of the mask.
 
 A word speaks for 32 logits. All ones: they stay, untouched in place. Zero: minus infinity is written without a look at
-them. Else they are chosen lane by lane, without a jump. In the same pass a row is found out that has nothing but minus
-infinity left; its first other value ends the search, so nearly all rows pay nothing for it.
+them. A few zeros, in place: it is written to these, and memory beside them is not touched. Else they are chosen lane by
+lane, without a jump. In the same pass a row is found out that has nothing but minus infinity left; its first other
+value ends the search, so nearly all rows pay nothing for it.
 
 Logits are integers here, of 2, 4 or 8 bytes, and minus infinity is their pattern: what is kept, NaN included, stays bit
 for bit, and a format only matters where minus infinity is spelled differently.
@@ -22,6 +23,7 @@ from ..machine.lanes import (
     copy_16,
     copy_32,
     copy_64,
+    count_bits,
     differing_16,
     differing_32,
     differing_64,
@@ -37,9 +39,29 @@ from ..machine.lanes import (
     store_item_64,
 )
 from ..machine.raw import load_u32
-from ..tables.memory import load_i64, store_i64
+from ..tables.memory import load_i64
 
 ALL = (1 << LANES) - 1  # a word that allows 32 tokens
+FEW = 8  # refused tokens of a word that are written one by one: 10 us a row of a string, not 16; half in batches
+
+
+@kernel
+def load_item(address, size):
+    """A logit as the number that its bits are; the sign of narrow ones is dropped."""
+    if size == 4:
+        return load_item_32(address)
+    return load_item_16(address) if size == 2 else load_item_64(address)
+
+
+@kernel
+def store_item(address, value, size):
+    """Write a logit."""
+    if size == 4:
+        store_item_32(address, value)
+    elif size == 2:
+        store_item_16(address, value)
+    else:
+        store_item_64(address, value)
 
 
 @kernel
@@ -61,6 +83,11 @@ def choose(destination, source, word, refused, size):
             copy_16(destination, source)
         else:
             copy_64(destination, source)
+    elif destination == source and count_bits(word ^ ALL) <= FEW:
+        left = word ^ ALL
+        while left != 0:
+            store_item(destination + lowest_bit(left) * size, refused, size)
+            left &= left - 1
     elif size == 4:
         choose_32(destination, source, word, refused)
     elif size == 2:
@@ -77,25 +104,6 @@ def has_other(address, refused, size):
     if size == 2:
         return differing_16(address, refused) != 0
     return differing_64(address, refused) != 0
-
-
-@kernel
-def load_item(address, size):
-    """A logit as the number that its bits are; the sign of narrow ones is dropped."""
-    if size == 4:
-        return load_item_32(address)
-    return load_item_16(address) if size == 2 else load_item_64(address)
-
-
-@kernel
-def store_item(address, value, size):
-    """Write a logit."""
-    if size == 4:
-        store_item_32(address, value)
-    elif size == 2:
-        store_item_16(address, value)
-    else:
-        store_item_64(address, value)
 
 
 @kernel
@@ -149,7 +157,7 @@ def apply_apart(address, stride, n_values, words, n_words, refused, size):
 
 
 @door(
-    "int64(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)",
+    "int64(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64[::1], int64, int64)",
     group="apply",
 )
 def apply_rows(
@@ -178,7 +186,7 @@ def apply_rows(
     n_values : logits a row.
     words : address of the mask, 4 bytes a word side by side; n_words : words a row.
     rows : address of int64[n_rows], the rows to work on; 0: rows 0 to n_rows - 1.
-    dead : address of int64[n_rows], gets the dead rows in the order of `rows`.
+    dead : int64[n_rows], gets the dead rows in the order of `rows`.
     refused : the bits of minus infinity; those of narrow logits count as a number without a sign.
     size : bytes of a logit, 2, 4 or 8.
     """
@@ -192,6 +200,6 @@ def apply_rows(
         else:
             is_alive = apply_apart(here, stride, n_values, mask, n_words, refused, size)
         if not is_alive:
-            store_i64(dead + 8 * n_dead, row)
+            dead[n_dead] = row
             n_dead += 1
     return n_dead
