@@ -129,7 +129,7 @@ def apply_bitmask(
     words = _match_rows(mask, logits.shape)
     chosen = _checked_rows(rows, logits)
     place = _in_numpy(logits)
-    return _apply_compiled(place, place, words, chosen)
+    return _apply_compiled(place, place, words, chosen, _minus_infinity(logits.dtype))
 
 
 class DeadRows(Sequence[int]):
@@ -193,8 +193,8 @@ def masked_copy(scores: torch.Tensor, mask: npt.NDArray[np.int32]) -> tuple[torc
     masked = torch.empty_like(scores, memory_format=torch.contiguous_format)
     source = _in_torch(scores)
     row_bytes = source.width * source.size
-    target = _Place(masked.data_ptr(), source.n_rows, source.width, row_bytes, *source[4:])
-    return masked, _apply_compiled(target, source, words, None)
+    target = _Place(masked.data_ptr(), source.n_rows, source.width, row_bytes, source.size, source.size)
+    return masked, _apply_compiled(target, source, words, None, _minus_infinities_of_torch()[scores.dtype])
 
 
 class _Place(NamedTuple):
@@ -205,7 +205,6 @@ class _Place(NamedTuple):
     row_bytes      from a row to the next; may be negative, as the next
     item_bytes     from a number to the next
     size           bytes of a number
-    refused        the bits of its minus infinity; 0 for words
     """
 
     address: int
@@ -214,7 +213,6 @@ class _Place(NamedTuple):
     row_bytes: int
     item_bytes: int
     size: int
-    refused: int
 
 
 def _in_numpy(array: npt.NDArray[Any]) -> _Place:
@@ -223,22 +221,19 @@ def _in_numpy(array: npt.NDArray[Any]) -> _Place:
     # of a row with one number the stride says nothing
     item_bytes = strides[-1] if shape[-1] > 1 else size
     address = array.__array_interface__["data"][0]
-    return _Place(address, n_rows, shape[-1], row_bytes, item_bytes, size, _minus_infinity(array.dtype))
+    return _Place(address, n_rows, shape[-1], row_bytes, item_bytes, size)
 
 
 def _in_torch(tensor: Any) -> _Place:
     shape, strides, size = tensor.shape, tensor.stride(), tensor.element_size()
     n_rows, row_bytes = (shape[0], strides[0] * size) if len(shape) == 2 else (1, 0)
     item_bytes = strides[-1] * size if shape[-1] > 1 else size
-    refused = _minus_infinities_of_torch().get(tensor.dtype, 0)
-    return _Place(tensor.data_ptr(), n_rows, shape[-1], row_bytes, item_bytes, size, refused)
+    return _Place(tensor.data_ptr(), n_rows, shape[-1], row_bytes, item_bytes, size)
 
 
 @cache
 def _minus_infinity(dtype: np.dtype[Any]) -> int:
-    """The bits of minus infinity as kernels take them, in the byte order of the dtype; 0 for integers."""
-    if dtype.kind != "f":
-        return 0
+    """The bits of minus infinity as kernels take them, in the byte order of the dtype."""
     return int.from_bytes(np.array(-np.inf, dtype).tobytes(), sys.byteorder, signed=dtype.itemsize == 8)
 
 
@@ -264,8 +259,13 @@ def _apply_rows() -> Callable[..., int]:
     return jit.entry_point(apply_mask.apply_rows)
 
 
-def _apply_compiled(target: _Place, source: _Place, words: Any, rows: npt.NDArray[np.int64] | None) -> list[int]:
-    """Write masked logits from `source` to `target`, which are the same for a change in place; returns dead rows."""
+def _apply_compiled(
+    target: _Place, source: _Place, words: Any, rows: npt.NDArray[np.int64] | None, refused: int
+) -> list[int]:
+    """Write masked logits from `source` to `target`, which are the same for a change in place; returns dead rows.
+
+    `refused` are the bits of minus infinity.
+    """
     words = words.detach().cpu() if _is_torch(words) else words
     mask = _in_torch(words) if _is_torch(words) else _in_numpy(words)
     if mask.item_bytes != mask.size:  # the kernel reads words side by side
@@ -286,7 +286,7 @@ def _apply_compiled(target: _Place, source: _Place, words: Any, rows: npt.NDArra
         0 if rows is None else rows.__array_interface__["data"][0],
         n_rows,
         dead,
-        target.refused,
+        refused,
         target.size,
     )
     return dead[:n_dead].tolist() if n_dead else []
@@ -369,7 +369,8 @@ def _apply_to_tensor(logits: Any, words: Any, rows: npt.NDArray[np.int64] | None
     is_plain = _is_plain(logits)
     if is_plain and logits.is_cpu:
         place = _in_torch(logits)
-        dead: Sequence[int] = _apply_compiled(place, place, words, rows)
+        refused = _minus_infinities_of_torch()[logits.dtype]
+        dead: Sequence[int] = _apply_compiled(place, place, words, rows, refused)
     elif is_plain and logits.is_cuda and (apply_rows := _triton_kernel(logits.device)):
         dead = _apply_on_device(logits, words, rows, apply_rows)
     else:

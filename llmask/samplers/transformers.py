@@ -94,11 +94,12 @@ class GrammarLogitsProcessor:
         n_logits = scores.shape[-1]
         self._masks.check_width(n_logits)
         is_lookup = _are_made_up(scores)
-        is_same = self._is_of_same_draft(input_ids, is_lookup)
+        kept = [tensor for asked in self._asked if (tensor := asked()) is not None]
+        is_same = self._is_of_same_draft(input_ids, is_lookup, kept)
         generation = self._masks.generation
         self._is_lookup = False  # an error ends it
         mask = self._masks.fill(input_ids, is_same)
-        self._note(input_ids, is_lookup, self._masks.generation is not generation)
+        self._note(input_ids, is_lookup, kept if self._masks.generation is generation else [])
         is_free = not self._masks.restricts and 0 < n_logits <= self._masks.tokenizer.vocab_size
         if is_free and not bool(scores.amax(dim=-1).isneginf().any()):
             return scores
@@ -114,29 +115,25 @@ class GrammarLogitsProcessor:
             )
         return masked
 
-    def _is_of_same_draft(self, input_ids: torch.Tensor, is_lookup: bool) -> bool:
+    def _is_of_same_draft(self, input_ids: torch.Tensor, is_lookup: bool, kept: list[torch.Tensor]) -> bool:
         """Whether assisted decoding asks about the same draft as at the last call, or about where it began.
 
         What is in memory tells. Drafts are verified as prefixes of one tensor. Prompt lookup tries one with made-up
         scores, and asks with a model's between any two drafts. And of the ids that were asked about, those from where
-        the draft began are the last to be kept.
+        the draft began are the last to be `kept`.
         """
-        kept = self._kept()
         return (
             (self._storage is not None and self._storage.data_ptr() == input_ids.untyped_storage().data_ptr())
             or (self._is_lookup and is_lookup)
             or (len(kept) > 0 and kept[-1].shape == input_ids.shape)
         )
 
-    def _note(self, input_ids: torch.Tensor, is_lookup: bool, is_first: bool) -> None:
-        """Note a call that was answered, the first of a generation or another one."""
-        kept = [] if is_first else [tensor for tensor in self._kept() if tensor is not input_ids]
+    def _note(self, input_ids: torch.Tensor, is_lookup: bool, kept: list[torch.Tensor]) -> None:
+        """Note a call that was answered, after those of the same generation whose ids are kept."""
+        kept = [tensor for tensor in kept if tensor is not input_ids]
         self._asked = [weakref.ref(tensor) for tensor in (*kept[1 - _REMEMBERED :], input_ids)]
         self._storage = input_ids.untyped_storage()
         self._is_lookup = is_lookup
-
-    def _kept(self) -> list[torch.Tensor]:
-        return [tensor for asked in self._asked if (tensor := asked()) is not None]
 
 
 def _are_made_up(scores: torch.Tensor) -> bool:
