@@ -36,7 +36,6 @@ from ..kernels.lexeme_masks import slice_choice
 from ..regex.code_points import TEXT, CodePointSet
 from ..regex.nodes import UNBOUNDED
 from ..regex.utf8 import utf8_char
-from ..trie.build import build_trie
 
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes
@@ -102,7 +101,9 @@ def slices_of(
     nodes.mark_units(wanted[0][0], False)
     made = _made.setdefault(tokenizer, {})
     if others not in made:
-        made[others] = [_make(tokenizer, run, char, most) for char, most in wanted]
+        flags = {char: _flags(tokenizer, run, char) for char, _ in wanted}
+        n_code_points = _code_points(tokenizer)
+        made[others] = [_make(tokenizer, run, flags[char] * (n_code_points <= most), most) for char, most in wanted]
     table = np.array(
         [
             (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
@@ -135,13 +136,25 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     return char, most
 
 
-def _make(tokenizer: Tokenizer, run: Run, char: int, most: int) -> SliceArrays:
+def _flags(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[np.int32]:
+    """int32[vocab_size], 1 for the tokens that are one or more strings of `char`."""
     flags = np.zeros(tokenizer.vocab_size, np.int32)
-    n_tokens = run(engine.FLAG_SLICE, char, most, data=flags)
+    run(engine.FLAG_SLICE, char, data=flags)
+    return flags
+
+
+def _code_points(tokenizer: Tokenizer) -> npt.NDArray[np.int32]:
+    """int32[vocab_size], code points of the tokens that are UTF-8."""
+    begun = np.cumsum((tokenizer.token_data & 0xC0) != 0x80, dtype=np.int32)
+    counts: npt.NDArray[np.int32] = np.diff(np.append(np.int32(0), begun)[tokenizer.token_offsets])
+    return counts
+
+
+def _make(tokenizer: Tokenizer, run: Run, flags: npt.NDArray[np.int32], most: int) -> SliceArrays:
     inside = np.zeros((tokenizer.vocab_size + 31) // 32 * 32, bool)
     inside[: tokenizer.vocab_size] = flags
     mask = np.packbits(inside, bitorder="little")
-    rest = build_trie(tokenizer.token_offsets, tokenizer.token_data, ~inside[: tokenizer.vocab_size]).node
-    main = np.zeros(len(rest), np.int32)
-    run(engine.MATCH_NODES, rest.ctypes.data, data=main)
-    return SliceArrays(most, mask, n_tokens, rest, main)
+    n_nodes = tokenizer.trie.n_nodes
+    rest, main = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
+    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=flags)
+    return SliceArrays(most, mask, int(flags.sum()), rest[:n_rest].copy(), main[:n_rest].copy())

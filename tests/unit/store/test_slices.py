@@ -17,6 +17,8 @@ from llmask.kernels.tables import store_layout
 from llmask.kernels.tables.interning import MAP_COUNT
 from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
+from llmask.trie.layout import TokenTrie
+from tests.reference import trie_build as twin
 from tests.reference.definition import read_mask
 
 QUOTE = b'"'
@@ -102,6 +104,34 @@ def bodies() -> dict[str, Callable[[Any], int]]:
 
 
 BODIES = bodies()
+
+
+def prefixes(texts: list[bytes]) -> list[bytes]:
+    return sorted({b""} | {text[:n] for text in texts for n in range(len(text) + 1)})
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_rest_of_a_slice_is_the_trie_of_all_other_tokens(seed: int) -> None:
+    rng = random.Random(seed)
+    alphabet = rng.choice([b"ab", b'"a', b"\0\1 ", bytes(range(256)), b"\xc3\xa9 a"])
+    prefix = rng.choice([b"", b"a long common prefix", b"\0" * 9])
+    longest = rng.choice([2, 5, 12])
+    tokens = [b"</s>"] + [
+        prefix * (rng.random() < 0.9) + bytes(rng.choices(alphabet, k=rng.randint(0, longest)))
+        for _ in range(rng.randint(1, 60))
+    ]
+    tokenizer = llmask.Tokenizer.from_bytes(tokens, eos=0)
+    texts = [tokenizer.token_bytes(token) if token else b"" for token in range(len(tokens))]
+    for arrays in Store(tokenizer, llmask.Limits(), ("[ab]{1,3}", "[^a]+")).slice_arrays:
+        inside = np.unpackbits(arrays.mask, bitorder="little")[: len(tokens)]
+        assert inside.sum() == arrays.n_tokens
+        expected = twin.build_trie(texts, (inside == 0).tolist())
+        unpacked = TokenTrie(arrays.rest, *tokenizer.trie[1:])
+        for name in ("byte", "depth", "token", "subtree_end"):
+            assert getattr(unpacked, name).tolist() == expected[name], name
+        others = [text for text, is_inside in zip(texts, inside, strict=True) if not is_inside]
+        numbers = {prefix: node for node, prefix in enumerate(prefixes(texts))}
+        assert arrays.main.tolist() == [numbers[prefix] for prefix in prefixes(others)]
 
 
 @pytest.mark.parametrize("name", BODIES)
