@@ -2,7 +2,7 @@
 
 In: the node of one code point. Out: flags of the tokens that are such code points; for any flags the trie of the rest:
 the nodes of the whole trie that lead to a token without a flag, in the same order.
-Cost: a walk of the trie with one derivative step a node, about 3 ms for 128,000 tokens, and one without, 1 ms.
+Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 """
 
 from __future__ import annotations
@@ -36,14 +36,23 @@ def flag_slice(store, char, token_flags):
     never_inline()
     trie = block(store, TRIE)
     first = store[SCRATCH_TOP]
-    ensure(store, SCRATCH, (first + TRIE_DEPTH_MASK + 2) * 4)
-    store[SCRATCH_TOP] = first + TRIE_DEPTH_MASK + 2
-    put_i32(block(store, SCRATCH), first, make_repeat(store, char, 0, UNBOUNDED))
+    begun = first + TRIE_DEPTH_MASK + 2  # of each byte the derivative between two characters, where most bytes are
+    store[SCRATCH_TOP] = begun + 256
+    ensure(store, SCRATCH, store[SCRATCH_TOP] * 4)
+    between = make_repeat(store, char, 0, UNBOUNDED)
+    for byte in range(256):
+        rest = derivative(store, between, byte)
+        put_i32(block(store, SCRATCH), begun + byte, rest)
+    put_i32(block(store, SCRATCH), first, between)
     node = 1
     while node < store[N_TRIE]:
         word = get_i64(trie, node)
         depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
-        rest = derivative(store, get_i32(block(store, SCRATCH), first + depth - 1), word & TRIE_BYTE_MASK)
+        above, byte = get_i32(block(store, SCRATCH), first + depth - 1), word & TRIE_BYTE_MASK
+        if above == between:
+            rest = get_i32(block(store, SCRATCH), begun + byte)
+        else:
+            rest = derivative(store, above, byte)
         if rest == EMPTY:
             node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
             continue
