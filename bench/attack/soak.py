@@ -3,11 +3,11 @@
 Each thread keeps LIVE sequences of grammars drawn as users draw them: few popular ones often, many others once, of
 schemas in both orders, tools, patterns, GBNF and Lark. A round fills the masks of all as one batch and has every
 sequence accept a token; some fork, some are rolled back, finished ones make room for new ones. A shift of SHIFT
-minutes begins with an empty store and new sequences. The last one draws what the second drew, so that the work of the
-same steps is compared: that of single minutes goes up and down a hundredfold with the grammars that happen to be new.
-Judged: no exception; memory within TOLERANCE of what it was when the second shift began, with a store of the same size
-(`drift`); the counted work of a step at p99 in the last shift within TOLERANCE of that in the second (`more_work`).
-Latency is recorded, not judged.
+minutes begins with an empty store and no sequence, and the last one draws what the second drew. In between memory and
+work go up and down, memory by half with what the store holds, the work of a minute's steps a hundredfold with the
+grammars that happen to be new. Judged: no exception; memory with an empty store at the end within TOLERANCE of that
+when the second shift began; the counted work of a step at p99 in the last shift within TOLERANCE of that of the same
+steps in the second (`more_work`). Latency is recorded, not judged.
 
 In: minutes. Out: a row a minute. Cost: as said.
 """
@@ -15,6 +15,7 @@ In: minutes. Out: a row a minute. Cost: as said.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import random
 import threading
 import time
@@ -25,7 +26,7 @@ import numpy as np
 
 import llmask
 from bench.attack.corpora import Masks, real_tokenizer, schemas
-from bench.attack.harness import Tally
+from bench.attack.harness import HANG_SECONDS, Tally
 from bench.mutations import DRAW
 from bench.scaling.resident import resident_mib
 from llmask.work import metered
@@ -46,10 +47,12 @@ def run(tally: Tally) -> None:
     """Serve for so many minutes."""
     tokenizer = real_tokenizer()
     compiler, stop = llmask.Compiler(tokenizer), threading.Event()
-    handover = threading.Barrier(N_THREADS + 1, action=lambda: _empty_store(compiler))
+    empty: list[float] = []  # MiB, as the shifts begin and at the end
+    handover = threading.Barrier(N_THREADS + 1, action=lambda: empty.append(_resident_when_empty(compiler)))
     threads = [_Server(compiler, stop, handover) for _ in range(N_THREADS)]
     last = (tally.size - 1) // SHIFT
-    judged: list[array[float]] = []
+    before: list[array[float]] = []  # the work of the first judged shift, and of the last one
+    after: list[array[float]] = []
     for thread in threads:
         thread.start()
     try:
@@ -57,16 +60,17 @@ def run(tally: Tally) -> None:
             shift, minute = divmod(tally.done, SHIFT)
             if minute == 0:
                 if shift == FIRST_JUDGED + 1:
-                    judged = [thread.work for thread in threads]
+                    before = [thread.work for thread in threads]
                 draw = FIRST_JUDGED if shift == last else shift
-                for number, thread in enumerate(threads):
-                    thread.shift = f"{tally.seed} {number} {draw}"
-                handover.wait(MINUTE)
+                _hand_over(threads, f"{tally.seed} {draw}", handover)
             stop.wait(MINUTE)
             tally.done += 1
             tally.rows.append(_minute(tally, tokenizer, threads))
             if tally.hung:
                 break
+        else:
+            after = [thread.work for thread in threads]
+            _hand_over(threads, "end", handover)
     finally:
         stop.set()
         handover.abort()
@@ -78,20 +82,33 @@ def run(tally: Tally) -> None:
         tally.sums["refused"] += thread.n_refused
         for what, *case in thread.wrong:
             tally.fault(what, *case)
-    if judged and tally.done == tally.size:
-        moves = {"memory": drift(tally.rows), "work of a step": more_work(judged, [thread.work for thread in threads])}
-        for what, moved in moves.items():
-            tally.sums[f"{what} moved, per mille"] = round(1000 * moved)
-            if abs(moved) > TOLERANCE:
-                tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SHIFT * FIRST_JUDGED}")
+    if last > FIRST_JUDGED and tally.done == tally.size:
+        judge(tally, empty[-1] / empty[FIRST_JUDGED] - 1, more_work(before, after))
 
 
-def _empty_store(compiler: llmask.Compiler) -> None:
-    """Have the compiler begin a new store, as it does when one is full."""
+def judge(tally: Tally, memory: float, work: float) -> None:
+    """Note by how much memory and work moved, as parts of what they were, and whether that is too much."""
+    for what, moved in (("memory", memory), ("work of a step", work)):
+        tally.sums[f"{what} moved, per mille"] = round(1000 * moved)
+        if abs(moved) > TOLERANCE:
+            tally.fault(f"{what} moves", f"by {moved:.1%} since minute {SHIFT * FIRST_JUDGED}")
+
+
+def _hand_over(threads: list[_Server], draw: str, handover: threading.Barrier) -> None:
+    """Let the next shift begin, in which each thread draws from its part of `draw`."""
+    for number, thread in enumerate(threads):
+        thread.shift = f"{draw} {number}"
+    handover.wait(HANG_SECONDS)
+
+
+def _resident_when_empty(compiler: llmask.Compiler) -> float:
+    """Have the compiler begin a new store, as it does when one is full; MiB of this process then."""
     limits = compiler.limits
     compiler.limits = dataclasses.replace(limits, renew_store_bytes=0)
     compiler.store()
     compiler.limits = limits
+    gc.collect()
+    return resident_mib()
 
 
 def more_work(before: list[array[float]], after: list[array[float]]) -> float:
@@ -102,21 +119,6 @@ def more_work(before: list[array[float]], after: list[array[float]]) -> float:
         for shift in (before, after)
     ]
     return p99[1] / p99[0] - 1
-
-
-def drift(rows: list[dict[str, Any]]) -> float:
-    """By how much memory moved since the first judged shift at the store's mean size, as a part of its mean.
-
-    A store fills, and the cache of grammars beside it, until a new one is begun: resident memory goes up with it by
-    half, every three to five minutes. So memory is fitted as a + b * (size of the store) + c * (minute).
-    """
-    later = [row for row in rows if row["minute"] >= SHIFT * FIRST_JUDGED]
-    minutes, store, resident = (
-        np.array([row[name] for row in later], float) for name in ("minute", "store MiB", "resident MiB")
-    )
-    terms = np.stack([np.ones_like(minutes), store, minutes], axis=1)
-    a_minute = np.linalg.lstsq(terms, resident, rcond=None)[0][2]
-    return float(a_minute * (minutes[-1] - minutes[0]) / resident.mean())
 
 
 def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:
@@ -172,6 +174,7 @@ class _Server(threading.Thread):
         live: list[llmask.Matcher] = []
         while not self.stop.is_set():
             if self.shift is not None or not live:
+                live.clear()
                 try:
                     self.handover.wait()
                 except threading.BrokenBarrierError:
@@ -189,9 +192,9 @@ class _Server(threading.Thread):
                 self.wrong.append((f"a batch raises {type(error).__name__}", error))
                 live = [self.sequence(place) for place in range(LIVE)]
                 continue
-            for place, matcher in enumerate(live):
+            for place in range(LIVE):
                 self.masks.bitmask[:] = bitmask[place]
-                live[place] = self.stepped(matcher, place)
+                live[place] = self.stepped(live[place], place)
 
     def stepped(self, matcher: llmask.Matcher, place: int) -> llmask.Matcher:
         """The sequence after a token, or a new one after its end."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import sys
 from array import array
@@ -167,20 +166,21 @@ def test_a_case_without_an_end_ends_the_process_with_its_summary(project_root: P
     assert "case 3 0" in ended.stdout
 
 
-@pytest.mark.parametrize(("leak", "is_within"), [(0.0, True), (2.0, False)])
-def test_a_leak_is_told_from_a_store_that_fills(leak: float, is_within: bool) -> None:
-    rng = random.Random(1)
-    rows: list[dict[str, Any]] = []
-    for minute in range(1, 41):
-        store = 30.0 + minute % 5 * 15
-        resident = 400 + 3.5 * store + leak * minute + rng.uniform(-20, 20)
-        rows.append({"minute": minute, "store MiB": store, "resident MiB": resident})
-    assert (abs(soak.drift(rows)) <= soak.TOLERANCE) is is_within
-
-
 def test_more_work_in_the_same_steps_is_told_from_other_steps() -> None:
     before = [array("d", [1.0] * 980 + [7.0] * 20), array("d", [2.0] * 1000)]
     longer = [before[0] + array("d", [900.0] * 400), before[1][:600]]
     assert soak.more_work(before, longer) == 0
     grown = [array("d", [1.1 * units for units in work]) for work in before]
     assert soak.more_work(before, grown) == pytest.approx(0.1)
+
+
+def test_a_soak_refuses_what_grows() -> None:
+    tally = Tally(7, 40)
+    soak.judge(tally, 0.049, -0.049)
+    assert not tally.wrong
+    soak.judge(tally, 0.051, 0.049)
+    soak.judge(tally, 0.049, -0.051)
+    assert tally.wrong == [
+        "case start: memory moves: by 5.1% since minute 10",
+        "case start: work of a step moves: by -5.1% since minute 10",
+    ]
