@@ -72,6 +72,7 @@ FIGURES = {  # row, the steps before the one that is timed
     "first Lark grammar": ("tokenizer", "compiler", "lark"),
     "first encode": ("tokenizer", "compiler", "encode"),
     "first forced_tokens": ("tokenizer", "compiler", "schema", "forced"),
+    "  after an encode": ("tokenizer", "compiler", "encode", "schema", "forced"),
     "first least_budget": ("tokenizer", "compiler", "schema", "budget"),
 }
 TO_MASK = ("tokenizer", "compiler", "schema", "mask")
