@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
-    from .matching.batch import fill_bitmasks
+    from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
     from .matching.matcher import Matcher
     from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
@@ -56,10 +56,12 @@ __all__ = [
     "UnsatisfiableSchema",
     "UnsupportedSchema",
     "VocabularyError",
+    "accept_batch",
     "allocate_bitmask",
     "apply_bitmask",
     "fill_bitmasks",
     "generate",
+    "rollback_batch",
     "warm_up",
 ]
 
@@ -76,10 +78,12 @@ _MODULES = {
     "Matcher": "matching.matcher",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",
+    "accept_batch": "matching.batch",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
     "fill_bitmasks": "matching.batch",
     "generate": "samplers.generation",
+    "rollback_batch": "matching.batch",
 }
 
 

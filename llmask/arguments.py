@@ -75,7 +75,10 @@ def no_such_row(row: int, bitmask: Any, n_words: int) -> LlmaskError:
 
 
 def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
-    """A caller's bitmask as the array that kernels write to: NumPy, or torch on the CPU, int32, two dimensions."""
+    """A caller's bitmask as an array int32[batch, n_words]: NumPy, or torch on the CPU; one dimension is one row.
+
+    The words of a row lie side by side, the rows anywhere: kernels take one of them where these are not side by side.
+    """
     array = bitmask
     if not isinstance(bitmask, np.ndarray) and hasattr(bitmask, "numpy") and hasattr(bitmask, "device"):
         if bitmask.device.type != "cpu":
@@ -88,14 +91,15 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
             array = None  # sparse, or of a type that NumPy has not, as bfloat16: refused with the others
     if not (
         isinstance(array, np.ndarray)
-        and (array.dtype == np.int32 and array.ndim == 2)
-        and (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned)
+        and (array.dtype == np.int32 and array.ndim in (1, 2))
+        and (array.strides[-1] == array.itemsize or array.shape[-1] <= 1)
+        and (array.flags.writeable and array.flags.aligned)
     ):
         raise LlmaskError(
-            "a bitmask is a writable, contiguous int32 array of two dimensions",
+            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side",
             help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
         )
-    return array
+    return array if array.ndim == 2 else array[None]
 
 
 def shown(data: bytes) -> str:

@@ -39,6 +39,8 @@ class CanonicalMatcher(Matcher):
     of their own: what follows is canonical behind them.
     """
 
+    follows_grammar = False
+
     __slots__ = ("_contexts",)
 
     def __init__(self, grammar: LoadedGrammar) -> None:

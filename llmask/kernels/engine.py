@@ -4,6 +4,7 @@
     fill_mask    write a known mask                                  no lock
     fill_masks   write the known masks of a batch                    no lock
     help_with_masks   what other threads run meanwhile
+    fill_drafts  write the known masks after the tokens of a tree    no lock
     accept       configuration after a known token                   no lock
     free_table   give a dead table's memory back
 
@@ -50,6 +51,7 @@ from .mask.configurations import (
     first_configuration,
     init_configurations,
 )
+from .mask.draft_tree import walk_drafts
 from .mask.open_rules import close_lexeme, ending, nodes_of_set, open_rules, trace_bytes
 from .parser.load_rules import load_rules
 from .parser.token_terminals import named_ranges
@@ -288,6 +290,12 @@ def fill_masks(control, cells, rows, mask, statuses, helpers):
     store_i64(control + 8 * ROW_WORDS, mask.shape[1])
     store_i64(control + 8 * STATUSES, statuses.ctypes.data)
     share_batch(control, helpers)
+
+
+@door("int64(int64, int64[::1], int64[::1], int64[::1], int64[::1], int32[:, ::1], int64)", group="engine")
+def fill_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
+    """Write the masks after each token of a tree of drafts, see mask/draft_tree.py; returns what ends the walk."""
+    return walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row)
 
 
 @door("int64()", group="engine")

@@ -5,6 +5,8 @@ has to be built first is built afterwards, one after the other, because building
 
 Rows with a budget are filled one after the other, too.
 
+A batch may have rows without a grammar: None in the place of a matcher.
+
 In: matchers and one bitmask. Out: the rows, and whether each restricts.
 Cost: 15 us a batch of 256, and 0.2-0.4 us a known mask and thread.
 """
@@ -28,7 +30,7 @@ MATCHERS_PER_THREAD = 64  # 25 us of work; a helper that sleeps comes 40 us late
 
 
 def fill_bitmasks(
-    matchers: Sequence[Matcher],
+    matchers: Sequence[Matcher | None],
     bitmask: Any,
     rows: Sequence[int] | None = None,
     threads: int | None = None,
@@ -38,7 +40,7 @@ def fill_bitmasks(
 
     Parameters
     ----------
-    matchers : one a row.
+    matchers : one a row; None: a row without a grammar, which gets all ones.
     bitmask : int32[batch, n_words], see `Matcher.fill_bitmask`.
     rows : the row of each matcher; None: 0, 1, 2, ...
     threads : how many threads fill, the calling one included; None: one for every 64 matchers, at most one a CPU.
@@ -46,7 +48,7 @@ def fill_bitmasks(
 
     Returns
     -------
-    What `fill_bitmask` returned for each matcher.
+    What `fill_bitmask` returned for each matcher; False for None.
 
     Raises
     ------
@@ -59,10 +61,8 @@ def fill_bitmasks(
     try:
         cells = np.array([matcher.cell_address for matcher in matchers], np.int64)
     except AttributeError:
-        wrong = next(matcher for matcher in matchers if not isinstance(matcher, Matcher))
-        raise LlmaskError(
-            f"a matcher is a Matcher, not {type(wrong).__name__}", help="give what g.matcher() made"
-        ) from None
+        _check_matchers(matchers)
+        return _with_free_rows(matchers, bitmask, rows, threads, budgets)
     words = as_bitmask(bitmask)
     if rows is None:
         chosen = np.arange(n)
@@ -72,6 +72,8 @@ def fill_bitmasks(
         chosen = _checked_rows(rows, n, words)
     if budgets is not None:
         return _within_budgets(matchers, words, chosen.tolist(), _listed(budgets, "budgets"))
+    if not words.flags.c_contiguous:
+        return [matcher.fill_bitmask(words, row) for matcher, row in zip(matchers, chosen.tolist(), strict=True)]
     if threads is None:
         threads = min(n // MATCHERS_PER_THREAD, os.cpu_count() or 1)
     threads = max(1, min(as_integer(threads, "the number of threads"), n))
@@ -86,16 +88,120 @@ def fill_bitmasks(
     ]
 
 
+def accept_batch(matchers: Sequence[Matcher | None], tokens: Any) -> list[bool]:
+    """Take one token into each state.
+
+    Parameters
+    ----------
+    matchers : those of a batch; None: a row without a grammar, which takes every token.
+    tokens : int[n], one for each: a list, NumPy, or torch on the CPU.
+
+    Returns
+    -------
+    Whether each was allowed; where it was not the state is unchanged.
+
+    Raises
+    ------
+    LimitExceeded, LlmaskError : see `Matcher.accept_token`; no state is changed then.
+    """
+    matchers, values = _listed(matchers, "matchers"), _each_integer(tokens, len(matchers), "token")
+    _check_matchers(matchers)
+    taken: list[bool] = []
+    try:
+        for matcher, token in zip(matchers, values, strict=True):
+            taken.append(matcher is None or matcher.accept(token))
+    except BaseException:
+        for matcher, is_taken in zip(matchers, taken, strict=False):
+            if matcher is not None and is_taken:
+                matcher.rollback(1)
+        raise
+    return taken
+
+
+def rollback_batch(matchers: Sequence[Matcher | None], counts: Any) -> None:
+    """Undo the last tokens of each state.
+
+    Parameters
+    ----------
+    matchers : those of a batch; None: a row without a grammar, for which nothing is done.
+    counts : int[n], how many tokens of each: a list, NumPy, or torch on the CPU.
+
+    Raises
+    ------
+    LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
+    """
+    matchers, values = _listed(matchers, "matchers"), _each_integer(counts, len(matchers), "count")
+    _check_matchers(matchers)
+    pairs = [(matcher, n) for matcher, n in zip(matchers, values, strict=True) if matcher is not None]
+    if len({id(matcher) for matcher, _ in pairs}) < len(pairs):
+        raise LlmaskError("a matcher is given twice", help="give each matcher once, with the sum of its tokens")
+    for place, (matcher, n) in enumerate(pairs):
+        if not 0 <= n <= len(matcher.history):
+            raise LlmaskError(
+                f"cannot roll back {n} tokens: {len(matcher.history)} were accepted",
+                where=f"matcher {place}",
+                help="give a number between 0 and that",
+            )
+    for matcher, n in pairs:
+        matcher.rollback(n)
+
+
+def _with_free_rows(matchers: list[Any], bitmask: Any, rows: Any, threads: Any, budgets: Any) -> list[bool]:
+    """A batch in which some rows have no grammar: these are set to ones, the others filled as always."""
+    words = as_bitmask(bitmask)
+    chosen = range(len(matchers)) if rows is None else _checked_rows(rows, len(matchers), words).tolist()
+    if rows is None and len(matchers) > len(words):
+        raise _no_such_row(len(words), words)
+    if budgets is not None:
+        budgets = _listed(budgets, "budgets")
+        _check_budgets(matchers, budgets)
+    bound = [place for place, matcher in enumerate(matchers) if matcher is not None]
+    found = fill_bitmasks(
+        [matchers[place] for place in bound],
+        words,
+        [chosen[place] for place in bound],
+        threads,
+        None if budgets is None else [budgets[place] for place in bound],
+    )
+    restricts = [False] * len(matchers)
+    for place, is_restricted in zip(bound, found, strict=True):
+        restricts[place] = is_restricted
+    for place, matcher in enumerate(matchers):
+        if matcher is None:
+            words[chosen[place]] = -1
+    return restricts
+
+
+def _check_matchers(matchers: Sequence[Any]) -> None:
+    for matcher in matchers:
+        if matcher is not None and not isinstance(matcher, Matcher):
+            raise LlmaskError(
+                f"a matcher is a Matcher, not {type(matcher).__name__}", help="give what g.matcher() made"
+            ) from None
+
+
+def _each_integer(values: Any, n: int, what: str) -> list[int]:
+    """One integer for each of `n` matchers."""
+    listed = _listed(values.tolist() if hasattr(values, "tolist") else values, f"{what}s")
+    if len(listed) != n:
+        raise LlmaskError(f"{n} matchers, but {len(listed)} {what}s", help=f"give one {what} for each matcher")
+    return [value if type(value) is int else as_integer(value, f"a {what}") for value in listed]
+
+
 def _within_budgets(matchers: Sequence[Matcher], words: Any, rows: list[int], budgets: list[Any]) -> list[bool]:
     """Fill one row after the other: masks near the end are put together in Python."""
-    if len(budgets) != len(matchers):
-        raise LlmaskError(
-            f"{len(matchers)} matchers, but {len(budgets)} budgets", help="give one budget, or None, for each matcher"
-        )
+    _check_budgets(matchers, budgets)
     budgets = [None if budget is None else checked_budget(budget) for budget in budgets]
     return [
         matcher.fill_bitmask(words, row, budget) for matcher, row, budget in zip(matchers, rows, budgets, strict=True)
     ]
+
+
+def _check_budgets(matchers: Sequence[Any], budgets: Sequence[Any]) -> None:
+    if len(budgets) != len(matchers):
+        raise LlmaskError(
+            f"{len(matchers)} matchers, but {len(budgets)} budgets", help="give one budget, or None, for each matcher"
+        )
 
 
 def _checked_rows(rows: Any, n: int, words: Any) -> Any:

@@ -44,6 +44,8 @@ class PrefixedMatcher(Matcher):
     prefix : as given.
     """
 
+    follows_grammar = False
+
     __slots__ = ("_n_spelled", "prefix")
 
     def __init__(self, grammar: LoadedGrammar, prefix: bytes) -> None:

@@ -21,6 +21,7 @@ from ..kernels.mask.cell import ASK, CELL_FILTER, NO_FILTER
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import metered
+from . import drafts
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
@@ -58,8 +59,9 @@ class Matcher(Sequence):
 
         Parameters
         ----------
-        bitmask : int32[batch, n_words], NumPy array or torch tensor on the CPU, contiguous; n_words at least
-            ceil(vocab_size / 32). Token t is bit t % 32 of word t // 32; 1 = allowed. Every word of the row is written.
+        bitmask : int32[batch, n_words], or int32[n_words] for one row; NumPy array or torch tensor on the CPU, the
+            words of a row side by side; n_words at least ceil(vocab_size / 32). Token t is bit t % 32 of word t // 32;
+            1 = allowed. Every word of the row is written.
         row : the row to write.
         budget : tokens still to be written, the next one and the end of sequence included: only tokens after which the
             document can be ended with the others are allowed. Lowered midway below what is needed, it allows the
@@ -89,6 +91,7 @@ class Matcher(Sequence):
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
                 raise no_such_row(row, bitmask, self.store.n_words) from None
+            bitmask, row = bitmask[row : row + 1], 0
             status = engine.fill_mask(self.cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
@@ -180,6 +183,49 @@ class Matcher(Sequence):
             return self.finishing_tokens()[:1]  # says why there are none
         return next_of_end(self)
 
+    def fill_tree(self, bitmask: Any, next_token: Any, next_sibling: Any, draft_tokens: Any, row: int = 0) -> int:
+        """Write the masks after each token of a tree of drafts; the state is unchanged.
+
+        Parameters
+        ----------
+        bitmask : int32[batch, n_words], see `fill_bitmask`; row `row + i` gets the mask after node i. Rows of nodes
+            that are refused, and of those behind them, stay as they are.
+        next_token, next_sibling : int64[n_nodes], lists, NumPy or torch on the CPU: of each node the first that was
+            guessed after it, and another one that was guessed in its place; -1: none.
+        draft_tokens : int64[n_nodes], the nodes' tokens. Node 0 stands for the last accepted token, whatever is given
+            for it. An id that the vocabulary does not have is refused, -1 for instance.
+        row : the row of node 0.
+
+        Returns
+        -------
+        How many nodes are allowed, node 0 included.
+
+        Raises
+        ------
+        LimitExceeded, VocabularyError : see `fill_bitmask`; some rows may be written.
+        LlmaskError : they are no tree, or the bitmask has not so many rows; nothing is written.
+        """
+        return drafts.fill_tree(self, bitmask, next_token, next_sibling, draft_tokens, row)
+
+    def fill_drafts(self, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
+        """Write the masks before and after each of several drafts, one after the other; the state is unchanged.
+
+        Parameters
+        ----------
+        bitmask : int32[batch, n_words], see `fill_bitmask`: row `row` gets the mask of the state, row `row + i` that
+            after `i` drafts. Rows after a refused draft stay as they are.
+        draft_tokens : int64[n], a list, NumPy or torch on the CPU.
+
+        Returns
+        -------
+        How many leading drafts are allowed.
+
+        Raises
+        ------
+        LimitExceeded, VocabularyError, LlmaskError : as `fill_tree`.
+        """
+        return drafts.fill_drafts(self, bitmask, draft_tokens, row)
+
     def _build_mask(self) -> None:
         """Build the mask that `engine.fill_mask` misses."""
         self.run(engine.BUILD_MASK, self.configuration)
@@ -226,6 +272,23 @@ class Matcher(Sequence):
         except BaseException:
             self.rollback(len(self.history) - n_before)
             raise
+
+    def try_accept_tokens(self, tokens: Iterable[int]) -> int:
+        """Take as many leading tokens into the state as it allows; how many these are. A refused one is no error.
+
+        Raises
+        ------
+        LimitExceeded, LlmaskError : as `accept_token`; the state is as before the first.
+        """
+        n_before = len(self.history)
+        try:
+            for token in each_of(tokens):
+                if not self.accept(token):
+                    break
+        except BaseException:
+            self.rollback(len(self.history) - n_before)
+            raise
+        return len(self.history) - n_before
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
         """How many leading tokens would be accepted one after the other; the state is unchanged."""

@@ -46,6 +46,8 @@ NOTHING = Counted(frozenset(), 0)
 class ClosingMatcher(Matcher):
     """See `Compiler.lark`, on max_tokens. Bytes given to `accept_bytes` count as one token."""
 
+    follows_grammar = False
+
     __slots__ = ("_counts", "_replayed")
 
     def __init__(self, grammar: LoadedGrammar) -> None:

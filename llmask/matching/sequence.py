@@ -60,6 +60,8 @@ class Sequence(Forking):
     cell, cell_address : what compiled code reads of it, see kernels/mask/cell.py.
     """
 
+    follows_grammar = True  # its tables alone say what may come next, so that compiled code may take several steps
+
     __slots__ = ("__weakref__", "cell", "cell_address", "generation", "grammar", "history", "pieces", "store")
 
     def __init__(self, grammar: LoadedGrammar) -> None:

@@ -25,7 +25,7 @@ INSIDE = {
     "frontends": ("places.py", "regex", "bnf", "json_schema", "lark", "structural_tags", "tools"),
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
-        *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures"),
+        *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
         *("matcher.py", "healing.py", "max_tokens.py", "workers.py", "batch.py"),
     ),
     "compiling": (

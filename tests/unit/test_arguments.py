@@ -40,14 +40,22 @@ def test_collections_of_ids() -> None:
 def test_bitmasks_are_not_copied() -> None:
     array = np.zeros((2, 3), np.int32)
     assert as_bitmask(array) is array
+    strided = array[::-1, 1:]
+    assert as_bitmask(strided) is strided
+    row = as_bitmask(array[1])
+    assert row.shape == (1, 3)
+    assert np.shares_memory(row, array)
 
 
 @pytest.mark.parametrize(
     "array",
-    [np.zeros(3, np.int32), np.zeros((2, 3)), np.zeros((2, 6), np.int32)[:, ::2], np.zeros((3, 2), np.int32).T, [[0]]],
+    [
+        *(np.zeros((1, 2, 3), np.int32), np.int32(0), np.zeros((2, 3)), np.zeros((2, 6), np.int32)[:, ::2]),
+        *(np.zeros(6, np.int32)[::2], np.zeros((3, 2), np.int32).T, [[0]]),
+    ],
 )
 def test_other_arrays_are_refused(array: Any) -> None:
-    with pytest.raises(LlmaskError, match="a bitmask is a writable, contiguous int32 array"):
+    with pytest.raises(LlmaskError, match="a bitmask is a writable int32 array"):
         as_bitmask(array)
 
 

@@ -28,7 +28,7 @@ EOS, SPECIAL, EMPTY = 1, 0, 2
 N_WORDS = 10
 
 ALLOCATE = "\n  make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)"
-BITMASK = "a bitmask is a writable, contiguous int32 array of two dimensions" + ALLOCATE
+BITMASK = "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side" + ALLOCATE
 ASK_THE_MASK = "\n  fill_bitmask tells which tokens may come next"
 AFTER_AB = "\n  at token 2, after 'ab'" + ASK_THE_MASK
 INT = "\n  give it as an int"
@@ -207,7 +207,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
             "uint32": lambda: zeros(1, N_WORDS, dtype=np.uint32),
             "other byte order": lambda: zeros(1, N_WORDS, dtype=">i4"),
             "objects": lambda: zeros(1, N_WORDS, dtype=object),
-            "one dimension": lambda: zeros(N_WORDS),
+            "no dimension": lambda: zeros(),
             "three dimensions": lambda: zeros(1, 1, N_WORDS),
             "columns first": lambda: np.asfortranarray(zeros(2, N_WORDS)),
             "every other word": lambda: zeros(1, 2 * N_WORDS)[:, ::2],
@@ -257,10 +257,10 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "matchers are a sequence, not Matcher\n  give a list",
     ),
     (
-        "batch with None",
-        lambda m: llmask.fill_bitmasks([m, None], zeros(2, 10)),
+        "batch with a number",
+        lambda m: llmask.fill_bitmasks([m, None, 3], zeros(3, 10)),
         LlmaskError,
-        "a matcher is a Matcher, not NoneType\n  give what g.matcher() made",
+        "a matcher is a Matcher, not int\n  give what g.matcher() made",
     ),
     (
         "batch with a grammar",
@@ -268,7 +268,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         LlmaskError,
         "a matcher is a Matcher, not CompiledGrammar\n  give what g.matcher() made",
     ),
-    ("batch bitmask", lambda m: llmask.fill_bitmasks([m], zeros(10)), LlmaskError, BITMASK),
+    ("batch bitmask", lambda m: llmask.fill_bitmasks([m], zeros(1, 1, 10)), LlmaskError, BITMASK),
     (
         "rows too many",
         lambda m: llmask.fill_bitmasks([m], zeros(2, 10), rows=[0, 1]),

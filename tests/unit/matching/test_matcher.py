@@ -82,7 +82,7 @@ def test_torch_bitmasks_and_ids(compiler: Any, tiny_tokenizer: Any) -> None:
         torch.zeros(expected.shape),
         torch.zeros(expected.shape, dtype=torch.int64),
         torch.zeros(expected.shape[::-1], dtype=torch.int32).T,
-        torch.zeros(expected.shape[1], dtype=torch.int32),
+        torch.zeros((1, 1, expected.shape[1]), dtype=torch.int32),
         torch.zeros(expected.shape, dtype=torch.bfloat16),  # NumPy has neither, and torch's own error came through
         torch.zeros(expected.shape, dtype=torch.int32).to_sparse(),
         torch.zeros(expected.shape, requires_grad=True),
@@ -92,7 +92,9 @@ def test_torch_bitmasks_and_ids(compiler: Any, tiny_tokenizer: Any) -> None:
             matcher.fill_bitmask(mask)
         with pytest.raises(llmask.LlmaskError, match="a bitmask is a writable"):
             llmask.fill_bitmasks([matcher], mask)
-        assert caught.value.message == "a bitmask is a writable, contiguous int32 array of two dimensions"
+        assert caught.value.message == (
+            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side"
+        )
     with pytest.raises(llmask.LlmaskError) as caught:
         matcher.fill_bitmask(torch.zeros(expected.shape, dtype=torch.int32, device="meta"))
     assert str(caught.value) == "the bitmask lies on meta, it is written on the CPU\n  fill it there and copy it"

@@ -1,0 +1,100 @@
+"""The masks after each token of a tree of drafts, in one walk that reads only.
+
+    node 0                the last accepted token: where the matcher is
+    next_token[node]      the first of the tokens that were guessed after it, -1: none
+    next_sibling[node]    another token that was guessed in its place, -1: none
+
+Nodes are visited parent first. What is not built yet ends the walk; whoever calls has it built and calls again, and the
+walk goes on where it was. `state` keeps what it needs, int64[STATE_FIELDS + 3 * n_nodes]:
+
+    STACKED, ALLOWED   nodes that wait; nodes that were allowed
+    stack[n_nodes]     the nodes that wait, the last one next
+    before[n_nodes]    of each the configuration before its token
+    after[n_nodes]     and behind it: UNKNOWN, REFUSED or a configuration
+
+In: a matcher's cell, the tree. Out: rows of the bitmask; those of refused nodes and behind these stay as they are.
+Cost: 0.2 us a node and its mask.
+"""
+
+from __future__ import annotations
+
+from ..lexer.states import MISS
+from ..machine.jit import kernel, never_inline
+from ..tables.memory import as_table, block, fill_bytes, get_i32, load_i64
+from ..tables.store_layout import EOS, N_EOS, N_VOCAB, N_WORDS
+from .advance import known_after
+from .assemble import FILL_EMPTY, FILL_MISS, fill
+from .cell import CELL_GRAMMAR, CELL_STORE
+from .configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
+
+STACKED = 0
+ALLOWED = 1
+STATE_FIELDS = 2
+UNKNOWN = -3
+
+# what ends a walk
+WALKED = 0
+NO_MASK = 1  # the mask of the node on top of the stack is not built
+NO_STEP = 2  # the configuration behind its token is not built
+NO_TOKEN = 3  # no token of the vocabulary spells what comes behind it
+
+
+@kernel
+def is_end(store, token):
+    """Whether a token is an end of sequence."""
+    for i in range(store[N_EOS]):
+        if get_i32(block(store, EOS), i) == token:
+            return True
+    return False
+
+
+@kernel
+def after_draft(store, grammar, configuration, token):
+    """Configuration behind a token, ends of sequence included; REFUSED, or MISS where something is not built yet."""
+    if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
+        return REFUSED
+    reached = known_after(store, grammar, configuration, token)
+    if reached == REFUSED and configuration_field(grammar, configuration, C_ACCEPTS) != 0 and is_end(store, token):
+        return ENDED
+    return reached
+
+
+@kernel
+def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
+    """Write the masks of all allowed nodes that can be reached, node i into `mask[row + i]`; returns what ends it."""
+    never_inline()
+    store = as_table(load_i64(cell + 8 * CELL_STORE))
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    n_nodes, n_words, row_words = tokens.shape[0], store[N_WORDS], mask.shape[1]
+    before, after = STATE_FIELDS + n_nodes, STATE_FIELDS + 2 * n_nodes
+    while state[STACKED] > 0:
+        node = state[STATE_FIELDS + state[STACKED] - 1]
+        reached = state[after + node]
+        if reached == UNKNOWN:
+            reached = after_draft(store, grammar, state[before + node], tokens[node])
+            if reached == MISS:
+                return NO_STEP
+            state[after + node] = reached
+        if reached != REFUSED:
+            words = mask.ctypes.data + (row + node) * row_words * 4
+            status = fill(store, grammar, reached, words, 0)
+            if status == FILL_MISS:
+                return NO_MASK
+            if status == FILL_EMPTY:
+                return NO_TOKEN
+            fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
+            state[ALLOWED] += 1
+        state[STACKED] -= 1
+        if next_sibling[node] >= 0:
+            _push(state, next_sibling[node], state[before + node], before)
+        if reached != REFUSED and next_token[node] >= 0:
+            _push(state, next_token[node], reached, before)
+    return WALKED
+
+
+@kernel
+def _push(state, node, configuration, before):
+    """Let a node wait, with the configuration before its token."""
+    state[before + node] = configuration
+    state[STATE_FIELDS + state[STACKED]] = node
+    state[STACKED] += 1
