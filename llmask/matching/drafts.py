@@ -19,29 +19,35 @@ from ..errors import LimitExceeded, LlmaskError
 from ..kernels import engine
 from ..kernels.mask.cell import CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED, REFUSED
-from ..kernels.mask.draft_tree import ALLOWED, NO_MASK, NO_STEP, STACKED, STATE_FIELDS, UNKNOWN, WALKED
+from ..kernels.mask.draft_tree import (
+    ALLOWED,
+    NEW,
+    NO_MASK,
+    NO_STEP,
+    NO_TOKEN,
+    NO_TREE,
+    NONE,
+    STACKED,
+    STATE_FIELDS,
+    WALKED,
+)
 from .sequence import Sequence
 
 Nodes = npt.NDArray[np.int64]
+INT64 = np.dtype(np.int64)
 Matcher = Any  # of matcher.py, which calls this module
 ROOT = 0
-NONE = -1
 
 
 def fill_tree(
     matcher: Matcher, bitmask: Any, next_token: Any, next_sibling: Any, draft_tokens: Any, row: int = 0
 ) -> int:
     """See `Matcher.fill_tree`."""
-    tree = [
-        _nodes(values, what)
-        for values, what in (
-            (next_token, "next_token"),
-            (next_sibling, "next_sibling"),
-            (draft_tokens, "draft_tokens"),
-        )
-    ]
-    _check_tree(*tree)
-    return _filled(matcher, _rows(matcher, bitmask, row, len(tree[0])), *tree)
+    tokens = _nodes(draft_tokens, "draft_tokens")
+    links = _nodes(next_token, "next_token"), _nodes(next_sibling, "next_sibling")
+    if not len(links[0]) == len(links[1]) == len(tokens) > 0:
+        _check_tree(*links, tokens)
+    return _filled(matcher, _rows(matcher, bitmask, row, len(tokens)), *links, tokens)
 
 
 def fill_drafts(matcher: Matcher, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
@@ -65,6 +71,7 @@ def _filled(matcher: Matcher, words: Any, next_token: Nodes, next_sibling: Nodes
             n_allowed = None
         if n_allowed is not None:
             return n_allowed
+    _check_tree(next_token, next_sibling, tokens)
     return _walk_with_forks(matcher, words, next_token.tolist(), next_sibling.tolist(), tokens.tolist())
 
 
@@ -75,24 +82,24 @@ def _walk_compiled(sequence: Sequence, words: Any, next_token: Nodes, next_sibli
     while True:
         generation = sequence.generation
         state = np.empty(STATE_FIELDS + 3 * n_nodes, np.int64)
-        state[after:] = UNKNOWN
-        state[STACKED], state[ALLOWED], state[STATE_FIELDS] = 1, 0, ROOT
-        state[before], state[after] = REFUSED, sequence.configuration
+        state[STACKED] = NEW
         while generation is sequence.generation:
             ended_by = engine.fill_drafts(sequence.cell_address, next_token, next_sibling, tokens, state, words, 0)
             if ended_by == WALKED:
                 return int(state[ALLOWED])
-            node = int(state[STATE_FIELDS + state[STACKED] - 1])
-            if ended_by == NO_MASK:
-                sequence.make_room()
-                if generation is sequence.generation:
-                    generation.run(engine.BUILD_MASK, int(state[after + node]))
-            elif ended_by == NO_STEP:
-                sequence.make_room()
-                if generation is sequence.generation:
-                    state[after + node] = _built_after(sequence, int(state[before + node]), int(tokens[node]))
-            else:
+            if ended_by == NO_TREE:
+                _check_tree(next_token, next_sibling, tokens)
+            if ended_by == NO_TOKEN:
                 return None
+            node = int(state[STATE_FIELDS + state[STACKED] - 1])
+            sequence.make_room()
+            if generation is not sequence.generation:
+                continue  # configurations have other numbers now
+            if ended_by == NO_MASK:
+                generation.run(engine.BUILD_MASK, int(state[after + node]))
+            else:
+                assert ended_by == NO_STEP
+                state[after + node] = _built_after(sequence, int(state[before + node]), int(tokens[node]))
 
 
 def _built_after(sequence: Sequence, configuration: int, token: int) -> int:
@@ -126,10 +133,14 @@ def _walk_with_forks(
 
 def _nodes(values: Any, what: str) -> Nodes:
     """What a caller says of each node as int64[n]: a list, NumPy, or torch on the CPU."""
+    if type(values) is np.ndarray and values.dtype is INT64 and values.ndim == 1:
+        flags = values.flags
+        if flags.c_contiguous and flags.writeable and flags.aligned:
+            return values
     try:
         array = np.asarray(values)
         if array.ndim == 1 and (array.dtype.kind in "iu" or not len(array)):
-            return np.ascontiguousarray(array, np.int64)
+            return np.array(array, np.int64)  # kernels take arrays that may be written
     except (TypeError, ValueError, RuntimeError, OverflowError):
         pass
     raise LlmaskError(f"{what} is int64[n], not {type(values).__name__}", help="give a list of integers or an array")

@@ -7,7 +7,7 @@
 Nodes are visited parent first. What is not built yet ends the walk; whoever calls has it built and calls again, and the
 walk goes on where it was. `state` keeps what it needs, int64[STATE_FIELDS + 3 * n_nodes]:
 
-    STACKED, ALLOWED   nodes that wait; nodes that were allowed
+    STACKED, ALLOWED   nodes that wait, or NEW; nodes that were allowed
     stack[n_nodes]     the nodes that wait, the last one next
     before[n_nodes]    of each the configuration before its token
     after[n_nodes]     and behind it: UNKNOWN, REFUSED or a configuration
@@ -24,19 +24,23 @@ from ..tables.memory import as_table, block, fill_bytes, get_i32, load_i64
 from ..tables.store_layout import EOS, N_EOS, N_VOCAB, N_WORDS
 from .advance import known_after
 from .assemble import FILL_EMPTY, FILL_MISS, fill
-from .cell import CELL_GRAMMAR, CELL_STORE
+from .cell import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
 from .configurations import C_ACCEPTS, ENDED, REFUSED, configuration_field
 
 STACKED = 0
 ALLOWED = 1
 STATE_FIELDS = 2
+NEW = -1
 UNKNOWN = -3
+NONE = -1
+NAMED = -4
 
 # what ends a walk
 WALKED = 0
 NO_MASK = 1  # the mask of the node on top of the stack is not built
 NO_STEP = 2  # the configuration behind its token is not built
 NO_TOKEN = 3  # no token of the vocabulary spells what comes behind it
+NO_TREE = 4  # a node is named twice, or does not exist; nothing was written
 
 
 @kernel
@@ -67,6 +71,16 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
     grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
     n_nodes, n_words, row_words = tokens.shape[0], store[N_WORDS], mask.shape[1]
     before, after = STATE_FIELDS + n_nodes, STATE_FIELDS + 2 * n_nodes
+    if state[STACKED] == NEW:
+        for node in range(n_nodes):
+            state[STATE_FIELDS + node] = UNKNOWN
+            state[after + node] = UNKNOWN
+        if next_sibling[0] != NONE or not (_are_links(next_token, state) and _are_links(next_sibling, state)):
+            return NO_TREE
+        state[STACKED] = 1
+        state[ALLOWED] = 0
+        state[STATE_FIELDS] = 0
+        state[after] = load_i64(cell + 8 * CELL_CONFIGURATION)
     while state[STACKED] > 0:
         node = state[STATE_FIELDS + state[STACKED] - 1]
         reached = state[after + node]
@@ -85,11 +99,24 @@ def walk_drafts(cell, next_token, next_sibling, tokens, state, mask, row):
             fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
             state[ALLOWED] += 1
         state[STACKED] -= 1
-        if next_sibling[node] >= 0:
+        if next_sibling[node] != NONE:
             _push(state, next_sibling[node], state[before + node], before)
-        if reached != REFUSED and next_token[node] >= 0:
+        if reached != REFUSED and next_token[node] != NONE:
             _push(state, next_token[node], reached, before)
     return WALKED
+
+
+@kernel
+def _are_links(links, state):
+    """Whether nodes are named that exist, from 1 on, each for the first time: NAMED stands in its place in `stack`."""
+    n_nodes = links.shape[0]
+    for i in range(n_nodes):
+        node = links[i]
+        if node != NONE:
+            if node <= 0 or node >= n_nodes or state[STATE_FIELDS + node] == NAMED:
+                return False
+            state[STATE_FIELDS + node] = NAMED
+    return True
 
 
 @kernel
