@@ -1,6 +1,6 @@
 """Mutated grammars: every one must end in a grammar that gives masks, or in an error that says what is wrong.
 
-    python -m bench.fuzz_grammars --count 200000 gbnf ebnf lark regex json_schema structural_tag tools
+    python -m bench.fuzz_grammars --count 200000 gbnf ebnf lark regex json_schema structural_tag tools response_format
 
 Grammars of the tests are damaged `--count` times (bench/mutations.py), compiled, and walked for some tokens. The table
 says how many were compiled and how many refused, by a GrammarError or by a limit, the longest times of the processor

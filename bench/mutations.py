@@ -19,6 +19,7 @@ import llmask
 from llmask.frontends.tools import MODELS
 from tests.contract.gbnf_grammars import GRAMMARS
 from tests.contract.lark_grammars import GRAMMARS as LARK_GRAMMARS
+from tests.contract.response_formats import CASES as RESPONSE_FORMATS
 from tests.contract.structural_tag_specs import CASES as TAGS
 from tests.contract.tool_calls import TOOLS
 from tests.generators.patterns import Patterns
@@ -67,6 +68,7 @@ SEEDS = {
     + LIBRARY,
 }
 TAG_SEEDS = [{"type": "structural_tag", "format": case.format} for case in TAGS.values()] * 3
+FORMATS = [case.document for case in RESPONSE_FORMATS.values()]
 TAG_SEEDS += [document for document, _ in BAD_TAGS.values() if isinstance(document, dict)]
 
 
@@ -120,12 +122,19 @@ def tools(rng: random.Random) -> Case:
     return Case(repr((model, choice, listed)), lambda compiler: compiler.tools(listed, model, choice))
 
 
+def response_format(rng: random.Random) -> Case:
+    """What a client sends, with other parts."""
+    document = damaged(rng, rng.choice(FORMATS), [*FORMATS, *TAG_SEEDS])
+    return Case(repr(document), lambda compiler: compiler.response_format(document))
+
+
 DRAW: dict[str, Callable[[random.Random], Case]] = {
     **{language: of_texts(language) for language in SEEDS},
     "regex": regex,
     "json_schema": json_schema,
     "structural_tag": structural_tag,
     "tools": tools,
+    "response_format": response_format,
 }
 
 

@@ -119,7 +119,8 @@ def warm_up() -> str:
 
     source = make_everything_ready()
     import_module(f"{__name__}.compiling.compiler")
-    for module in ("regex.ecma_syntax", "regex.meaning", "regex.python_syntax", "bnf", "structural_tags", "tools"):
+    regex = ("regex.ecma_syntax", "regex.meaning", "regex.python_syntax")
+    for module in (*regex, "bnf", "structural_tags", "response_formats", "tools"):
         import_module(f"{__name__}.frontends.{module}")
     statements_of(Source('start: "a"'))
     parse_pattern("a")  # makes classes and compiles expressions of its own: 20 ms of the first pattern

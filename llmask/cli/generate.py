@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, is_json, load_tokenizer
 from llmask.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
     from llmask.cli.endings import Endings, OneLine
     from llmask.cli.text_models import NeutralSource, NgramSource
 
-    is_json, max_tokens = arguments.schema is not None, arguments.max_tokens
+    max_tokens = arguments.max_tokens
     if arguments.model is not None:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
 
@@ -119,9 +119,9 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
         else:
             tokenizer = Tokenizer.from_gguf(str(arguments.model), arguments.eos, arguments.vocab_size)
             source = LlamaCppSource(arguments.model, arguments.prompt, max_tokens)
-        return tokenizer, OneLine(source, Endings(tokenizer, is_json, max_tokens))
+        return tokenizer, OneLine(source, Endings(tokenizer, is_json(arguments), max_tokens))
     tokenizer = load_tokenizer(arguments)
-    endings = Endings(tokenizer, is_json, max_tokens)
+    endings = Endings(tokenizer, is_json(arguments), max_tokens)
     if arguments.tokenizer is not None:
         return tokenizer, NeutralSource(endings)
     from llmask.defaults import NgramModel

@@ -44,7 +44,17 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
         "--structural-tag", metavar="FILE", type=Path, help="structural tag that XGrammar reads: text, tags and schemas"
     )
     grammar.add_argument(
-        "--tools", metavar="FILE", type=Path, help="functions that a model may call, a list in OpenAI's form"
+        "--tools",
+        metavar="FILE",
+        type=Path,
+        help="functions that a model may call: a list in the form of OpenAI, MCP or Anthropic",
+    )
+    grammar.add_argument(
+        "--response-format",
+        metavar="FILE",
+        type=Path,
+        help="what OpenAI's clients send: `response_format`, `text.format` or a custom tool; a schema in it takes the "
+        "options of --schema",
     )
     add_schema_options(parser)
     add_tool_options(parser)
@@ -253,10 +263,25 @@ def _compiled(compiler: Compiler, arguments: argparse.Namespace) -> CompiledGram
         if arguments.tools is not None:
             path = arguments.tools
             return compiler.tools(_json_of(path), **tool_options(arguments))
+        if arguments.response_format is not None:
+            path = arguments.response_format
+            return compiler.response_format(path.read_bytes(), **schema_options(arguments))
         return compiler.json_schema(path.read_bytes(), **schema_options(arguments))
     except GrammarError as error:
         error.where = str(path) if error.where is None else f"{path}: {error.where}"
         raise
+
+
+def is_json(arguments: argparse.Namespace) -> bool:
+    """Whether texts are JSON and nothing else, so far as the arguments tell; what is malformed is told by compiling."""
+    if arguments.response_format is None:
+        return arguments.schema is not None
+    try:
+        document = json.loads(arguments.response_format.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    forms = (document, document.get("format")) if isinstance(document, dict) else ()
+    return any(isinstance(form, dict) and form.get("type") in ("json_schema", "json_object") for form in forms)
 
 
 def tool_options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -383,7 +384,7 @@ class Compiler(Shared):
         Parameters
         ----------
         spec : `{"type": "structural_tag", "format": {...}}` as XGrammar 0.2.8 reads it, or vLLM's older form with
-            `structures` and `triggers`: a dict, JSON text, or a value of XGrammar's own models.
+            `structures` and `triggers`: a dict, JSON text, or a value of their models.
 
         Raises
         ------
@@ -400,9 +401,10 @@ class Compiler(Shared):
         >>> form = {"type": "triggered_tags", "triggers": ["<f="], "tags": [call]}
         >>> grammar = compiler.structural_tag({"type": "structural_tag", "format": form})
         """
-        from ..frontends.structural_tags import compile_structural_tag, document_of
+        from ..frontends.documents import document_of
+        from ..frontends.structural_tags import compile_structural_tag
 
-        document = document_of(spec, self.limits)
+        document = document_of(spec, self.limits, "structural tag")
 
         def compile_now() -> CompiledGrammar:
             store = self.store()
@@ -426,8 +428,9 @@ class Compiler(Shared):
 
         Parameters
         ----------
-        tools : functions in OpenAI's form, `{"type": "function", "function": {"name": ..., "parameters": {...}}}`, or
-            only what stands in `function`.
+        tools : a list of functions as OpenAI, `{"type": "function", "function": {"name": ..., "parameters": {...}}}`
+            or only what is in `function`, MCP (`inputSchema`; also the whole result of `tools/list`) and Anthropic
+            (`input_schema`) have them, mixed as you like: dicts, or values of pydantic models.
         model : "llama-3", "hermes", "qwen-2.5", "qwen-3", "qwen-3-coder", "mistral", "mistral-v11", "deepseek-v3",
             "deepseek-v3.1", "deepseek-v3.2", "gpt-oss", "kimi-k2", "glm-4.5", "minimax-m1" or "minimax-m2".
         tool_choice : "auto": text in which calls may stand; "required": calls only; "none": text without calls; or
@@ -458,6 +461,50 @@ class Compiler(Shared):
             return self.structural_tag(document)
         except LlmaskError as error:
             raise type(error)(error.message, place_of(error.where, document, listed), error.help) from None
+
+    def response_format(self, form: Any, **options: Any) -> CompiledGrammar:
+        """Compile what OpenAI's clients send as `response_format`, as `text.format`, or as a custom tool.
+
+        The types are "json_schema", "json_object", "text" (any text), "grammar" and "custom" (`lark` with `ties="all"`,
+        or `regex`), and "structural_tag". A schema is compiled as it stands: `name`, `description` and `strict` change
+        no text. Places in warnings and in the ledger are those of the schema.
+
+        Parameters
+        ----------
+        form : a dict, JSON text, or a value of a pydantic model, as those of the package openai.
+        options : of `json_schema`, for where the response is JSON; they have no meaning elsewhere.
+
+        Raises
+        ------
+        GrammarError : it is malformed, or has a field or type that is not known; the message has the JSON pointer.
+        UnsupportedSchema : a schema uses what is not enforced.
+        UnsatisfiableSchema : no text fulfils it.
+        LimitExceeded : it is too large for the limits.
+        LlmaskError : `json_schema` has no such option.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> form = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "integer"}, "strict": True}}
+        >>> grammar = compiler.response_format(form, whitespace="compact")
+        """
+        from ..frontends.response_formats import read_response_format
+
+        for name in options:
+            if name not in (Compiler.json_schema.__kwdefaults__ or {}):
+                raise LlmaskError(f'json_schema has no option "{name}"', help="see its documentation, or leave it out")
+        wanted = read_response_format(form, self.limits)
+        methods: dict[str, Callable[[Any], CompiledGrammar]] = {
+            "json_schema": partial(self.json_schema, **options),
+            "lark": partial(self.lark, ties="all"),
+            "regex": self.regex,
+            "structural_tag": self.structural_tag,
+        }
+        try:
+            return methods[wanted.method](wanted.source)
+        except LlmaskError as error:
+            raise type(error)(error.message, wanted.place_of(error.where), error.help) from None
 
     def grammar(self, name: str) -> CompiledGrammar:
         """Compile a ready grammar, one of the folder `grammars/`.

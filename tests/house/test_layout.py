@@ -22,7 +22,10 @@ INSIDE = {
         *("finish", "canonical", "engine.py", "table.py"),
     ),
     "grammar": ("", "exact"),
-    "frontends": ("places.py", "regex", "bnf", "json_schema", "lark", "structural_tags", "tools"),
+    "frontends": (
+        *("places.py", "regex", "bnf", "json_schema", "documents.py", "lark", "structural_tags"),
+        *("response_formats.py", "tools"),
+    ),
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
         *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),

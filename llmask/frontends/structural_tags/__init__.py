@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import LimitExceeded, LlmaskError
+from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.reading.inputs import schema_of
-from llmask.frontends.json_schema.reading.owned import owned
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
 from llmask.frontends.structural_tags.places import Place
@@ -29,29 +27,10 @@ if TYPE_CHECKING:
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
 
-__all__ = ["compile_structural_tag", "document_of"]
+__all__ = ["compile_structural_tag"]
 
 FORMATS = {**BASIC_FORMATS, **TAG_FORMATS, **TOKEN_FORMATS}
 EXAMPLE = 'write {"type": "structural_tag", "format": {...}}'
-
-
-def document_of(source: Any, limits: Limits) -> Any:
-    """The document that a caller means, as a copy of our own: a dict, JSON text, or a value of XGrammar's models.
-
-    Raises
-    ------
-    GrammarError : text is not JSON.
-    LimitExceeded : it is too long or nests too deep.
-    """
-    if hasattr(source, "model_dump"):
-        return owned(source.model_dump())
-    if not isinstance(source, (str, bytes, bytearray)):
-        return owned(source)
-    try:
-        return schema_of(source, limits.max_schema_bytes)
-    except LlmaskError as error:
-        message = error.message.replace("the schema", "the structural tag", 1)
-        raise type(error)(message, error.where, error.help) from None
 
 
 def compile_structural_tag(nodes: RegexNodes, document: Any, limits: Limits) -> Lowered:

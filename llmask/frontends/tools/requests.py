@@ -1,10 +1,16 @@
-"""What a caller asks for: functions in OpenAI's form, and which of them the model may call.
+"""What a caller asks for: functions, and which of them the model may call.
 
-    [{"type": "function", "function": {"name": "add", "parameters": {...}}}, {"name": "sub", "parameters": {...}}]
+    {"type": "function", "function": {"name": "add", "parameters": {...}}}  OpenAI, chat completions
+    {"type": "function", "name": "add", "parameters": {...}}                OpenAI, responses
+    {"name": "add", "inputSchema": {...}}                                   MCP; {"tools": [...]} is its `tools/list`
+    {"name": "add", "input_schema": {...}}                                  Anthropic
 
-Source: OpenAI, API reference, Chat Completions, `tools` and `tool_choice`; the flat form is that of the Responses API.
+What else stands in a tool (descriptions, hints, the schema of what it returns) changes no call.
 
-In: lists and dicts. Out: `Tool`s, and a choice. Cost: none.
+Source: OpenAI, API reference, Chat Completions and Responses, `tools` and `tool_choice`; Model Context Protocol,
+`Tool` and `ListToolsResult` of its Python SDK 2.3; Anthropic, API reference, Messages, `tools`.
+
+In: lists and dicts, or values of pydantic models. Out: `Tool`s, and a choice. Cost: none.
 """
 
 from __future__ import annotations
@@ -13,13 +19,43 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from llmask.frontends.json_schema.reading.pointers import pointer
+from llmask.frontends.documents import dumped
+from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.places import similar
 from llmask.frontends.structural_tags.places import Place
 
 NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")  # what all families write without escapes
-FIELDS = ("type", "function", "name", "description", "parameters", "strict")
 CHOICES = ("auto", "required", "none")
+OF_LISTS = ("nextCursor", "ttlMs", "cacheScope", "resultType", "_meta")  # of MCP, besides the tools
+EXAMPLES = (
+    'write {"type": "function", "function": {"name": ..., "parameters": ...}} as OpenAI does, '
+    '{"name": ..., "inputSchema": ...} as MCP, or {"name": ..., "input_schema": ...} as Anthropic'
+)
+
+
+class Form(NamedTuple):
+    """A form of tools: what one is called, the field of its schema, and the others besides name and type."""
+
+    title: str
+    schema: str
+    others: tuple[str, ...]
+
+
+OPENAI = Form(
+    *("a function", "parameters"),
+    ("description", "strict", "output_schema", "defer_loading", "allowed_callers", "async"),
+)
+MCP = Form(
+    *("a tool of MCP", "inputSchema"),
+    ("title", "description", "outputSchema", "annotations", "icons", "execution", "_meta"),
+)
+ANTHROPIC = Form(
+    *("a tool of Anthropic", "input_schema"),
+    (
+        *("description", "strict", "cache_control", "defer_loading", "allowed_callers", "input_examples"),
+        "eager_input_streaming",
+    ),
+)
 
 
 class Tool(NamedTuple):
@@ -31,40 +67,69 @@ class Tool(NamedTuple):
 
 
 def read_tools(document: Any) -> list[Tool]:
-    """The functions in a list, each name once.
+    """The functions in a list, or in what MCP's `tools/list` returns, each name once.
 
     Raises
     ------
     GrammarError : with the JSON pointer of the fault.
     """
     found: dict[str, Tool] = {}
-    for place in Place(document, ()).some():
-        tool = _read_tool(place)
+    for place in _listed(Place(dumped(document, "list of tools"), ROOT)).some():
+        tool = _read_tool(Place(dumped(place.value, "tool"), place.path))
         if tool.name in found:
             place.refuse(f'the name "{tool.name}" stands twice', "rename one of the functions")
         found[tool.name] = tool
     return list(found.values())
 
 
+def _listed(place: Place) -> Place:
+    """The list of tools, also where it is in the result of `tools/list`."""
+    if not isinstance(place.value, Mapping) or "tools" not in place.value:
+        return place
+    place.check_fields(("tools",), OF_LISTS, "a list of MCP's tools")
+    if place.has("nextCursor") and place.value["nextCursor"] != "":
+        place.below("nextCursor").refuse(
+            "the server has more tools than these", "give a list of the tools of all pages"
+        )
+    return place.below("tools")
+
+
 def _read_tool(place: Place) -> Tool:
-    place.check_fields((), FIELDS, "a tool")
-    if place.has("type") and place.value["type"] != "function":
-        place.below("type").refuse("only functions can be written by a model here", 'write "function"')
+    if not isinstance(place.value, Mapping):
+        place.refuse(f"a tool is an object, not {place.kind()}", EXAMPLES)
+    form = next((form for form in (MCP, ANTHROPIC) if form.schema in place.value), OPENAI)
+    _check_type(place, form)
+    fields = [form.schema, *form.others]
     if place.has("function"):
         place.check_fields(("function",), ("type",), "a tool with a function")
         place = place.below("function")
-        place.check_fields(("name",), FIELDS[3:], "a function")
-    elif not place.has("name"):
-        place.refuse("the tool has no name", 'write {"type": "function", "function": {"name": ..., "parameters": ...}}')
+        place.check_fields(("name",), fields, form.title)
+    elif form is OPENAI and not place.has("name"):
+        place.refuse("the tool has no name", EXAMPLES)
+    else:
+        place.check_fields(("name",), ("type", *fields), form.title)
     name = place.below("name").text()
     if NAME.fullmatch(name) is None:
         place.below("name").refuse(
             f"{name!r} is no name of a function", "use up to 128 letters, digits, dots, dashes and underscores"
         )
-    parameters = place.value["parameters"] if place.has("parameters") else {"type": "object"}
+    parameters = {"type": "object"} if form is OPENAI and not place.has(form.schema) else place.value[form.schema]
     if not isinstance(parameters, (Mapping, bool)):
-        place.below("parameters").refuse("parameters are a JSON schema", 'write {"type": "object", ...}')
-    return Tool(name, parameters, pointer(place.path, "parameters"))
+        place.below(form.schema).refuse("parameters are a JSON schema", 'write {"type": "object", ...}')
+    return Tool(name, parameters, pointer(place.path, form.schema))
+
+
+def _check_type(place: Place, form: Form) -> None:
+    """Refuse tools that are not called as functions are: those of servers, and those that take any text."""
+    if not place.has("type") or place.value["type"] == "function":
+        return
+    if place.value["type"] != "custom":
+        place.below("type").refuse("only functions can be written by a model here", 'write "function"')
+    if form is not ANTHROPIC:  # whose own tools have this type
+        place.below("type").refuse(
+            "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
+            "write it as a function, or compile its text alone by Compiler.response_format",
+        )
 
 
 def read_choice(document: Any, tools: list[Tool]) -> tuple[str, list[Tool]]:

@@ -53,6 +53,24 @@ def test_temperature_0_does_not_depend_on_the_seed(capfd: pytest.CaptureFixture[
     assert runs[0] == runs[1]
 
 
+def test_a_response_format_writes_the_documents_of_its_schema(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, schema_file: str
+) -> None:
+    path = tmp_path / "format.json"
+    form = {
+        "type": "json_schema",
+        "json_schema": {"name": "person", "schema": json.loads(Path(schema_file).read_text())},
+    }
+    path.write_text(json.dumps(form))
+    code, lines, _ = generate(capfd, "--response-format", str(path), "--n", "3", "--seed", "3")
+    assert code == 0
+    assert lines == generate(capfd, "--schema", schema_file, "--n", "3", "--seed", "3")[1]
+    path.write_text('{"type": "json_schema"}')
+    code, lines, error = generate(capfd, "--response-format", str(path))
+    assert (code, lines) == (1, [])
+    assert error == f'llmask: error: a schema with its name needs the field "schema"\n  at {path}: #\n  add it\n'
+
+
 def test_a_regex_is_matched(capfd: pytest.CaptureFixture[str]) -> None:
     code, lines, _ = generate(capfd, "--regex", r"\d{4}-[a-f]+!", "--n", "5", "--seed", "0")
     assert code == 0

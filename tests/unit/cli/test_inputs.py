@@ -16,6 +16,7 @@ from llmask.cli.inputs import (
     add_grammar_arguments,
     add_tokenizer_argument,
     compile_grammar,
+    is_json,
     load_tokenizer,
     schema_options,
     tool_options,
@@ -215,6 +216,71 @@ def test_structural_tags_and_tools_are_read_from_files(byte_tokenizer: Any, tmp_
     path.write_text("[")
     with pytest.raises(GrammarError, match="the file is not JSON"):
         compile_grammar(byte_tokenizer, parse("--tools", str(path)))
+
+
+def test_tools_may_be_the_answer_of_a_server(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]}))
+    matcher = compile_grammar(byte_tokenizer, parse("--tools", str(path))).matcher()
+    matcher.accept_bytes(b'{"name": "now", "parameters": {}}')
+    assert matcher.is_accepting()
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+LARK = {"type": "grammar", "syntax": "lark", "definition": 'start: "a" | "b"'}
+
+
+@pytest.mark.parametrize(
+    ("document", "text", "json_only"),
+    [
+        ({"type": "json_schema", "json_schema": {"name": "n", "schema": SCHEMA}}, b'{"a":1}', True),
+        ({"format": {"type": "json_schema", "name": "n", "schema": SCHEMA}}, b'{"a":1}', True),
+        ({"type": "json_object"}, b'{"b":1}', True),
+        ({"type": "text"}, b"a\nb", False),
+        ({"type": "custom", "name": "n", "format": LARK}, b"b", False),
+    ],
+)
+def test_response_formats_are_read_from_files(
+    byte_tokenizer: Any, tmp_path: Path, document: Any, text: bytes, json_only: bool
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    arguments = parse("--response-format", str(path), "--whitespace", "compact")
+    matcher = compile_grammar(byte_tokenizer, arguments).matcher()
+    matcher.accept_bytes(text)
+    assert matcher.is_accepting()
+    assert is_json(arguments) == json_only
+    if json_only:  # the options of schemas count
+        matcher.reset()
+        assert matcher.validate_tokens(list(b'{ "')) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{"type": "json"}', "#/type"),
+        ('{"type": "json_schema", "schema": {"type": "x"}}', "#/schema/type"),
+        ('{"type": "json_schema", "json_schema": {"schema": {"type": "x"}}}', "#/json_schema/schema/type"),
+        ("[1]", "#"),
+        ("{", "line 1, column 2"),
+    ],
+)
+def test_an_error_in_a_response_format_names_the_file_and_the_place(
+    byte_tokenizer: Any, tmp_path: Path, text: str, where: str
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    arguments = parse("--response-format", str(path))
+    is_json(arguments)  # says nothing about what is malformed
+    with pytest.raises(GrammarError) as caught:
+        compile_grammar(byte_tokenizer, arguments)
+    assert caught.value.where == f"{path}: {where}"
+
+
+def test_only_schemas_and_response_formats_are_known_to_be_json(tmp_path: Path) -> None:
+    assert is_json(parse("--schema", "a.json"))
+    assert not is_json(parse("--regex", "a"))
+    assert not is_json(parse("--response-format", str(tmp_path / "none.json")))
 
 
 def test_the_options_of_tools_are_those_of_the_compiler() -> None:

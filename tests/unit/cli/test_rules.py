@@ -15,6 +15,10 @@ GRAMMARS = {
         'start: "a"{priority 1} (-> 1 | "")\n  1: NAME (-> 1 | "")\n\nNAME: /[b-d]/\n',
     ),
     "--gbnf": ('root ::= "a" root "b" | [0-9]+', 'root: "a" root "b" | /[0-9]+/\n'),
+    "--response-format": (
+        '{"type": "grammar", "syntax": "lark", "definition": "start: \\"a\\" NAME\\nNAME: /[b-d]/"}',
+        'start: "a" NAME\n\nNAME: /[b-d]/\n',
+    ),
     "--ebnf": ('root ::= [a-c] "é"', "root: /[a-c]é/\n"),
 }
 

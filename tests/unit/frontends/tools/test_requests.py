@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.frontends.tools.requests import read_choice, read_tools
+from llmask.frontends.tools.requests import EXAMPLES, read_choice, read_tools
 
 ADD = {"name": "add", "parameters": {"type": "object"}}
 
@@ -17,6 +17,50 @@ def test_three_forms_of_a_function_are_read() -> None:
     assert [tool.name for tool in tools] == ["add", "b", "c"]
     assert tools[2].parameters == {"type": "object"}
     assert tools[1].where == "#/1/function/parameters"
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+MCP = {"name": "mcp", "title": "T", "description": "d", "inputSchema": SCHEMA, "outputSchema": {"type": "text"}}
+ANTHROPIC = {"type": "custom", "name": "anthropic", "description": "d", "input_schema": SCHEMA, "strict": True}
+
+
+def test_the_forms_of_mcp_and_anthropic_are_read_and_mixed_with_others() -> None:
+    tools = read_tools([MCP, ADD, ANTHROPIC, {"type": "function", "function": {**ADD, "name": "b"}}])
+    assert [(tool.name, tool.where) for tool in tools] == [
+        ("mcp", "#/0/inputSchema"),
+        ("add", "#/1/parameters"),
+        ("anthropic", "#/2/input_schema"),
+        ("b", "#/3/function/parameters"),
+    ]
+    assert tools[0].parameters == tools[2].parameters == SCHEMA
+
+
+def test_the_result_of_tools_list_is_read() -> None:
+    for rest in ({}, {"nextCursor": None}, {"nextCursor": "", "_meta": {}}):
+        tools = read_tools({"tools": [MCP], **rest})
+        assert [(tool.name, tool.where) for tool in tools] == [("mcp", "#/tools/0/inputSchema")]
+
+
+def test_values_of_models_are_read() -> None:
+    class Model:
+        def __init__(self, document: Any) -> None:
+            self.document = document
+
+        def model_dump(self, by_alias: bool = False) -> Any:
+            return self.document if by_alias else {}
+
+    assert [tool.name for tool in read_tools([Model(MCP), ADD])] == ["mcp", "add"]
+    assert [tool.name for tool in read_tools(Model({"tools": [MCP]}))] == ["mcp"]
+
+
+def test_calls_of_all_forms_are_the_same(compiler: llmask.Compiler) -> None:
+    for tool in (MCP, ANTHROPIC):
+        renamed = {**tool, "name": "add"}
+        grammar = compiler.tools([renamed], "hermes", "required")
+        assert grammar is compiler.tools([{"name": "add", "parameters": SCHEMA}], "hermes", "required")
+        matcher = grammar.matcher()
+        matcher.accept_bytes(b'<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>')
+        assert matcher.is_accepting()
 
 
 def test_choices() -> None:
@@ -30,15 +74,43 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"tools": []}, "the array is empty\n  at #\n  give at least one element"),
     ({"tools": {}}, "this is an object, where an array is needed\n  at #\n  write [...]"),
     ({"tools": [{"type": "web"}]}, 'only functions can be written by a model here\n  at #/0/type\n  write "function"'),
+    ({"tools": [{"nam": "a"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
+    ({"tools": [{"type": "function"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
+    ({"tools": ["add"]}, f"a tool is an object, not a string\n  at #/0\n  {EXAMPLES}"),
     (
-        {"tools": [{"nam": "a"}]},
-        'a tool has no field "nam"\n  at #/0/nam\n  take it out; its fields are type, function, '
-        'name, description, parameters, strict, or did you mean "name"?',
+        {"tools": [{**ADD, "paramters": {}}]},
+        'a function has no field "paramters"\n  at #/0/paramters\n  take it out; its fields are name, type, '
+        "parameters, description, strict, output_schema, defer_loading, allowed_callers, async, "
+        'or did you mean "parameters"?',
+    ),
+    ({"tools": [{"inputSchema": {}}]}, 'a tool of MCP needs the field "name"\n  at #/0\n  add it'),
+    (
+        {"tools": [{"name": "a", "inputSchema": {}, "parameters": {}}]},
+        'a tool of MCP has no field "parameters"\n  at #/0/parameters\n  take it out; its fields are name, type, '
+        "inputSchema, title, description, outputSchema, annotations, icons, execution, _meta",
     ),
     (
-        {"tools": [{"type": "function"}]},
-        'the tool has no name\n  at #/0\n  write {"type": "function", "function": {"name": ..., "parameters": ...}}',
+        {"tools": [{"name": "a", "input_schema": {}, "function": {}}]},
+        'a tool with a function has no field "name"\n  at #/0/name\n  take it out; its fields are function, type',
     ),
+    (
+        {"tools": [{"name": "a", "inputSchema": None}]},
+        'parameters are a JSON schema\n  at #/0/inputSchema\n  write {"type": "object", ...}',
+    ),
+    (
+        {"tools": [{"type": "custom", "name": "a", "format": {"type": "text"}}]},
+        "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON\n"
+        "  at #/0/type\n  write it as a function, or compile its text alone by Compiler.response_format",
+    ),
+    (
+        {"tools": [{"type": "bash_20250124", "name": "bash"}]},
+        'only functions can be written by a model here\n  at #/0/type\n  write "function"',
+    ),
+    (
+        {"tools": {"tools": [MCP], "nextCursor": "2"}},
+        "the server has more tools than these\n  at #/nextCursor\n  give a list of the tools of all pages",
+    ),
+    ({"tools": {"tools": []}}, "the array is empty\n  at #/tools\n  give at least one element"),
     (
         {"tools": [{"name": 'a"b'}]},
         "'a\"b' is no name of a function\n  at #/0/name\n  use up to 128 letters, digits, dots, dashes and underscores",
@@ -76,3 +148,6 @@ def test_errors_of_schemas_name_the_function(compiler: llmask.Compiler) -> None:
     with pytest.raises(llmask.GrammarError) as error:
         compiler.tools([ADD, bad])
     assert error.value.where == "#/1/parameters/properties/x/type"
+    with pytest.raises(llmask.GrammarError) as error:
+        compiler.tools({"tools": [MCP, {"name": "g", "inputSchema": bad["parameters"]}]})
+    assert error.value.where == "#/tools/1/inputSchema/properties/x/type"
