@@ -131,7 +131,7 @@ class CanonicalMatcher(Matcher):
 
     def is_accepting(self) -> bool:
         """As `Matcher.is_accepting`, and the text may be split here as its tokens are."""
-        if not super().is_accepting() or self.is_terminated():
+        if not super().is_accepting() or self.has_ended():
             return super().is_accepting()
         if self.cell[CELL_FILTER] == ASK:
             self.make_room()

@@ -5,10 +5,11 @@ In: a loaded grammar's parts. Out: `matcher()`, other grammars, sentences, stati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import as_flag
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
 from ..frontends.json_schema.reading.inputs import digest_of
@@ -256,7 +257,13 @@ class CompiledGrammar(LoadedGrammar, Shared):
             "stricter": self._count_stricter(),
         }
 
-    def matcher(self, prefix: bytes = b"", on_limit: str = "error") -> Matcher:
+    def matcher(
+        self,
+        prefix: bytes = b"",
+        on_limit: str = "error",
+        stop_tokens: Iterable[int] | None = None,
+        terminate_at_end: bool = False,
+    ) -> Matcher:
         """A new matcher at the beginning of a document.
 
         Parameters
@@ -267,10 +274,15 @@ class CompiledGrammar(LoadedGrammar, Shared):
         on_limit : what a mask does that meets a limit. "error": `LimitExceeded`; the sequence can go on where a limit
             is raised. "finish": from there on only the shortest known way to the end is allowed, so that the document
             is valid; `LimitExceeded` where none is known. Canonical grammars, and those with max_tokens, know none.
+        stop_tokens : ids that end this sequence besides the vocabulary's ends of sequence, allowed only where it may
+            end, also if they have a text. Where one has a text no way to the end is known: no budgets, no `finish`.
+        terminate_at_end : `Matcher.is_terminated` is true as soon as nothing but the end may follow; the end of
+            sequence may still be accepted.
 
         Raises
         ------
-        LlmaskError : the prefix is no bytes, or a canonical grammar cannot be put behind one.
+        LlmaskError : the prefix is no bytes, or a canonical grammar cannot be put behind one; stop tokens are no ids of
+            the vocabulary, or the grammar is canonical or has max_tokens.
         LimitExceeded : put behind the prefix it is too large.
         """
         if not isinstance(prefix, bytes):
@@ -278,7 +290,14 @@ class CompiledGrammar(LoadedGrammar, Shared):
         if type(on_limit) is not str or on_limit not in ON_LIMIT:
             raise LlmaskError(f'on_limit is "error" or "finish", not {on_limit!r}', help="leave it out")
         matcher: Matcher
-        if self.limited_rules:
+        stops = self._checked_stops(stop_tokens)
+        if stops:
+            from ..matching.stops import StoppingMatcher, StoppingPrefixedMatcher
+
+            stopping = StoppingPrefixedMatcher(self, prefix) if prefix else StoppingMatcher(self)
+            stopping.stop_at(stops)
+            matcher = stopping
+        elif self.limited_rules:
             if prefix or self.store.is_canonical:
                 raise LlmaskError(
                     "a grammar with max_tokens takes no prefix, and its masks are not canonical",
@@ -298,7 +317,22 @@ class CompiledGrammar(LoadedGrammar, Shared):
         else:
             matcher = Matcher(self)
         matcher.on_limit = on_limit
+        matcher.terminates_at_end = as_flag(terminate_at_end, "terminate_at_end")
         return matcher
+
+    def _checked_stops(self, stop_tokens: Any) -> frozenset[int]:
+        """The stop tokens that a caller gives."""
+        if stop_tokens is None:
+            return frozenset()
+        from ..matching.stops import checked_stop_tokens
+
+        stops = checked_stop_tokens(stop_tokens, self.store.tokenizer)
+        if stops and (self.limited_rules or self.store.is_canonical):
+            raise LlmaskError(
+                "a grammar with max_tokens, or with canonical masks, takes no stop tokens",
+                help="take max_tokens out, compile without canonical=True, or let the tokenizer have more eos ids",
+            )
+        return stops
 
     def _behind(self, prefix: bytes) -> CompiledGrammar:
         """The grammar of a prefix and a document after it, for canonical masks: both are read as one.

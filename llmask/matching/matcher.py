@@ -16,8 +16,9 @@ import numpy as np
 from ..arguments import as_bitmask, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
-from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME
-from ..kernels.mask.cell import ASK, CELL_FILTER, NO_FILTER
+from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
+from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
+from ..kernels.mask.configurations import ENDED
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import metered
@@ -43,13 +44,16 @@ class Matcher(Sequence):
     Attributes
     ----------
     on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
+    stop_tokens, terminates_at_end : see there, too.
     """
 
-    __slots__ = ("_finishes_from", "on_limit")
+    __slots__ = ("_finishes_from", "on_limit", "stop_tokens", "terminates_at_end")
 
     def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
         self.on_limit = "error"
+        self.stop_tokens: frozenset[int] = frozenset()
+        self.terminates_at_end = False
         self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
 
     # --- masks
@@ -122,6 +126,8 @@ class Matcher(Sequence):
             )
         if status == FILL_CUT:
             self.grammar.n_cut += 1
+            return True
+        if status == FILL_STOPS:
             return True
         assert status == FILL_ALL
         return False
@@ -329,10 +335,25 @@ class Matcher(Sequence):
         """An independent matcher in the same state."""
         twin = super().fork()
         twin.on_limit = self.on_limit
+        twin.stop_tokens = self.stop_tokens
+        twin.terminates_at_end = self.terminates_at_end
         twin._finishes_from = self._finishes_from
         return twin
 
     # --- questions
+
+    def is_terminated(self) -> bool:
+        """Whether the sequence has ended: an end-of-sequence or stop token was accepted.
+
+        Of a matcher with `terminate_at_end` also as soon as nothing but such a token may follow.
+        """
+        return self.cell[CELL_CONFIGURATION] == ENDED or (self.terminates_at_end and self._only_ends())
+
+    def _only_ends(self) -> bool:
+        """Whether the sequence may end, and nothing else may come next."""
+        if not self.is_accepting() or engine.names_tokens(self.grammar_address, self.configuration):
+            return False
+        return self.run(engine.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.
@@ -395,7 +416,7 @@ class Matcher(Sequence):
 
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""
-        if self.is_terminated():
+        if self.has_ended():
             return "the document has ended"
         configuration = self.run(engine.ADVANCE, self.configuration, items_of(after))
         names = named_bytes(self, configuration)

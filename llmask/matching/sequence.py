@@ -109,6 +109,10 @@ class Sequence(Forking):
         """Whether the document may end here (True also after its end)."""
         return bool(engine.is_accepting(self.grammar_address, self.configuration))
 
+    def has_ended(self) -> bool:
+        """Whether a token was accepted that ends it."""
+        return self.cell[CELL_CONFIGURATION] == ENDED
+
     def is_terminated(self) -> bool:
         """Whether an end-of-sequence token was accepted."""
         return self.cell[CELL_CONFIGURATION] == ENDED
@@ -153,7 +157,7 @@ class Sequence(Forking):
         if reached == MISS:
             self.make_room()
             reached = self._build_after(self.generation, self.configuration, token)
-        if reached == REFUSED and token in self.store.tokenizer.eos_ids and not self.is_terminated():
+        if reached == REFUSED and token in self.store.tokenizer.eos_ids and not self.has_ended():
             return ENDED if self.is_accepting() else REFUSED
         return reached
 

@@ -423,6 +423,7 @@ FILL_EMPTY = -1  # the grammar goes on, but no token of the vocabulary spells th
 FILL_SOME = 0
 FILL_ALL = 1  # every token is allowed
 FILL_CUT = 2  # a canonical mask with a token whose continuation was not found in time
+FILL_STOPS = 3  # the matcher has to set or clear its stop tokens
 
 
 @kernel

@@ -25,13 +25,14 @@ from ..machine.jit import kernel, never_inline
 from ..machine.numba_names import types
 from ..tables.memory import as_table, fill_bytes, load_i64, store_i8, store_i64
 from ..tables.store_layout import N_WORDS
-from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, fill
+from .assemble import FILL_ALL, FILL_CUT, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS, fill
 from .cell import (
     ASK,
     CELL_CONFIGURATION,
     CELL_FILTER,
     CELL_GRAMMAR,
     CELL_IS_CUT,
+    CELL_STOPS,
     CELL_STORE,
     CELL_WORDS,
     FILTER,
@@ -89,6 +90,8 @@ def fill_row(cell, mask, n_rows, row_words, row):
         apply_filter(store, grammar, cell, words)
     if filtered != NO_FILTER and status == FILL_ALL and not allows_all(store, words):
         status = FILL_SOME
+    if load_i64(cell + 8 * CELL_STOPS) != 0:
+        return FILL_STOPS
     return FILL_CUT if load_i64(cell + 8 * CELL_IS_CUT) != 0 else status
 
 

@@ -38,7 +38,8 @@ CELL_CONTEXT = 14  # see canonical/positions.py
 CELL_N_LATE = 15
 CELL_LATE = 16  # int32[MOST_LATE]: more tokens without continuation
 MOST_LATE = 8
-CELL_FIELDS = CELL_LATE + MOST_LATE // 2
+CELL_STOPS = CELL_LATE + MOST_LATE // 2  # 1: the matcher changes masks of its own, see matching/stops.py
+CELL_FIELDS = CELL_STOPS + 1
 
 NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask
