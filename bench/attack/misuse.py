@@ -45,7 +45,7 @@ INTERNAL = {
 }  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 TAG = {"type": "structural_tag", "format": {"type": "any_text"}}
-FUNCTIONS = ("allocate_bitmask", "apply_bitmask", "fill_bitmasks")
+FUNCTIONS = ("allocate_bitmask", "apply_bitmask", "fill_bitmasks", "accept_batch", "rollback_batch")
 COUNTERS = ("StreamDecoder", "AppendableEncoder", "PrependableEncoder", "IntervalCounter")
 CLASSES = ("Compiler", "CompiledGrammar", "Matcher", "Tokenizer", *COUNTERS)
 MADE_BY_USERS = ("Compiler", "Limits", *COUNTERS)
@@ -127,6 +127,9 @@ class _World:
             "matchers": lambda: [self.healthy.fork(), self.grammar.matcher()], "tokens": lambda: [60, 61],
             "token": lambda: 61, "ids": lambda: [70, 71], "data": lambda: b":", "n": lambda: 1, "left": lambda: 70,
             "right": lambda: 71, "other": lambda: self.grammar, "seed": lambda: 1, "start": lambda: 0, "end": lambda: 2,
+            "counts": lambda: [0, 0], "next_token": lambda: [1, -1], "next_sibling": lambda: [-1, -1],
+            "draft_tokens": lambda: [0, 61], "stop_tokens": lambda: [3],
+            "form": lambda: {"type": "json_schema", "name": "n", "schema": SCHEMA},
             "path": lambda: "nowhere.gguf", "source": lambda: "nowhere.json", "encoding": lambda: "nowhere.tiktoken",
             "eos": lambda: 1, "tokenizer": lambda: self.tokenizer, "low": lambda: 0, "high": lambda: 2,
         }  # fmt: skip

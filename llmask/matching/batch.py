@@ -104,7 +104,8 @@ def accept_batch(matchers: Sequence[Matcher | None], tokens: Any) -> list[bool]:
     ------
     LimitExceeded, LlmaskError : see `Matcher.accept_token`; no state is changed then.
     """
-    matchers, values = _listed(matchers, "matchers"), _each_integer(tokens, len(matchers), "token")
+    matchers = _listed(matchers, "matchers")
+    values = _each_integer(tokens, len(matchers), "token")
     _check_matchers(matchers)
     taken: list[bool] = []
     try:
@@ -130,7 +131,8 @@ def rollback_batch(matchers: Sequence[Matcher | None], counts: Any) -> None:
     ------
     LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
     """
-    matchers, values = _listed(matchers, "matchers"), _each_integer(counts, len(matchers), "count")
+    matchers = _listed(matchers, "matchers")
+    values = _each_integer(counts, len(matchers), "count")
     _check_matchers(matchers)
     pairs = [(matcher, n) for matcher, n in zip(matchers, values, strict=True) if matcher is not None]
     if len({id(matcher) for matcher, _ in pairs}) < len(pairs):

@@ -141,7 +141,7 @@ def test_tokens_are_taken_and_given_back_for_a_batch(tiny_tokenizer: Any) -> Non
     )
     first, second = grammar.matcher(), grammar.matcher()
     assert llmask.accept_batch([first, None, second], np.array([a, x, x])) == [True, True, False]
-    assert llmask.accept_batch([first, first], [a, c]) == [True, True]
+    assert llmask.accept_batch(iter([first, first]), iter([a, c])) == [True, True]  # type: ignore[arg-type]
     assert (first.text(), second.text()) == (b"aac", b"")
     with pytest.raises(llmask.LlmaskError, match="a token is an integer, not str"):
         llmask.accept_batch([second, first], [a, "c"])
