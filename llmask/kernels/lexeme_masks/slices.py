@@ -19,7 +19,7 @@ from ..machine.jit import kernel, never_inline
 from ..regex.constructors import make_repeat
 from ..regex.derivatives import derivative
 from ..regex.nodes import EMPTY, NULLABLE, UNBOUNDED, has_flag
-from ..tables.memory import block, ensure, get_i32, get_i64, put_i32, put_i64
+from ..tables.memory import block, ensure, get_i32, get_i64, load_i64, put_i32, store_i32, store_i64
 from ..tables.store_layout import (
     DUPLICATES,
     N_DUPLICATES,
@@ -80,8 +80,8 @@ def write_rest(store, token_flags, rest, main):
     path = store[SCRATCH_TOP]  # of each depth the node of the whole trie, and behind these where it is in `rest`
     written = path + TRIE_DEPTH_MASK + 2
     scratch = ensure(store, SCRATCH, (written + TRIE_DEPTH_MASK + 2) * 4)
-    put_i64(rest, 0, 0)
-    put_i32(main, 0, 0)
+    store_i64(rest, 0)
+    store_i32(main, 0)
     put_i32(scratch, written, 0)
     n = 1
     n_open = 1  # nodes that were written and not ended yet, the root among them
@@ -97,11 +97,12 @@ def write_rest(store, token_flags, rest, main):
         _end_nodes(scratch, written, n_common, n_open, rest, n)
         for i in range(n_common, depth + 1):
             above = get_i32(scratch, path + i)
-            put_i64(rest, n, get_i64(trie, above) & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
-            put_i32(main, n, above)
+            store_i64(rest + n * 8, get_i64(trie, above) & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
+            store_i32(main + n * 4, above)
             put_i32(scratch, written + i, n)
             n += 1
-        put_i64(rest, n - 1, get_i64(rest, n - 1) | (token + 1) << TRIE_TOKEN_SHIFT)
+        last = rest + (n - 1) * 8
+        store_i64(last, load_i64(last) | (token + 1) << TRIE_TOKEN_SHIFT)
         n_open = n_common = depth + 1
     _end_nodes(scratch, written, 0, n_open, rest, n)
     return n
@@ -111,5 +112,5 @@ def write_rest(store, token_flags, rest, main):
 def _end_nodes(scratch, written, first, last, rest, end):
     """Let the subtrees of open nodes from depth `first` to before `last` end at a node."""
     for i in range(first, last):
-        node = get_i32(scratch, written + i)
-        put_i64(rest, node, get_i64(rest, node) | end << TRIE_END_SHIFT)
+        node = rest + get_i32(scratch, written + i) * 8
+        store_i64(node, load_i64(node) | end << TRIE_END_SHIFT)
