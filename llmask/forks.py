@@ -32,10 +32,11 @@ from weakref import WeakKeyDictionary
 SENTENCES = 0
 COMPILER = 1
 GRAMMAR_CACHE = 2
-STORE = 3
-SPLIT_STATES = 4
-ENCODER = 5
-KERNELS = 6
+ARRIVALS = 3
+STORE = 4
+SPLIT_STATES = 5
+ENCODER = 6
+KERNELS = 7
 
 _PACKAGES = ("llmask", "gguf", "interegular", "jsonschema_specifications", "lark", "pydantic", "referencing", "regex")
 _making = threading.RLock()  # the last of all: while it is held no lock is made

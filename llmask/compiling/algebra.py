@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
-from ..frontends.json_schema.reading.inputs import is_like_text
+from ..frontends.json_schema.reading.inputs import is_like_text, json_text
 from ..grammar.exact.fusing import exact_rules, woven
 from ..grammar.expressions import (
     EMPTY,
@@ -185,13 +185,4 @@ def schema_grammar(rules: Rules, schema: Any) -> Grammar:
 
 def schema_text(schema: Any) -> str:
     """A schema as JSON, numbers exactly; `...` where that would be much longer than the schema is in memory."""
-    if not is_like_text(schema):
-        return "..."
-    exact: list[str] = []
-
-    def number(value: Any) -> str:
-        exact.append(str(value))
-        return f"\0number {len(exact) - 1}\0"
-
-    text = json.dumps(schema, ensure_ascii=False, default=number)
-    return re.sub(r'"\\u0000number (\d+)\\u0000"', lambda found: exact[int(found[1])], text) if exact else text
+    return json_text(schema) if is_like_text(schema) else "..."

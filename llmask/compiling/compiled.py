@@ -5,14 +5,14 @@ In: a loaded grammar's parts. Out: `matcher()`, other grammars, sentences, stati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_flag
 from ..errors import GrammarError, LlmaskError
 from ..forks import cached_property
-from ..frontends.json_schema.reading.inputs import digest_of
+from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex.posix import posix_class
 from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
 from ..grammar.lowering import Lowered
@@ -28,6 +28,8 @@ from ..store.store import Store
 from ..work import metered
 from .algebra import START, Together, choice_text, is_any_greedy, joined, pattern_text
 from .dead_ends import dead_end_warnings, warn_of_dead_ends
+from .recipe import Recipe
+from .saved import saved
 
 if TYPE_CHECKING:
     from ..frontends.regex.groups import Groups
@@ -50,10 +52,11 @@ class CompiledGrammar(LoadedGrammar, Shared):
     ----------
     own_warnings : what the frontend says.
     dead_ends : warnings of texts that cannot be completed, see dead_ends.py.
-    documents : what was taken from a registry for a JSON schema, with the digest of each then.
-    """
+    documents : what was taken from a registry for a JSON schema.
+    recipe : what it was compiled from; None: rules that no `Compiler` made.
 
-    instead = "pickle the schema, pattern or text that it was compiled from, with its options, and compile it there"
+    A pickle holds what it was compiled from, and the tokenizer; it is compiled again where it arrives (pickles.py).
+    """
 
     def __init__(
         self,
@@ -65,20 +68,21 @@ class CompiledGrammar(LoadedGrammar, Shared):
         lowered: Lowered | None = None,
         grammar: Callable[[], Grammar] | None = None,
         groups: Callable[[bytes], Groups] | None = None,
-        documents: Sequence[tuple[Any, Hashable]] = (),
+        documents: Sequence[Taken] = (),
         count_stricter: Callable[[], int] = int,
     ) -> None:
         super().__init__(store, rules, make_variant, lowered, grammar, groups)
         self.own_warnings = list(warnings)
         self.dead_ends: list[str] = []
         self.documents = documents
+        self.recipe: Recipe | None = None
         self._count_stricter = count_stricter
         self._make_ledger = ledger
         self._behind_prefixes: dict[bytes, CompiledGrammar] = {}
 
     def is_current(self) -> bool:
         """Whether the documents of a registry that it was made from still say the same."""
-        return all(digest_of(contents) == digest for contents, digest in self.documents)
+        return all(document.is_unchanged() for document in self.documents)
 
     def rules(self) -> Rules:
         """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
@@ -129,15 +133,15 @@ class CompiledGrammar(LoadedGrammar, Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.json_object().union(compiler.choice(["none"]))
         """
-        return self._joined("union", lambda parts: choice(parts), other)
+        return self._joined("union", other)
 
     def concat(self, other: CompiledGrammar) -> CompiledGrammar:
         """A sentence of this grammar and then one of `other`; errors as `union` has them."""
-        return self._joined("concat", lambda parts: sequence(parts), other)
+        return self._joined("concat", other)
 
     def optional(self) -> CompiledGrammar:
         """A sentence of this grammar, or the empty text; errors as `union` has them."""
-        return self._joined("optional", lambda parts: optional(parts[0]))
+        return self._joined("optional")
 
     def repeat(self, low: int = 0, high: int | None = None) -> CompiledGrammar:
         """`low` to `high` sentences of this grammar in a row (None: without end).
@@ -147,13 +151,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
         GrammarError : the bounds are no numbers in order; else as `union` has them.
         LimitExceeded : it is too large.
         """
-        bounds = [low] if high is None else [low, high]
-        if any(type(bound) is not int or not 0 <= bound <= MOST_COUNT for bound in bounds) or bounds[-1] < low:
-            raise GrammarError(
-                f"a grammar cannot be repeated {low!r} to {high!r} times",
-                help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
-            )
-        return self._joined("repeat", lambda parts: Repeat(parts[0], low, high))
+        return self._joined("repeat", low=low, high=high)
 
     def sample(self, seed: int, max_bytes: int = 1000) -> bytes:
         """A random sentence of at most `max_bytes`, the same for the same seed: one that `matcher` accepts.
@@ -210,26 +208,45 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """A readable normal form in Lark's notation (llmask/grammar/expressions.py)."""
         return str(self.grammar)
 
-    def _joined(self, what: str, together: Together, other: Any = None) -> CompiledGrammar:
-        """What `together` makes of this grammar and the other one, if there is one."""
-        parts = [self] if what in ("optional", "repeat") else [self, other]
-        if not isinstance(parts[-1], CompiledGrammar):
-            raise GrammarError(
-                f"{what} takes what Compiler returns, not {type(other).__name__}", help="compile it first"
-            )
-        if parts[-1].store is not self.store:
-            raise GrammarError(
-                "the grammars belong to different compilers, or the compiler has begun a new store between them",
-                help="compile both with one compiler, one after the other",
-            )
+    def _joined(self, what: str, *others: Any, **options: Any) -> CompiledGrammar:
+        """What the grammar and others, if there are any, are put together to."""
+        for other in others:
+            if not isinstance(other, CompiledGrammar):
+                raise GrammarError(
+                    f"{what} takes what Compiler returns, not {type(other).__name__}", help="compile it first"
+                )
+            if other.store is not self.store:
+                raise GrammarError(
+                    "the grammars belong to different compilers, or the compiler has begun a new store between them",
+                    help="compile both with one compiler, one after the other",
+                )
         with metered(self.store.limits.max_compile_work, "max_compile_work"):
-            lowered = joined(self.store.nodes, parts, together)
-            said = [*(warning for part in parts for warning in part.own_warnings), *lowered.warnings]
-            grammar = CompiledGrammar(self.store, lowered.rules, list(dict.fromkeys(said)), lowered=lowered)
-            if is_any_greedy(lowered):
-                grammar.dead_ends = dead_end_warnings(grammar)
+            grammar = put_together(self.store, what, [self, *others], **options)
+        recipes = [part.recipe for part in (self, *others)]
+        known = tuple(recipe for recipe in recipes if recipe is not None)
+        if len(known) == len(recipes):
+            grammar.recipe = Recipe(what, options=options or None, parts=known)
         warn_of_dead_ends(grammar.dead_ends, n_callers=2)
         return grammar
+
+    def save(self) -> bytes:
+        """What it was compiled from, for `Compiler.load`: source, options and a digest of the tokenizer.
+
+        The tokenizer itself is not in there, and nothing that runs: data of strangers can be loaded.
+
+        Raises
+        ------
+        LlmaskError : a schema holds what JSON has no form for, or a document of its registry has changed.
+        LimitExceeded : it was put together from too many grammars, or a schema is too large as text.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> data = compiler.json_schema({"type": "integer"}).save()
+        >>> grammar = compiler.load(data)
+        """
+        return saved(self.recipe, self.tokenizer.digest, self.store.is_canonical)
 
     def statistics(self) -> dict[str, int]:
         """What its sequences have built so far, and where they were treated more strictly than the grammar is.
@@ -344,10 +361,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
         known = self._behind_prefixes  # several threads may be here: what one remembers another may drop
         both = known.get(prefix)
         if both is None:
-            node = self.store.nodes.literal(prefix)
-            text = lexeme_grammar(self.store, node, lambda: choice_text([prefix.decode("utf-8", "replace")]))
             try:
-                both = text.concat(self)
+                both = literal_grammar(self.store, prefix).concat(self)
             except GrammarError as error:
                 raise LlmaskError(
                     f"this canonical grammar takes no prefix: {error.message}",
@@ -369,6 +384,39 @@ def warm(grammar: CompiledGrammar, document: bytes) -> None:
             matcher.accept_bytes(bytes([byte]))
     except LlmaskError:
         pass  # a vocabulary without these bytes, or tight limits: whoever needs them will be told
+
+
+def put_together(store: Store, what: str, parts: Sequence[CompiledGrammar], **options: Any) -> CompiledGrammar:
+    """The grammar that is called `what`, "union", "concat", "optional" or "repeat", of grammars of a store."""
+    lowered = joined(store.nodes, parts, _together(what, **options))
+    said = [*(warning for part in parts for warning in part.own_warnings), *lowered.warnings]
+    grammar = CompiledGrammar(store, lowered.rules, list(dict.fromkeys(said)), lowered=lowered)
+    if is_any_greedy(lowered):
+        grammar.dead_ends = dead_end_warnings(grammar)
+    return grammar
+
+
+def _together(what: str, low: Any = 0, high: Any = None) -> Together:
+    if what == "union":
+        return choice
+    if what == "concat":
+        return sequence
+    if what == "optional":
+        return lambda parts: optional(parts[0])
+    bounds = [low] if high is None else [low, high]
+    if any(type(bound) is not int or not 0 <= bound <= MOST_COUNT for bound in bounds) or bounds[-1] < low:
+        raise GrammarError(
+            f"a grammar cannot be repeated {low!r} to {high!r} times",
+            help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
+        )
+    return lambda parts: Repeat(parts[0], low, high)
+
+
+def literal_grammar(store: Store, text: bytes) -> CompiledGrammar:
+    """A grammar of one document."""
+    grammar = lexeme_grammar(store, store.nodes.literal(text), lambda: choice_text([text.decode("utf-8", "replace")]))
+    grammar.recipe = Recipe("literal", text)
+    return grammar
 
 
 def lexeme_grammar(

@@ -8,39 +8,38 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 
 from __future__ import annotations
 
+import copyreg
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import forks
 from ..arguments import as_flag, as_list
-from ..errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema
-from ..frontends.json_schema import SchemaOptions, compile_schema
-from ..frontends.json_schema.meaning.satisfiable import part_without_end
+from ..errors import GrammarError, LimitExceeded, LlmaskError
+from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
-from ..frontends.regex import compile_pattern
+from ..frontends.json_schema.reading.owned import owned
+from ..frontends.lark.folders import Folder
 from ..limits import Limits, checked
-from ..regex.word_lists import literals_node
 from ..store.copying import Shared
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
-from ..work import metered, unmetered
+from ..work import metered
+from . import pickles as pickles  # copyreg learns there how grammars are pickled
 from . import ready
-from .algebra import choice_text, schema_grammar
-from .compiled import CompiledGrammar, lexeme_grammar, pattern_grammar, warm
-from .dead_ends import dead_end_warnings, warn_of_dead_ends
+from .compiled import CompiledGrammar
+from .dead_ends import warn_of_dead_ends
 from .grammar_cache import GrammarCache
+from .making import made
+from .recipe import Recipe
+from .saved import loaded
 from .statistics import Compiled
-
-if TYPE_CHECKING:
-    from ..grammar.lowering import Lowered
-    from ..regex.nodes import RegexNodes
+from .stores import is_outgrown, new_store, store_in_use
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
-_WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 
 
 class Compiler(Shared):
@@ -64,8 +63,6 @@ class Compiler(Shared):
     VocabularyError : canonical masks are not built for this vocabulary.
     """
 
-    instead = "pickle its tokenizer, and make a Compiler of that there"
-
     def __init__(
         self,
         tokenizer: Tokenizer,
@@ -79,40 +76,50 @@ class Compiler(Shared):
                 f"a tokenizer is a llmask.Tokenizer, not {type(tokenizer).__name__}",
                 help="make one with Tokenizer.from_huggingface, from_gguf, from_tiktoken or from_bytes",
             )
-        self.tokenizer = tokenizer
-        self.limits = checked(Limits() if limits is None else limits)
         if type(cache_bytes) is not int or cache_bytes < 0:
             raise LlmaskError(f"cache_bytes is a number of bytes, not {cache_bytes!r}", help="give 0 for no cache")
-        self._is_canonical = as_flag(canonical, "canonical")
-        self._cache = GrammarCache(cache_bytes)
         if not isinstance(slices, Iterable):
             raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
-        self._slices = tuple(slices)
-        self._lock = forks.new_lock(forks.COMPILER)
-        self._compiled = Compiled()
-        self._waits = Waits(self.limits.max_step_work)
+        limits = checked(Limits() if limits is None else limits)
+        self._begin(tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices))
         self._store = self._new_store()
 
-    def _new_store(self) -> Store:
-        """A store in which strings, numbers, white space and punctuation of JSON are known already."""
-        with unmetered():  # it is not the work of the grammar that happens to begin it
-            store = Store(self.tokenizer, self.limits, self._slices, self._waits)
-            grammar = self._compile_schema(store, True, SchemaOptions(limits=self.limits))
-            warm(grammar, _WARM_DOCUMENT)
-            if self._is_canonical:
-                from ..canonical.states import split_states_of
+    def _begin(
+        self, tokenizer: Tokenizer, limits: Limits, cache_bytes: int, is_canonical: bool, slices: tuple[str, ...]
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.limits = limits
+        self._is_canonical = is_canonical
+        self._cache = GrammarCache(cache_bytes)
+        self._slices = slices
+        self._lock = forks.new_lock(forks.COMPILER)
+        self._compiled = Compiled()
+        self._waits = Waits(limits.max_step_work)
 
-                store.canonical_table = split_states_of(self.tokenizer).new_table()
-        return store
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: the tokenizer and the settings; the store is one that is in use there, or a new one."""
+        settings = (self.tokenizer, self.limits, self._cache.max_bytes, self._is_canonical, self._slices)
+        return copyreg.__newobj__, (type(self),), settings
+
+    def __setstate__(self, settings: tuple[Tokenizer, Limits, int, bool, tuple[str, ...]]) -> None:
+        self._begin(*settings)
+        self._store = store_in_use(self.tokenizer, self.limits, self._slices, self._is_canonical)
+        self._waits = self._store.waits
+
+    def _new_store(self) -> Store:
+        return new_store(self.tokenizer, self.limits, self._slices, self._is_canonical, self._waits)
 
     def store(self) -> Store:
         """The store for the next grammar."""
         with self._lock:
-            if self._store.bytes_used > min(self.limits.renew_store_bytes, self.limits.max_store_bytes // 2):
+            if is_outgrown(self._store):
                 self._store = self._new_store()
                 self._compiled.n_renewals += 1
                 self._cache.keep_only(self._store)
             return self._store
+
+    def _make(self, recipe: Recipe) -> CompiledGrammar:
+        return made(self.store(), recipe)
 
     def json_schema(
         self,
@@ -191,10 +198,11 @@ class Compiler(Shared):
             limits=self.limits,
         )
         schema = schema_of(schema, self.limits.max_schema_bytes)
+        recipe = Recipe("json_schema", schema, options, taken=() if registry is None else [])
         if not self._cache.max_bytes:
-            return self._metered(lambda: self._compile_schema(self.store(), schema, options))
+            return self._metered(lambda: self._make(recipe))
         key = ("schema", key_of(schema), *options.key)
-        return self._cached(key, lambda: self._compile_schema(self.store(), schema, options))
+        return self._cached(key, lambda: self._make(recipe))
 
     def _check_length(self, what: str, text: str) -> None:
         if len(text) > self.limits.max_schema_bytes:
@@ -203,25 +211,6 @@ class Compiler(Shared):
                 "(limits.max_schema_bytes)",
                 help=f"split the {what} or raise the limit",
             )
-
-    @staticmethod
-    def _compile_schema(store: Store, schema: Any, options: SchemaOptions) -> CompiledGrammar:
-        made = compile_schema(store.nodes, schema, options)
-        try:
-            return CompiledGrammar(
-                *(store, made.rules, made.warnings, lambda: made.ledger, made.make_variant),
-                grammar=lambda: schema_grammar(made.rules, schema),
-                documents=made.documents,
-                count_stricter=made.count_stricter,
-            )
-        except UnsatisfiableSchema as error:
-            if error.where is not None:
-                raise
-            raise UnsatisfiableSchema(
-                "no document fulfils the schema: this part requires itself without end",
-                part_without_end(made.rules),
-                "let it end: an alternative, an optional property or an empty array",
-            ) from None
 
     def json_object(
         self,
@@ -255,13 +244,8 @@ class Compiler(Shared):
         if not isinstance(method, str) or method not in ("fullmatch", "search"):
             raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
         self._check_length("pattern", pattern)
-
-        def compile_now() -> CompiledGrammar:
-            store = self.store()
-            node = compile_pattern(store.nodes, pattern, is_search=method == "search")
-            return pattern_grammar(store, node, pattern, method == "search")
-
-        return self._cached(("regex", pattern, method), compile_now)
+        recipe = Recipe("regex", pattern, {"method": method})
+        return self._cached(("regex", pattern, method), lambda: self._make(recipe))
 
     def gbnf(self, text: str) -> CompiledGrammar:
         r"""Compile a grammar in GBNF, as llama.cpp reads it; it means what it derives, byte by byte.
@@ -277,9 +261,7 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.gbnf('root ::= "yes" | "no" " thanks"?')
         """
-        from ..frontends.bnf import compile_gbnf
-
-        return self._from_text("gbnf", text, compile_gbnf)
+        return self._from_text("gbnf", text)
 
     def ebnf(self, text: str) -> CompiledGrammar:
         """Compile a grammar in EBNF, as XGrammar reads it; it means what it derives, byte by byte.
@@ -290,21 +272,13 @@ class Compiler(Shared):
             or macros, or derives nothing.
         LimitExceeded : it is too large, or nests too deep.
         """
-        from ..frontends.bnf import compile_ebnf
+        return self._from_text("ebnf", text)
 
-        return self._from_text("ebnf", text, compile_ebnf)
-
-    def _from_text(self, kind: str, text: str, compile_text: Callable[[RegexNodes, str], Lowered]) -> CompiledGrammar:
+    def _from_text(self, kind: str, text: str) -> CompiledGrammar:
         if not isinstance(text, str):
             raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
         self._check_length("grammar", text)
-
-        def compile_now() -> CompiledGrammar:
-            store = self.store()
-            lowered = compile_text(store.nodes, text)
-            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
-
-        return self._cached((kind, text), compile_now)
+        return self._cached((kind, text), lambda: self._make(Recipe(kind, text)))
 
     def lark(
         self,
@@ -360,21 +334,15 @@ class Compiler(Shared):
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
         self._check_length("grammar", text)
-        root = None if directory is None else Path(directory)
-
-        from ..frontends.lark import compile_lark
-
-        def compile_now() -> CompiledGrammar:
-            store = self.store()
-            lowered = compile_lark(store.nodes, text, self.limits, start, root, ties, lexer == "exact", grammars)
-            grammar = CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
-            grammar.dead_ends = [] if lexer == "exact" else dead_end_warnings(grammar)
-            return grammar
-
-        if root is not None or grammars is not None:
-            grammar = self._metered(compile_now)  # what they hold may have changed
+        folder = None if directory is None else Folder(Path(directory))
+        if isinstance(grammars, Mapping):  # the caller's may change
+            grammars = {name: given if isinstance(given, str) else owned(given) for name, given in grammars.items()}
+        options = {"start": start, "lexer": lexer, "ties": ties, "grammars": grammars, "folder": folder}
+        recipe = Recipe("lark", text, options)
+        if folder is not None or grammars is not None:
+            grammar = self._metered(lambda: self._make(recipe))  # what they hold may have changed
         else:
-            grammar = self._cached(("lark", text, start, lexer, ties), compile_now)
+            grammar = self._cached(("lark", text, start, lexer, ties), lambda: self._make(recipe))
         warn_of_dead_ends(grammar.dead_ends)
         return grammar
 
@@ -402,16 +370,12 @@ class Compiler(Shared):
         >>> grammar = compiler.structural_tag({"type": "structural_tag", "format": form})
         """
         from ..frontends.documents import document_of
-        from ..frontends.structural_tags import compile_structural_tag
 
         document = document_of(spec, self.limits, "structural tag")
+        return self._tag(document, Recipe("structural_tag", document))
 
-        def compile_now() -> CompiledGrammar:
-            store = self.store()
-            lowered = compile_structural_tag(store.nodes, document, self.limits)
-            return CompiledGrammar(store, lowered.rules, lowered.warnings, lowered=lowered)
-
-        return self._cached(("structural_tag", key_of(document)), compile_now)
+    def _tag(self, document: Any, recipe: Recipe) -> CompiledGrammar:
+        return self._cached(("structural_tag", key_of(document)), lambda: self._make(recipe))
 
     def tools(
         self,
@@ -457,8 +421,9 @@ class Compiler(Shared):
         from .tags import tag_of_tools
 
         document, listed = tag_of_tools(self.tokenizer, tools, model, tool_choice, parallel, reasoning)
+        chosen = {"model": model, "tool_choice": owned(tool_choice), "parallel": parallel, "reasoning": reasoning}
         try:
-            return self.structural_tag(document)
+            return self._tag(owned(document), Recipe("tools", owned(tools), chosen))
         except LlmaskError as error:
             raise type(error)(error.message, place_of(error.where, document, listed), error.help) from None
 
@@ -538,17 +503,35 @@ class Compiler(Shared):
         if not texts:
             raise GrammarError("there is nothing to choose from", help="give at least one text")
         try:
-            spellings = [text.encode() for text in texts]
+            for text in texts:
+                text.encode()
         except UnicodeEncodeError as error:
             raise GrammarError(
                 f"the choice {error.object!r} holds a lone surrogate, which is no text", help="take it out"
             ) from None
+        return self._cached(("choice", *texts), lambda: self._make(Recipe("choice", texts)))
 
-        def compile_now() -> CompiledGrammar:
-            store = self.store()
-            return lexeme_grammar(store, literals_node(store.nodes, spellings), lambda: choice_text(texts))
+    def load(self, data: bytes) -> CompiledGrammar:
+        """Compile what `CompiledGrammar.save` gave; with the limits, and the slices, of this compiler.
 
-        return self._cached(("choice", *texts), compile_now)
+        It may come from strangers: nothing in it runs, it is bounded as a grammar given as text is, and everything it
+        was put together from is compiled within one `max_compile_work`.
+
+        Raises
+        ------
+        GrammarError : it is nothing that was saved, it is damaged, or the source is not right.
+        LimitExceeded : it is too large for the limits.
+        LlmaskError : it was saved for another tokenizer, for canonical masks where these are not (or the reverse), or
+            in another version of the format.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> grammar = compiler.load(compiler.regex("[a-z]+").save())
+        """
+        recipe = loaded(data, self.tokenizer.digest, self._is_canonical, self.limits)
+        return self._cached(("loaded", bytes(data)), lambda: self._make(recipe))
 
     def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         grammar = None

@@ -54,6 +54,9 @@ class PrefixedMatcher(Matcher):
         self._n_spelled = 0  # bytes of the prefix
         self.cell[CELL_FILTER] = ASK
 
+    def _arguments(self) -> dict[str, Any]:
+        return {**super()._arguments(), "prefix": self.prefix}
+
     @property
     def rest(self) -> bytes:
         """What is left of the prefix."""

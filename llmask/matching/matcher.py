@@ -21,11 +21,12 @@ from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED
 from ..store.generation import Generation
 from ..store.loaded_grammar import LoadedGrammar
-from ..work import metered
+from ..work import metered, unmetered
 from . import drafts
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
+from .history import BYTES_TOKEN
 from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,31 @@ class Matcher(Sequence):
         self.stop_tokens: frozenset[int] = frozenset()
         self.terminates_at_end = False
         self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
+
+    # --- elsewhere
+
+    def _arguments(self) -> dict[str, Any]:
+        """What `CompiledGrammar.matcher` makes another one of its kind with."""
+        stops = {"stop_tokens": sorted(self.stop_tokens)} if self.stop_tokens else {}
+        return {"on_limit": self.on_limit, "terminate_at_end": self.terminates_at_end, **stops}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: the grammar, and what was accepted, which is taken again where it arrives."""
+        return begun, (self.grammar, self._arguments()), (self.tokens, self.pieces, self._finishes_from)
+
+    def __setstate__(self, state: tuple[list[int], list[tuple[int, bytes]], int | None]) -> None:
+        """Take what another matcher has accepted from the beginning on."""
+        tokens, pieces, finishes_from = state
+        data = dict(pieces)
+        with unmetered():  # what comes again was bounded when it came first
+            for position, token in enumerate(tokens):
+                if token == BYTES_TOKEN:
+                    self.accept_bytes(data[position])
+                elif not self.accept(token):
+                    raise self._rejection(token)
+        self._finishes_from = finishes_from
+        if finishes_from is not None:
+            self.cell[CELL_FILTER] = ASK
 
     # --- masks
 
@@ -430,3 +456,9 @@ class Matcher(Sequence):
         return TokenRejected(
             f"{what}; {self._expectation()}", where=self.place(), help="fill_bitmask tells which tokens may come next"
         )
+
+
+def begun(grammar: Any, arguments: dict[str, Any]) -> Matcher:
+    """A matcher that comes out of a pickle, at the beginning: of a compiled grammar that is here again."""
+    matcher: Matcher = grammar.matcher(**arguments)
+    return matcher

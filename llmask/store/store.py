@@ -140,6 +140,7 @@ class Store:
     nodes : regex nodes, what frontends build lexemes from.
     lock : held by every operation that writes this store or a grammar over it.
     waits : how threads waited for it.
+    slices : families of tokens beside the usual ones, as `Compiler` takes them.
     slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.
@@ -151,6 +152,7 @@ class Store:
         self.canonical_table: Table | None = None
         self.tokenizer = tokenizer
         self.limits = limits
+        self.slices = slices
         self.n_words = (tokenizer.vocab_size + 31) // 32
         self.table = Table(
             store_layout.N_STORE_SLOTS, limits.max_store_bytes, store_layout.STORE_BLOCKS, store_layout.STORE_POOLS

@@ -27,10 +27,6 @@ class TokenTable:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What is copied and pickled: everything but the stores of this process."""
-        return {name: value for name, value in self.__dict__.items() if name != "stores"}
-
     @cached_property
     def stores(self) -> WeakSet[Any]:
         """What compilers have built over this vocabulary and somebody still uses."""

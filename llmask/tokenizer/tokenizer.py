@@ -13,9 +13,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
+from .. import forks
 from ..arguments import as_flag
 from ..encoders.bpe import METHODS, BpeEncoder
 from ..encoders.certain import certain_tokens
@@ -23,6 +26,7 @@ from ..encoders.greedy import GreedyEncoder
 from ..encoders.select import ADDS_OWN_SPACE, SpecialTokens, select_encoder, why_not_words
 from ..errors import VocabularyError
 from ..forks import cached_property
+from ..vocabulary.digest import token_digest, whole_digest
 from ..vocabulary.vocabulary import Vocabulary
 from .chunks import as_limit, find_chunk
 from .text_batches import encode_all
@@ -46,6 +50,33 @@ class Tokenizer(TokenSources):
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__(vocabulary)
         self._encoder = select_encoder(vocabulary)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied, and pickled of subclasses: everything but what is made at its first use."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if not isinstance(getattr(kind, name, None), cached_property)
+        }
+
+    def __copy__(self) -> Tokenizer:
+        kind = type(self)
+        twin = kind.__new__(kind)
+        twin.__dict__.update(self.__getstate__())
+        return twin
+
+    def __deepcopy__(self, memo: Any) -> Tokenizer:
+        return self.__copy__()  # what it holds is never changed
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """What is pickled: the vocabulary, of which a tokenizer is made where it arrives, or is there already."""
+        return (arrived, (self.vocabulary,)) if type(self) is Tokenizer else super().__reduce_ex__(protocol)
+
+    @cached_property
+    def digest(self) -> str:
+        """64 hexadecimal digits: the same for tokenizers whose tokens mean the same to every grammar."""
+        return token_digest(self.vocabulary)
 
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
@@ -400,6 +431,20 @@ class Tokenizer(TokenSources):
         """The BPE encoder, where a text is words and user-defined tokens to it; otherwise the reason why it is not."""
         why = why_not_words(self._encoder, self.vocabulary.encoder, self._special_tokens)
         return why if why or self.part_encoder is None else self.part_encoder
+
+
+_arrived: WeakValueDictionary[str, Tokenizer] = WeakValueDictionary()  # out of pickles, and in use
+_arriving = forks.new_lock(forks.ARRIVALS)
+
+
+def arrived(vocabulary: Vocabulary) -> Tokenizer:
+    """The tokenizer of a vocabulary that came out of a pickle: the same one as long as one is in use.
+
+    So all that arrives shares what is built over a tokenizer, its trie and the stores of grammars.
+    """
+    twin, digest = Tokenizer(vocabulary), whole_digest(vocabulary)
+    with _arriving:
+        return _arrived.setdefault(digest, twin)
 
 
 def _name_surrogate(error: UnicodeEncodeError) -> VocabularyError:

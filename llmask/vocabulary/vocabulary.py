@@ -20,7 +20,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -125,6 +125,15 @@ class Vocabulary:
     special_ids: np.ndarray
     eos_ids: tuple[int, ...]
     encoder: EncoderData
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What comes out of a pickle is read-only, too."""
+        self.__dict__.update(state)
+        encoder = self.encoder
+        tables = (self.tokens, self.texts, encoder.merges or (), encoder.charsmap or ())
+        for array in (self.types, self.special_ids, encoder.scores, *(array for table in tables for array in table)):
+            if array is not None:
+                array.flags.writeable = False
 
 
 def find_special(types: np.ndarray, eos_ids: Iterable[int]) -> np.ndarray:

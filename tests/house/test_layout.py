@@ -33,7 +33,8 @@ INSIDE = {
     ),
     "compiling": (
         *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
-        *("compiled.py", "grammar_cache.py", "compiler.py"),
+        *("recipe.py", "saved.py", "compiled.py", "making.py", "stores.py", "pickles.py"),
+        *("grammar_cache.py", "compiler.py"),
     ),
 }
 LOOSE = 6  # modules beside the folders of llmask/, at most

@@ -8,7 +8,6 @@ In: the text of a grammar. Out: `Rules` and warnings. Cost: about 30 us a token 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
@@ -19,6 +18,7 @@ from llmask.grammar.lowering import Lowered
 from llmask.grammar.tails import join_tails
 
 if TYPE_CHECKING:
+    from llmask.frontends.lark.folders import Folder
     from llmask.grammar.expressions import Grammar
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
@@ -33,7 +33,7 @@ def compile_lark(
     text: str,
     limits: Limits,
     start: str = "start",
-    directory: Path | None = None,
+    directory: Folder | None = None,
     ties: str | None = None,
     is_exact: bool = False,
     grammars: Mapping[str, Any] | None = None,

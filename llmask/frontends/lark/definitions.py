@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.resources import files
-from pathlib import Path
 from typing import NamedTuple
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.lark.folders import Folder, Outside
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import (
     Declare,
@@ -76,7 +76,7 @@ class Definitions:
     main : names that are defined in the grammar's own text, in their order.
     """
 
-    def __init__(self, directory: Path | None) -> None:
+    def __init__(self, directory: Folder | None) -> None:
         self.directory = directory
         self.known: dict[str, Defined] = {}
         self.ignored: list[tuple[Spot, Node, Scope]] = []
@@ -89,7 +89,7 @@ class Definitions:
         self._load(statements, Scope(), self.directory, True)
         self.main = [name for name, defined in self.known.items() if defined.scope == Scope()]
 
-    def _load(self, statements: tuple[Statement, ...], scope: Scope, directory: Path | None, is_main: bool) -> None:
+    def _load(self, statements: tuple[Statement, ...], scope: Scope, directory: Folder | None, is_main: bool) -> None:
         imports: dict[tuple[bool, tuple[str, ...]], tuple[Spot, list[tuple[Name, str]]]] = {}
         for statement in statements:  # what is imported comes first, so that it can be overridden in any order
             if isinstance(statement, Import):
@@ -166,7 +166,7 @@ class Definitions:
         path: tuple[str, ...],
         names: list[tuple[Name, str]],
         scope: Scope,
-        directory: Path | None,
+        directory: Folder | None,
     ) -> set[str]:
         """Load a file, and return the names that it got here."""
         source, inner_directory = self._read(spot, is_relative, path, directory)
@@ -190,8 +190,8 @@ class Definitions:
         return set(listed.values())
 
     def _read(
-        self, spot: Spot, is_relative: bool, path: tuple[str, ...], directory: Path | None
-    ) -> tuple[Source, Path | None]:
+        self, spot: Spot, is_relative: bool, path: tuple[str, ...], directory: Folder | None
+    ) -> tuple[Source, Folder | None]:
         """The text of a file, and the directory of its own relative imports."""
         self.n_files += 1
         if self.n_files > MAX_FILES:
@@ -211,19 +211,17 @@ class Definitions:
                 f'"{shown}" is a file, and it is not known where files are',
                 "give the directory: lark(text, directory=...)",
             )
-        root = directory.resolve()
-        file = root.joinpath(*path).with_suffix(".lark").resolve()
-        if not file.is_relative_to(root):
-            spot.refuse(f'"{shown}" leads out of the directory', f"put the file under {root.name}")
         try:
-            text = file.read_text(encoding="utf-8")
+            text, inner = directory.read(path)
+        except Outside:
+            spot.refuse(f'"{shown}" leads out of the directory', f"put the file under {directory.name}")
         except (OSError, UnicodeDecodeError) as error:
             spot.refuse(
                 f'"{shown}" cannot be read: {type(error).__name__}', f"it is looked for as {'/'.join(path)}.lark"
             )
         if len(text) > MAX_FILE_CHARACTERS:
             raise LimitExceeded(f'"{shown}" has more than {MAX_FILE_CHARACTERS} characters', spot.shown(), "split it")
-        return Source(text, "/".join(path) + ".lark"), file.parent
+        return Source(text, "/".join(path) + ".lark"), inner
 
     # --- questions
 

@@ -68,8 +68,7 @@ from llmask.grammar.lower import lower
 from llmask.grammar.token_ranges import read_tokens
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from llmask.frontends.lark.folders import Folder
     from llmask.limits import Limits
     from llmask.regex.nodes import RegexNodes
 
@@ -90,7 +89,7 @@ def read_grammar(
     statements: tuple[Statement, ...],
     limits: Limits,
     start: str,
-    directory: Path | None,
+    directory: Folder | None,
     ties: str | None,
     named: NamedGrammars | None = None,
     is_exact: bool = False,
@@ -103,7 +102,7 @@ def read_grammar(
     warnings: list[str] = []
     known = NamedGrammars({}) if named is None else named
 
-    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Path | None, text: str | None) -> Expression:
+    def nested(spot: Spot, inner: tuple[Statement, ...], directory: Folder | None, text: str | None) -> Expression:
         read = read_grammar(nodes, inner, limits, "start", directory, ties, known, is_exact)
         check_inside(spot, read.grammar)
         lowered = lower(nodes, read.grammar)

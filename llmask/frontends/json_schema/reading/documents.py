@@ -12,7 +12,6 @@ key.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
@@ -20,16 +19,14 @@ from llmask.frontends.json_schema.reading.inputs import digest_of
 from llmask.frontends.json_schema.reading.keywords import (
     ANY_DRAFT,
     DRAFT_4,
-    DRAFT_6,
-    DRAFT_7,
     DRAFT_2019,
-    DRAFT_2020,
     OPENAPI_3,
     REF_ALONE,
     draft_of,
 )
 from llmask.frontends.json_schema.reading.owned import Copies, owned
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, Resource, keys_of, pointer
+from llmask.frontends.json_schema.reading.registries import Taken, registered_draft
 from llmask.frontends.json_schema.reading.uris import join
 from llmask.frontends.json_schema.reading.vocabularies import (
     SCHEMAS_IN_LIST,
@@ -61,7 +58,7 @@ class Documents:
     has_dynamic : some resource has dynamic anchors, or the same Python object stands in two resources, so that what
         a schema means depends on the way to it.
     has_drafts : some resource is of another draft than the schema as given.
-    taken : what was taken from the caller's registry: contents, and their digest when they were copied.
+    taken : what was taken from the caller's registry.
     """
 
     def __init__(self, root: Any, registry: Any = None, is_openapi: bool = False) -> None:
@@ -73,7 +70,7 @@ class Documents:
         self._n_characters = 0
         self._copied: list[Any] = []  # documents that must live on, as they are known by identity
         self._copies: Copies = {id(root): (root, root)}  # of what the registry's owner may change; the root is one
-        self.taken: list[tuple[Any, Hashable]] = []
+        self.taken: list[Taken] = []
         self.has_dynamic = False
         self.has_drafts = False
         self.draft, keywords = (OPENAPI_3, frozenset[str]()) if is_openapi else self._dialect(root, ANY_DRAFT)
@@ -101,7 +98,7 @@ class Documents:
         own = contents = owned(found.contents, self._copies)
         resource = self.of_root.get(id(own))
         if resource is None:
-            registered = ANY_DRAFT if self._is_openapi else _registered_draft(found)
+            registered = ANY_DRAFT if self._is_openapi else registered_draft(found)
             draft, keywords = self._dialect(contents, registered or self.draft)
             if keywords:
                 contents = self._without(contents, keywords)
@@ -243,7 +240,7 @@ class Documents:
                 raise GrammarError(f"the registry fails at {uri}: {error!r}") from error
             else:
                 self.registry = retrieved.registry
-                self.taken.append((retrieved.value.contents, digest_of(retrieved.value.contents)))
+                self.taken.append(Taken(uri, retrieved.value, digest_of(retrieved.value.contents)))
                 return retrieved.value
         if "://json-schema.org/" not in uri:
             return None
@@ -268,43 +265,3 @@ def identifier(schema: Any, draft: int) -> str | None:
         return None
     named = schema.get(_id_key(draft))
     return named if type(named) is str else None
-
-
-def check_registry(registry: Any) -> None:
-    """Refuse what is no registry.
-
-    Raises
-    ------
-    GrammarError
-        When it is no `referencing.Registry`.
-    """
-    try:
-        from referencing import Registry
-    except ImportError:
-        is_registry = False
-    else:
-        is_registry = isinstance(registry, Registry)
-    if not is_registry:
-        raise GrammarError(
-            f"the option registry must be a referencing.Registry, not {type(registry).__name__}",
-            None,
-            "Registry().with_contents([(uri, schema), ...]) makes one.",
-        )
-
-
-def _registered_draft(resource: Any) -> int:
-    """The draft of the specification that a `referencing.Resource` was made with, which it does not tell."""
-    from referencing import jsonschema
-
-    specifications = (
-        (jsonschema.DRAFT4, DRAFT_4),
-        (jsonschema.DRAFT6, DRAFT_6),
-        (jsonschema.DRAFT7, DRAFT_7),
-        (jsonschema.DRAFT201909, DRAFT_2019),
-        (jsonschema.DRAFT202012, DRAFT_2020),
-    )
-    contents = resource.contents
-    for specification, draft in specifications:
-        if specification.create_resource(contents) == resource:  # contents are one object: compared at once
-            return draft
-    return ANY_DRAFT

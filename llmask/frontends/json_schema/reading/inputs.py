@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import marshal
+import re
 from collections.abc import Hashable, Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
@@ -233,6 +234,45 @@ def is_like_text(schema: Any) -> bool:
                 return False
             most = 2 * _n_parts(schema) + MANY_PARTS
     return True
+
+
+def json_text(value: Any, is_compact: bool = False) -> str:
+    """A value as JSON, numbers exactly.
+
+    Parameters
+    ----------
+    is_compact : without white space, and only what `schema_of` reads; else what JSON has no form for is written by
+        `str`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When JSON has no form for a key, or for a value.
+    RecursionError
+        When it nests too deep.
+    """
+    decimals: list[str] = []
+    mark = "\0number "
+
+    def number(found: Any) -> str:
+        if is_compact and not (isinstance(found, Decimal) and found.is_finite()):
+            raise TypeError(f"a {type(found).__name__}" if not isinstance(found, Decimal) else f"the number {found}")
+        decimals.append(str(found))
+        return f"{mark}{len(decimals) - 1}\0"
+
+    separators = (",", ":") if is_compact else None
+
+    def written() -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=not is_compact, separators=separators, default=number)
+
+    text = written()
+    if not decimals:
+        return text
+    while text.count(json.dumps(mark)[1:-1]) > len(decimals):  # a string of the value's own looks like a number
+        mark, decimals = mark + "\0", []
+        text = written()
+    spelled = re.escape(json.dumps(mark)[1:-1])
+    return re.sub(rf'"{spelled}(\d+)\\u0000"', lambda at: decimals[int(at[1])], text)
 
 
 def _n_parts(schema: Any) -> int:

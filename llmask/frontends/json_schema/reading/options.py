@@ -5,13 +5,14 @@ In: settings, checked once. Out: `SchemaOptions`; `SchemaGrammar`, the rules wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from llmask.arguments import as_list
 from llmask.errors import GrammarError, LlmaskError
 from llmask.forks import cached_property
+from llmask.frontends.json_schema.reading.registries import Taken
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import ESCAPES, StringStyle
 from llmask.grammar.rules import MakeVariant, Rules
@@ -198,7 +199,7 @@ class SchemaGrammar:
     rules : what the parser reads.
     warnings : what is not enforced although the schema says it, one sentence each with its JSON pointer.
     make_variant : writes rules without some values when a sequence needs them; None where none does.
-    documents : what was taken from the caller's registry, with the digest of each then.
+    documents : what was taken from the caller's registry.
     count_stricter : how many variants so far allow less than they could.
     """
 
@@ -206,7 +207,7 @@ class SchemaGrammar:
     warnings: list[str]
     make_ledger: Callable[[], list[LedgerEntry]]
     make_variant: MakeVariant | None = None
-    documents: Sequence[tuple[Any, Hashable]] = ()
+    documents: Sequence[Taken] = ()
     count_stricter: Callable[[], int] = int
 
     @cached_property

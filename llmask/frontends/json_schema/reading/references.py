@@ -16,15 +16,15 @@ Cost: O(depth) a reference, half a microsecond in the common case; one walk over
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
-from llmask.frontends.json_schema.reading.documents import Documents, check_registry
+from llmask.frontends.json_schema.reading.documents import Documents
 from llmask.frontends.json_schema.reading.dynamic_scopes import Scopes
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OPENAPI_3, draft_of
 from llmask.frontends.json_schema.reading.pointers import RECURSIVE, ROOT, Path, Resource, Scope, keys_of, pointer
+from llmask.frontends.json_schema.reading.registries import Taken, check_registry
 from llmask.frontends.json_schema.reading.uris import join
 
 SchemaAt: TypeAlias = tuple[Any, Path]
@@ -68,8 +68,8 @@ class References:
                 self.draft, self.root = documents.draft, documents.root.contents
 
     @property
-    def taken(self) -> list[tuple[Any, Hashable]]:
-        """Documents taken from the caller's registry, each with the digest of its contents then."""
+    def taken(self) -> list[Taken]:
+        """Documents taken from the caller's registry."""
         return [] if self._documents is None else self._documents.taken
 
     # --- places
