@@ -8,7 +8,6 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 
 from __future__ import annotations
 
-import copyreg
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -96,10 +95,9 @@ class Compiler(Shared):
         self._compiled = Compiled()
         self._waits = Waits(limits.max_step_work)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> tuple[Tokenizer, Limits, int, bool, tuple[str, ...]]:
         """What is pickled: the tokenizer and the settings; the store is one that is in use there, or a new one."""
-        settings = (self.tokenizer, self.limits, self._cache.max_bytes, self._is_canonical, self._slices)
-        return copyreg.__newobj__, (type(self),), settings
+        return self.tokenizer, self.limits, self._cache.max_bytes, self._is_canonical, self._slices
 
     def __setstate__(self, settings: tuple[Tokenizer, Limits, int, bool, tuple[str, ...]]) -> None:
         self._begin(*settings)

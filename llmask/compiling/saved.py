@@ -29,6 +29,7 @@ from .recipe import Recipe
 
 FORMAT = "grammar"
 VERSION = 1
+MOST_NESTED = 12  # levels of the line: the way to a document inside of another one has 7
 MOST_GRAMMARS = 1000  # put together; each takes some ten thousand bytes while they are made
 ANOTHER = "give what grammar.save() returned"
 SCHEMA_OPTIONS = tuple(field.name for field in fields(SchemaOptions) if field.name not in ("registry", "limits"))
@@ -148,7 +149,22 @@ def _read_head(line: bytes) -> dict[str, Any]:
         head = None
     if not isinstance(head, dict) or head.get("llmask") != FORMAT:
         raise GrammarError("this is no saved grammar", help=ANOTHER)
+    _check_nesting(head)
     return head
+
+
+def _check_nesting(head: Any) -> None:
+    """Refuse what nests deeper than anything that is saved: a message that shows it would end in the interpreter."""
+    level = [head]
+    for _ in range(MOST_NESTED):
+        level = [
+            member
+            for here in level
+            for member in (here.values() if type(here) is dict else here)
+            if type(member) in (dict, list)
+        ]
+    if level:
+        raise LimitExceeded("the saved grammar nests too deep", help=ANOTHER)
 
 
 def _damaged(what: str, number: int | None = None) -> GrammarError:

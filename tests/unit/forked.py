@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import pickle
 import random
 import signal
 import sys
@@ -50,6 +51,7 @@ def build(compilers: list[Any], random: random.Random) -> None:
         str(lark.warnings)
     tokenizer.encode("".join(random.choices("abc \u00e4\u20ac", k=30)))
     tokenizer.encode_batch(["a b c" * 9] * 50, threads=2)
+    walk(pickle.loads(pickle.dumps(grammar)), tokenizer, random)
     matchers = [grammar.matcher() for _ in range(40)]
     bitmask = llmask.allocate_bitmask(len(matchers), tokenizer.vocab_size)
     llmask.fill_bitmasks(matchers, bitmask, threads=2)

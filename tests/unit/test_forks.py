@@ -17,7 +17,9 @@ import pytest
 
 import llmask
 from llmask import forks
+from llmask.compiling import stores
 from llmask.kernels.machine import compiling, jit
+from llmask.tokenizer import tokenizer as tokenizer_module
 from tests.unit import forked
 
 CAN_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
@@ -263,6 +265,8 @@ def test_locks_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(forks, "new_lock", Watched)
     monkeypatch.setattr(compiling, "_making_ready", Watched(forks.KERNELS))
     monkeypatch.setattr(compiling, "READY", set())
+    for module in (stores, tokenizer_module):
+        monkeypatch.setattr(module, "_arriving", Watched(forks.ARRIVALS))
     tokenizer = llmask.Tokenizer.default()
     limits = llmask.Limits(renew_store_bytes=1)
     for is_canonical in (False, True):

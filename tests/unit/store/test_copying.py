@@ -1,10 +1,9 @@
-"""Copies of matchers, grammars and compilers, and what is said when one is pickled."""
+"""Copies of matchers, grammars and compilers."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import pickle
 from typing import Any
 
 import pytest
@@ -69,33 +68,3 @@ def test_what_holds_a_matcher_can_be_copied_whole(compiler: llmask.Compiler) -> 
     assert matcher.text() == b""
     assert copy.copy(grammar) is grammar
     assert copy.copy(compiler) is compiler
-
-
-PICKLED = {
-    "Compiler": "pickle its tokenizer, and make a Compiler of that there",
-    "CompiledGrammar": "pickle the schema, pattern or text that it was compiled from, with its options, and compile it "
-    "there",
-    "Matcher": "pickle what the grammar was compiled from, and matcher.tokens; compile there, and accept the tokens",
-}
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_pickling_says_what_to_pickle_instead(compiler: llmask.Compiler, protocol: int) -> None:
-    grammar = compiler.regex("a+")
-    for one in (compiler, grammar, grammar.matcher()):
-        name = type(one).__name__
-        with pytest.raises(llmask.LlmaskError) as caught:
-            pickle.dumps({"in": [one]}, protocol)
-        assert str(caught.value) == (
-            f"a {name} cannot be pickled: what it knows lies in tables of this process\n  {PICKLED[name]}"
-        )
-
-
-def test_what_the_message_names_can_be_pickled(compiler: llmask.Compiler) -> None:
-    matcher = compiler.regex("a+").matcher()
-    matcher.accept_bytes(b"")
-    matcher.accept_tokens(compiler.tokenizer.encode("aa"))
-    there = llmask.Compiler(pickle.loads(pickle.dumps(compiler.tokenizer)))
-    twin = there.regex("a+").matcher()
-    twin.accept_tokens([token for token in pickle.loads(pickle.dumps(matcher.tokens)) if token >= 0])
-    assert twin.text() == b"aa"
