@@ -20,7 +20,6 @@ from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
 from ..frontends.json_schema.reading.owned import owned
-from ..frontends.lark.folders import Folder
 from ..limits import Limits, checked
 from ..store.copying import Shared
 from ..store.lock import Waits
@@ -43,6 +42,9 @@ CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 m
 
 class Compiler(Shared):
     """Compiles grammars for one tokenizer; may be used from several threads.
+
+    A pickle holds the tokenizer and the settings. Where it arrives the compiler shares the store of grammars that came
+    with it; its cache is empty.
 
     Parameters
     ----------
@@ -332,6 +334,8 @@ class Compiler(Shared):
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
         self._check_length("grammar", text)
+        from ..frontends.lark.folders import Folder
+
         folder = None if directory is None else Folder(Path(directory))
         if isinstance(grammars, Mapping):  # the caller's may change
             grammars = {name: given if isinstance(given, str) else owned(given) for name, given in grammars.items()}

@@ -19,7 +19,6 @@ from .algebra import choice_text, schema_grammar
 from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .dead_ends import dead_end_warnings
 from .recipe import Recipe
-from .tags import tag_of_tools
 
 TOGETHER = ("union", "concat", "optional", "repeat")
 
@@ -111,6 +110,8 @@ def _made_tag(store: Store, recipe: Recipe) -> CompiledGrammar:
 
 
 def _made_tools(store: Store, recipe: Recipe) -> CompiledGrammar:
+    from .tags import tag_of_tools
+
     return tag_grammar(store, tag_of_tools(store.tokenizer, recipe.source, **recipe.options)[0])
 
 

@@ -23,7 +23,6 @@ from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import is_like_text, json_text, schema_of
 from ..frontends.json_schema.reading.registries import Described, Taken, described, registry_of
-from ..frontends.lark.folders import Folder, Read
 from ..limits import Limits
 from .recipe import Recipe
 
@@ -369,6 +368,8 @@ def _value_of(text: str) -> Any:
 
 
 def _read_lark(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
+    from ..frontends.lark.folders import Folder, Read
+
     entry.check(parts, 0)
     start, lexer = entry.take("start", (str,), "start"), entry.take("lexer", (str,), "greedy")
     options = {"start": start, "lexer": lexer, "ties": entry.take("ties", (str, type(None)))}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Matcher(Sequence):
-    """State of one sequence; used by one thread at a time.
+    """State of one sequence; used by one thread at a time. A pickle has its grammar and what it accepted.
 
     Parameters
     ----------

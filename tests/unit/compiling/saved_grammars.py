@@ -83,7 +83,9 @@ TEXTS: dict[str, Make] = {
     "lark, max_tokens": lambda c: c.lark('start: thought "\\n" @a\nthought[max_tokens=3]: /.*/', grammars={"a": True}),
     "lark, captures": lambda c: c.lark('start: a b\na[capture="it"]: /[0-9]+/\nb: "x"'),
     "structural tag": lambda c: c.structural_tag(TAG),
-    "tools": lambda c: c.tools(CALLS, model="qwen-3", tool_choice={"name": "add"}, parallel=False, reasoning="optional"),
+    "tools": lambda c: c.tools(
+        CALLS, model="qwen-3", tool_choice={"name": "add"}, parallel=False, reasoning="optional"
+    ),
     "tools, auto": lambda c: c.tools(CALLS),
     "ready grammar": lambda c: c.grammar("arithmetic"),
     "ready schema": lambda c: c.grammar("sql"),

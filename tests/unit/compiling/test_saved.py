@@ -128,7 +128,7 @@ def test_what_json_has_no_form_for_is_named(compiler: Any) -> None:
     for schema, message in cases:
         with pytest.raises(llmask.LlmaskError, match=message):
             compiler.json_schema(schema).save()
-    with pytest.raises(llmask.LlmaskError, match="the grammar @b holds what JSON has no form for.*: a object"):
+    with pytest.raises(llmask.LlmaskError, match=r"the grammar @b holds what JSON has no form for.*: a object"):
         compiler.lark("start: @a", grammars={"a": True, "b": object()}).save()
 
 
@@ -260,8 +260,8 @@ def test_damaged_data_is_refused_in_our_own_words(compiler: Any, name: str) -> N
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"\n", b"{}", b"[]", b"null\n", b"\x80\x04.", b"{" * 100_000, b"[" * 100_000, b'{"llmask":"grammar"}', b"\xff\n",
-     b'{"llmask":"grammar","version":NaN}', b'{"llmask":"grammar","version":' + b"1" * 5000 + b"}"],
+    [b"", b"\n", b"{}", b"[]", b"null\n", b"\x80\x04.", b"{" * 100_000, b"[" * 100_000, b'{"llmask":"grammar"}',
+     b"\xff\n", b'{"llmask":"grammar","version":NaN}', b'{"llmask":"grammar","version":' + b"1" * 5000 + b"}"],
 )  # fmt: skip
 def test_what_is_no_saved_grammar_is_refused(compiler: Any, data: bytes) -> None:
     with pytest.raises(llmask.LlmaskError):
@@ -288,7 +288,7 @@ def test_only_bytes_are_loaded(compiler: Any, data: Any) -> None:
 
 def test_data_that_is_too_long_is_not_read(tiny_tokenizer: Any, compiler: Any) -> None:
     strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(max_schema_bytes=1000))
-    with pytest.raises(llmask.LimitExceeded, match="limits.max_schema_bytes"):
+    with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_schema_bytes"):
         strict.load(compiler.choice(["a" * 2000]).save())
 
 

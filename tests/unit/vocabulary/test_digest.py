@@ -61,8 +61,7 @@ def test_the_order_of_the_ends_is_no_matter_of_grammars() -> None:
 
 def test_digests_are_the_same_in_another_process(project_root: Any) -> None:
     script = (
-        "from tests.unit.vocabulary.test_digest import *\n"
-        "print(token_digest(vocabulary()), whole_digest(vocabulary()))"
+        "from tests.unit.vocabulary.test_digest import *\nprint(token_digest(vocabulary()), whole_digest(vocabulary()))"
     )
     found = subprocess.run([sys.executable, "-c", script], cwd=project_root, capture_output=True, text=True, check=True)
     assert found.stdout.split() == [token_digest(vocabulary()), whole_digest(vocabulary())]

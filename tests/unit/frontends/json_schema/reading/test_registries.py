@@ -30,7 +30,7 @@ def taken(registry: Any, *uris: str) -> list[Any]:
 
 def test_what_is_no_registry_is_refused() -> None:
     check_registry(Registry())
-    with pytest.raises(GrammarError, match="must be a referencing.Registry, not dict"):
+    with pytest.raises(GrammarError, match=r"must be a referencing\.Registry, not dict"):
         check_registry({})
 
 
@@ -87,5 +87,5 @@ def test_a_document_that_has_changed_is_refused() -> None:
     ],
 )
 def test_what_nobody_described_is_refused(wrong: Described) -> None:
-    with pytest.raises(GrammarError, match="there is no (specification|document)"):
+    with pytest.raises(GrammarError, match=r"there is no (specification|document)"):
         registry_of([Described("urn:a", "DRAFT7", {"a": 1}, None, []), wrong])
