@@ -20,8 +20,6 @@ from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_
 from .dead_ends import dead_end_warnings
 from .recipe import Recipe
 
-TOGETHER = ("union", "concat", "optional", "repeat")
-
 
 def made(store: Store, recipe: Recipe) -> CompiledGrammar:
     """Compile a grammar, and first what it is put together from.
@@ -30,16 +28,24 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
     ------
     GrammarError, LimitExceeded : as `Compiler` has them for each kind.
     """
+    if not recipe.parts:
+        return _made_alone(store, recipe)
     grammars: dict[int, CompiledGrammar] = {}
     for part in recipe.in_order():
-        if part.kind in TOGETHER:
+        if part.parts:
             parts = [grammars[id(one)] for one in part.parts]
             grammar = put_together(store, part.kind, parts, **(part.options or {}))
+            grammar.recipe = part
         else:
-            grammar = _OF_KIND[part.kind](store, part)
-        grammar.recipe = part
+            grammar = _made_alone(store, part)
         grammars[id(part)] = grammar
     return grammars[id(recipe)]
+
+
+def _made_alone(store: Store, recipe: Recipe) -> CompiledGrammar:
+    grammar = _OF_KIND[recipe.kind](store, recipe)
+    grammar.recipe = recipe
+    return grammar
 
 
 def made_schema(store: Store, recipe: Recipe) -> CompiledGrammar:

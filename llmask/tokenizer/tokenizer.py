@@ -34,7 +34,7 @@ from .token_sources import TokenSources
 
 
 class Tokenizer(TokenSources):
-    """A vocabulary together with its encoder. Immutable, may be shared by threads, and pickled: 7 MB for 128,256 tokens.
+    """A vocabulary together with its encoder. Immutable, may be shared by threads, and be pickled.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ import pytest
 import llmask
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.lark.definitions import MAX_FILES, Definitions, Scope
+from llmask.frontends.lark.folders import Folder
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.places import Source
 
@@ -17,7 +18,7 @@ Accepts = Callable[..., bool]
 
 
 def loaded(text: str, directory: Path | None = None) -> Definitions:
-    definitions = Definitions(directory)
+    definitions = Definitions(None if directory is None else Folder(directory))
     definitions.load(statements_of(Source(text)))
     return definitions
 
