@@ -49,6 +49,7 @@ from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
 from ..grammar.lowering import Lowered
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
+from ..work import spend
 
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes
@@ -57,6 +58,7 @@ Together = Callable[[list[Expression]], Expression]
 
 START = "start"
 MOST_PARTS = 10_000  # lexemes and references; some seconds
+PART_WORK = 20  # units, that is microseconds, for each of them
 
 
 def joined(nodes: RegexNodes, parts: Iterable[LoadedGrammar], together: Together) -> Lowered:
@@ -101,7 +103,9 @@ def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:
             rules[names[name]] = _renamed(grammar.rules[name], names)
         found.append(Reference(names[grammar.start]) if refers_to_start else _renamed(body, names))
     rules[START] = together(found)
-    if sum(1 for expression in rules.values() for _ in leaves(expression)) > MOST_PARTS:
+    n_parts = sum(1 for expression in rules.values() for _ in leaves(expression))
+    spend(n_parts * PART_WORK)
+    if n_parts > MOST_PARTS:
         raise LimitExceeded(
             f"what is put together has more than {MOST_PARTS} parts", help="grammars that stand in it twice count twice"
         )

@@ -15,10 +15,13 @@ from ..frontends.regex import compile_pattern
 from ..grammar.lowering import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
+from ..work import spend
 from .algebra import choice_text, schema_grammar
 from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .dead_ends import dead_end_warnings
 from .recipe import Recipe
+
+PART_WORK = 100  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
 def made(store: Store, recipe: Recipe) -> CompiledGrammar:
@@ -32,6 +35,7 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
         return _made_alone(store, recipe)
     grammars: dict[int, CompiledGrammar] = {}
     for part in recipe.in_order():
+        spend(PART_WORK)
         if part.parts:
             parts = [grammars[id(one)] for one in part.parts]
             grammar = put_together(store, part.kind, parts, **(part.options or {}))

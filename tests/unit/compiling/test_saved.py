@@ -94,6 +94,16 @@ def test_all_that_is_put_together_is_one_compilation(tiny_tokenizer: Any, compil
         strict.load(grammar.save())
 
 
+@pytest.mark.parametrize("n_doubled", [8, 12])
+def test_short_data_that_multiplies_meets_the_limit(tiny_tokenizer: Any, compiler: Any, n_doubled: int) -> None:
+    # 40 KB put a thousand grammars of some thousand lexemes together, half a minute that nobody had counted
+    strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    chain = [{"kind": "concat", "parts": [number, number]} for number in range(n_doubled)]
+    chain += [{"kind": "optional", "parts": [number]} for number in range(n_doubled, 900)]
+    with pytest.raises(llmask.LimitExceeded, match="max_compile_work"):
+        strict.load(edited(compiler.regex("a").save(), lambda head: head["grammars"].extend(chain)))
+
+
 def test_another_tokenizer_is_refused(compiler: Any, byte_tokenizer: Any) -> None:
     data = compiler.regex("a").save()
     with pytest.raises(llmask.LlmaskError, match="saved for another tokenizer: the digest of its tokens is") as caught:
