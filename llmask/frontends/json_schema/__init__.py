@@ -1,7 +1,7 @@
 """JSON Schema as a grammar: one file for each kind of keyword.
 
     what comes in       inputs, owned, options; keywords (every keyword and its draft), pointers (places, for messages)
-    references          references, documents, uris, vocabularies, dynamic_scopes
+    references          references, documents, registries, uris, vocabularies, dynamic_scopes
     what holds          context (what is known of a schema), conjunction (schemas that hold together), negation,
                         evaluated (unevaluated*), synthetic (schemas that are written here)
     what is decided     marks, choices, discriminators, alternatives (oneOf), finite
