@@ -369,3 +369,31 @@ def test_a_spawned_process_says_the_same(default_tokenizer: Any) -> None:
     assert text == b"one"
     assert back[0].text() == b"abc1"
     assert back[1].tokens == matchers[1].tokens
+
+
+def test_stop_tokens_and_how_it_ends_travel(compiler: Any) -> None:
+    grammar = compiler.regex("(ab|c)*")
+    letters = {letter: compiler.tokenizer.encode(letter)[0] for letter in "abc"}
+    for prefix in (b"", b"a"):
+        matcher = grammar.matcher(prefix, stop_tokens=[letters["c"], letters["b"]], terminate_at_end=True)
+        for letter in "a" * len(prefix):
+            matcher.accept_token(letters[letter])
+        there = sent(matcher)
+        assert there.stop_tokens == matcher.stop_tokens
+        assert there.terminates_at_end
+        assert read_mask(there, compiler.tokenizer.vocab_size) == read_mask(matcher, compiler.tokenizer.vocab_size)
+        for each in (matcher, there):
+            each.accept_token(letters["c"])
+            assert each.is_terminated()
+        assert sent(matcher).is_terminated()
+
+
+def test_what_a_response_format_makes_travels(compiler: Any) -> None:
+    for form in (
+        {"type": "json_schema", "name": "n", "schema": OBJECT},
+        {"type": "grammar", "syntax": "lark", "definition": 'start: "a" /[a-z]+/'},
+        {"type": "text"},
+    ):
+        grammar = compiler.response_format(form)
+        same(grammar, sent(grammar))
+        same(grammar, compiler.load(grammar.save()))
