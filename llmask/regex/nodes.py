@@ -8,6 +8,7 @@ In: byte sets, literals, ids. Out: ids. Cost: about 1 us a call, most of it Pyth
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -226,7 +227,7 @@ class RegexNodes:
             table[distance[table] < 0] = -1  # states from which nothing is accepted are cut off
         said = np.stack([accepts, np.maximum(distance, 0)], axis=1)
         data = np.concatenate([column_of[class_of_byte], table.ravel(), said.ravel()]).astype(np.int32, copy=False)
-        key = table.shape, data.tobytes()
+        key = table.shape, hashlib.blake2b(data.data).digest()  # the data themselves may be 21 MB
         node = self._dfas.get(key)
         if node is None:
             numbers = data[256:]

@@ -13,6 +13,7 @@ In: a machine. Out: a node. Cost: about 50 us a part, once a process and style; 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -51,13 +52,18 @@ def json_machine(nodes: RegexNodes, machine: Machine) -> int:
     found = nodes.memo.get(key)
     if found is None:
         spend(machine.next_state.size // ENTRIES_A_UNIT)
-        found = nodes.memo[key] = nodes.dfa(*_automaton(machine, style_of(nodes)))
+        class_of_byte, packed, n_columns, accepting = _automaton(machine, style_of(nodes))
+        table = np.frombuffer(zlib.decompress(packed), np.int32).reshape(-1, n_columns)
+        found = nodes.memo[key] = nodes.dfa(class_of_byte, table, accepting)
     return int(found)
 
 
 @cache
-def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Class of each byte, next states and accepting flags."""
+def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], bytes, int, npt.NDArray[Any]]:
+    """Class of each byte, next states, in how many columns, and accepting flags.
+
+    The next states are compressed, as they are kept for the next store: those of idn-hostname have 21 MB.
+    """
     parts = Parts()
     root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style.escapes)
     codes, class_of_byte = _distinct(np.array(parts.rows, np.int32))
@@ -89,10 +95,10 @@ def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], 
                 numbers[data] = number
             found.append(number)
         after[part] = np.array(found, np.int32)[state_of]
-    table = np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), -1)
     accepting = np.zeros(len(rows), np.bool_)
     accepting[:n_states] = machine.accepting
-    return class_of_byte.astype(np.uint8), table, accepting
+    packed = zlib.compress(b"".join(rows), level=1)
+    return class_of_byte.astype(np.uint8), packed, len(rows[0]) // 4, accepting
 
 
 def _distinct(columns: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:
