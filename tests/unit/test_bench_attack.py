@@ -184,3 +184,14 @@ def test_a_soak_refuses_what_grows() -> None:
         "case start: memory moves: by 5.1% since minute 10",
         "case start: work of a step moves: by -5.1% since minute 10",
     ]
+
+
+@pytest.mark.parametrize(("leak", "moved"), [(0.0, 0.0), (3.0, 0.12)])
+def test_more_memory_in_the_same_minutes(leak: float, moved: float) -> None:
+    rows = [
+        {"minute": minute, "resident MiB": 400 + 25 * (minute % 5) + (minute // 25 * 90) % 180 + leak * minute}
+        for minute in [*range(1, 31), *range(31, 38)]
+    ]
+    for row in rows[30:]:
+        row["resident MiB"] = rows[row["minute"] - 21]["resident MiB"] + 20 * leak
+    assert soak.more_memory(rows) == pytest.approx(moved, abs=0.01)
