@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -77,7 +78,8 @@ raise SystemExit(main(["generate", "--schema", "grammars/person.schema.json", "-
     if prebuilt.find() is None:
         pytest.skip(f"no library for {prebuilt.target()}")
     run = [sys.executable, "-c", code]
-    done = subprocess.run(run, cwd=project_root, capture_output=True, text=True, check=False)
+    variables = {name: value for name, value in os.environ.items() if name != "LLMASK_PREBUILT"}
+    done = subprocess.run(run, cwd=project_root, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["name"]
     assert not done.stderr
