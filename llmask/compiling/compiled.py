@@ -292,7 +292,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
             is raised. "finish": from there on only the shortest known way to the end is allowed, so that the document
             is valid; `LimitExceeded` where none is known. Canonical grammars, and those with max_tokens, know none.
         stop_tokens : ids that end this sequence besides the vocabulary's ends of sequence, allowed only where it may
-            end, also if they have a text. Where one has a text no way to the end is known: no budgets, no `finish`.
+            end, also if they have a text. Where one has a text, or the grammar names tokens, no way to the end is
+            known: no budgets, no `finish`.
         terminate_at_end : `Matcher.is_terminated` is true as soon as nothing but the end may follow; the end of
             sequence may still be accepted.
 

@@ -18,6 +18,7 @@ from ..arguments import as_bitmask, as_integer, each_of
 from ..errors import LimitExceeded, LlmaskError, VocabularyError
 from ..kernels.mask.cell import CELL_CONFIGURATION, CELL_STOPS
 from ..kernels.mask.configurations import ENDED
+from ..kernels.tables import grammar_layout
 from ..store.generation import Generation
 from .healing import PrefixedMatcher
 from .matcher import Matcher
@@ -56,7 +57,7 @@ class StoppingMatcher(Matcher):
         self.cell[CELL_STOPS] = 1
 
     def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None) -> bool:
-        """As `Matcher.fill_bitmask`; a budget is refused where a stop token has a text."""
+        """As `Matcher.fill_bitmask`; a budget is refused where `_check_ways` says so."""
         if budget is not None:
             self._check_ways()
         super().fill_bitmask(bitmask, row, budget)
@@ -132,7 +133,12 @@ class StoppingMatcher(Matcher):
         return super().finishing_tokens()
 
     def _check_ways(self) -> None:
-        """Refuse what follows ways to the end: they take a stop token for its text."""
+        """Refuse what follows ways to the end, where they may take a stop token for what the grammar has it for."""
+        if self.generation.table.slots[grammar_layout.NAMES_TOKENS]:
+            raise LlmaskError(
+                "the grammar names tokens, and ways to the end might write a stop token as one of these",
+                help="do without stop tokens, or without budgets and finish",
+            )
         for token in sorted(self.stop_tokens):
             if self.store.tokenizer.token_bytes(token):
                 raise LlmaskError(
@@ -141,8 +147,10 @@ class StoppingMatcher(Matcher):
                 )
 
     def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
-        if any(map(self.store.tokenizer.token_bytes, self.stop_tokens)):
-            raise error
+        try:
+            self._check_ways()
+        except LlmaskError:
+            raise error from None
         return super()._finish_after(error, bitmask, row)
 
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:

@@ -96,6 +96,20 @@ def test_what_follows_ways_to_the_end_is_refused_where_a_stop_token_has_a_text(c
             call()
 
 
+def test_what_follows_ways_to_the_end_is_refused_where_the_grammar_names_tokens(tiny_tokenizer: Any) -> None:
+    special = next(t for t in sorted(tiny_tokenizer.special_ids) if t not in tiny_tokenizer.eos_ids)
+    grammar = llmask.Compiler(tiny_tokenizer).lark(f'start: "a" (<[{special}]> | "ccc") "b"?')
+    matcher = grammar.matcher(stop_tokens=[special])
+    matcher.accept_bytes(b"a")
+    assert special not in mask_of(matcher)
+    assert not matcher.accept(special)
+    with pytest.raises(llmask.LlmaskError, match="the grammar names tokens, and ways to the end might write"):
+        mask_of(matcher, 3)  # the shortest way is the token, which may not be written: the mask was empty
+    matcher.accept_bytes(b"ccc")
+    assert special in mask_of(matcher)
+    assert matcher.accept(special)
+
+
 def test_nothing_but_a_stop_token_is_no_mask(compiler: Any) -> None:
     matcher = compiler.regex("ab").matcher(stop_tokens=[ord("a")])
     with pytest.raises(llmask.VocabularyError, match="only stop tokens spell what may come next"):
