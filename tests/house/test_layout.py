@@ -14,7 +14,8 @@ import pytest
 ORDER = (
     *("errors.py", "limits.py", "work.py", "arguments.py", "forks.py"),
     *("kernels", "vocabulary", "trie", "encoders", "tokenizer", "defaults", "regex", "grammar", "frontends"),
-    *("store", "mask", "matching", "canonical", "compiling", "samplers", "debug.py", "cli", "prebuilt"),
+    *("store", "mask", "matching", "canonical", "compiling", "samplers", "integrations"),
+    *("debug.py", "cli", "prebuilt"),
 )
 INSIDE = {
     "kernels": (
@@ -44,6 +45,7 @@ FRAMEWORKS = {
     "torch", "triton", "transformers", "llama_cpp", "tiktoken", "tokenizers", "sentencepiece", "numba", "lark", "gguf",
     "pydantic",
     "referencing", "jsonschema_specifications",
+    "vllm", "sglang", "mlx", "mlx_lm", "jax", "outlines",
 }  # fmt: skip
 
 
@@ -238,7 +240,8 @@ def test_every_module_has_a_file_of_tests(project_root: Path) -> None:
             continue
         inner = path.relative_to(project_root / "llmask")
         here = project_root / "tests" / "unit" / inner.parent
-        candidates = [here / f"test_{inner.stem}.py", project_root / "tests" / "contract" / f"test_{inner.stem}.py"]
+        candidates = [here / f"test_{inner.stem}.py"]
+        candidates += [project_root / "tests" / folder / f"test_{inner.stem}.py" for folder in ("contract", "servers")]
         if not any(candidate.exists() for candidate in candidates):
             missing.append(f"{inner} has no {candidates[0].relative_to(project_root)}")
     assert not missing, "\n".join(missing)

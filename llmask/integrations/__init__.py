@@ -1,0 +1,8 @@
+"""llmask inside the loops that people run: a module for each framework, which imports it when it is used.
+
+    vllm, sglang                            grammar backends of servers
+    transformers, llama_cpp, mlx, jax       logits processors, and what else a loop needs
+    outlines                                generators of Outlines
+
+In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module imports those of another.
+"""
