@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
     from .matching.matcher import Matcher
+    from .matching.reasoning import ReasoningMatcher
     from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
     from .tokenizer.counting.intervals import IntervalCounter
@@ -50,6 +51,7 @@ __all__ = [
     "LlmaskError",
     "Matcher",
     "PrependableEncoder",
+    "ReasoningMatcher",
     "StreamDecoder",
     "TokenRejected",
     "Tokenizer",
@@ -76,6 +78,7 @@ _MODULES = {
     "Compiler": "compiling.compiler",
     "Limits": "limits",
     "Matcher": "matching.matcher",
+    "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",
     "accept_batch": "matching.batch",
