@@ -64,19 +64,23 @@ N_BEYOND = 13  # logits that the model has more than its tokenizer has tokens
 def hf_tokenizer() -> Any:
     """A small tokenizer of transformers, with special marks of thinking and an attribute of SGLang."""
     tokenizer = make_hf_tokenizer()
-    tokenizer.add_special_tokens({"additional_special_tokens": ["<think>", "</think>", "<|call|>"]})
+    marks = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<|im_end|>", "<|endoftext|>", "<|call|>"]
+    tokenizer.add_special_tokens({"additional_special_tokens": marks})
     tokenizer.additional_stop_token_ids = None
     return tokenizer
 
 
 @contextmanager
-def served(tokenizer: Any = None, eos: Any = None, think_end_ids: Any = None, **arguments: Any) -> Iterator[Any]:
+def served(
+    tokenizer: Any = None, eos: Any = None, think_end_ids: Any = None, n_logits: int | None = None, **arguments: Any
+) -> Iterator[Any]:
     """A backend as a scheduler makes it, with arguments of the server."""
     register()
     tokenizer = hf_tokenizer() if tokenizer is None else tokenizer
     with get_context().override_server_args(grammar_backend="llmask", **arguments) as server_args:
         ends = {tokenizer.eos_token_id} if eos is None else eos
-        yield create_grammar_backend(server_args, tokenizer, len(tokenizer) + N_BEYOND, ends, think_end_ids)
+        n_logits = len(tokenizer) + N_BEYOND if n_logits is None else n_logits
+        yield create_grammar_backend(server_args, tokenizer, n_logits, ends, think_end_ids)
 
 
 @contextmanager

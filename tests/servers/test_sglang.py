@@ -14,6 +14,8 @@ import jsonschema
 import numpy as np
 import pytest
 
+from llmask import Compiler, Tokenizer
+from llmask.integrations.sglang.backend import backend_class
 from tests.servers.sglang_here import (
     N_BEYOND,
     BaseGrammarObject,
@@ -60,6 +62,7 @@ KINDS = {
         '<f=a>{"b": 1}</f> so',
     ),
 }
+KINDS_IN_NO_FRAME = ("structural_tag", KINDS["structural_tag"][0])
 
 
 def compiled(backend: Any, kind: str, text: str, is_thinking: bool = False) -> Any:
@@ -453,9 +456,154 @@ def test_thinking_has_a_budget(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) 
                 for _ in range(n_free):
                     info = batch_of([asked.grammar], n_logits)
                     info.update_regex_vocab_mask()
-                    assert {x, end} <= bits(info.grammar_mask.vocab_mask[0])
+                    found = bits(info.grammar_mask.vocab_mask[0])
+                    assert {x, end} <= found
+                    assert tokenizer.convert_tokens_to_ids("<tool_call>") not in found
                     asked.grammar.accept_token(x)
                 assert allowed(asked.grammar, n_logits) == {end}
+
+
+def test_tokens_are_filtered_as_sglang_does_it(tokenizer: Any, rng: random.Random) -> None:
+    from sglang.srt.constrained.torch_ops.token_filter_torch_ops import set_token_filter_torch
+
+    with served(tokenizer) as backend:
+        assert backend.is_support_token_filter
+        for n in range(40):
+            ours = torch.randint(-(2**31), 2**31, (3, 10), dtype=torch.int32)
+            theirs = ours.clone()
+            tokens = [rng.randrange(320) for _ in range(n % 5)]
+            flags = {"is_allowed": bool(n & 1), "reset_vocab_mask": bool(n & 2)}
+            backend.set_token_filter(ours, tokens, 1, **flags)
+            set_token_filter_torch(theirs, tokens, 1, **flags)
+            assert torch.equal(ours, theirs)
+
+
+# --- answers in a frame
+
+
+@pytest.fixture(scope="module")
+def framing() -> Any:
+    """A backend for a model with Inkling's tokens, numbers above 200,000, which its tokenizer has as text."""
+    from sglang.srt.parser.inkling_tokenizer import INKLING_SPECIAL_TOKEN_IDS
+
+    tokens = [bytes([byte]) for byte in range(256)] + [b""] * 199_844
+    for name, token in INKLING_SPECIAL_TOKEN_IDS.items():
+        tokens[token] = name.encode()
+    return backend_class()(Compiler(Tokenizer.from_bytes(tokens, eos=256)), {"whitespace": "flexible"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "text"),
+    [
+        ("json", '{"const": {"a": "b"}}', b'{"a": "b"}'),
+        ("json", "$$ANY$$", b"[1]"),
+        ("regex", "[ab]{2}", b"ab"),
+        ("ebnf", 'root ::= "a" root | "b"', b"ab"),
+    ],
+)
+def test_an_answer_stands_in_a_frame_of_its_model(framing: Any, kind: str, source: str, text: bytes) -> None:
+    from sglang.srt.parser.answer_frame import InklingAnswerFrame
+    from sglang.srt.parser.inkling_tokenizer import INKLING_SPECIAL_TOKEN_IDS as IDS
+
+    frame = InklingAnswerFrame()
+    framing.reserve_framing_tokens(frame.framing_token_ids())
+    model, content, thinking, end = (
+        IDS[f"<|{name}|>"] for name in ("message_model", "content_text", "content_thinking", "end_message")
+    )
+    n_logits = 200_100
+    for is_open, n_thoughts in ((True, -1), (False, -1), (False, 2)):
+        framed = framing.compile_framed_grammar(
+            compiled(framing, kind, source),
+            lambda content, is_open=is_open, most=n_thoughts: frame.structural_tag(
+                content, in_answer_block=is_open, max_think_tokens=most
+            ),
+        )
+        grammar = framed.copy()
+        thoughts = [ord("x")] * abs(2 * n_thoughts if n_thoughts < 0 else n_thoughts)
+        before = [] if is_open else [model, thinking, *thoughts, end, model, content]
+        for token in [*before, *text, end]:
+            assert token in allowed(grammar, n_logits)
+            grammar.accept_token(token)
+        assert allowed(grammar, n_logits) == {256}
+        if n_thoughts == 2:
+            grammar.rollback(len(text) + 4)
+            assert allowed(grammar, n_logits) == {end}
+
+
+def test_a_text_in_a_frame_does_not_spell_its_tokens(framing: Any) -> None:
+    from sglang.srt.parser.answer_frame import InklingAnswerFrame
+    from sglang.srt.parser.inkling_tokenizer import INKLING_SPECIAL_TOKEN_IDS as IDS
+
+    frame = InklingAnswerFrame()
+    framing.reserve_framing_tokens(frame.framing_token_ids())
+    grammar = compiled(framing, "json", '{"type": "string"}')
+    framed = framing.compile_framed_grammar(
+        grammar, lambda content: frame.structural_tag(content, in_answer_block=True, max_think_tokens=-1)
+    )
+    for one in (grammar, framed):
+        one.accept_token(ord('"'))
+    end = IDS["<|end_message|>"]
+    assert end in allowed(grammar, 200_100)  # as text
+    assert end not in allowed(framed, 200_100)
+    assert ord("x") in allowed(framed, 200_100)
+
+
+def test_tokens_of_a_frame_are_no_text(tokenizer: Any) -> None:
+    """Also where the tokenizer has them as text: a token that spells "a" alone is kept for the frame."""
+    a, x = (tokenizer.encode(letter)[0] for letter in "ax")
+
+    def frame(content: dict[str, Any]) -> dict[str, Any]:
+        parts = [{"type": "token", "token": a}, content, {"type": "token", "token": a}]
+        return {"type": "structural_tag", "format": {"type": "sequence", "elements": parts}}
+
+    with served(tokenizer) as backend:
+        grammar = compiled(backend, "regex", "[ax]")
+        backend.reserve_framing_tokens([a])
+        framed = backend.compile_framed_grammar(grammar, frame)
+        assert allowed(framed, len(tokenizer)) == {a}
+        framed.accept_token(a)
+        assert allowed(framed, len(tokenizer)) == {x}
+        assert allowed(grammar, len(tokenizer)) == {a, x}
+        refused = backend.compile_framed_grammar(grammar, lambda content: {"format": {"type": "token", "token": -1}})
+        assert isinstance(refused, InvalidGrammarObject)
+        assert "#/format/token" in refused.error_message
+
+
+def test_what_has_no_form_in_a_frame_is_left_to_sglang(tokenizer: Any) -> None:
+    with served(tokenizer) as backend:
+        for kind, source in (("ebnf", 'start: "a"'), ("ebnf", "root ::= ."), KINDS_IN_NO_FRAME):
+            assert backend.compile_framed_grammar(compiled(backend, kind, source), dict) is None
+
+
+# --- tools
+
+
+def test_the_tool_calls_of_every_model_are_compiled(tokenizer: Any) -> None:
+    """What SGLang's parsers of tool calls ask for, with two tools, one of them without parameters."""
+    pytest.importorskip("xgrammar", reason="xgrammar is not installed, whose tags SGLang's parsers fill in")
+    from sglang.srt.entrypoints.openai.protocol import Function, Tool
+    from sglang.srt.function_call.function_call_parser import FunctionCallParser
+
+    parameters = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    tools = [
+        Tool(type="function", function=Function(name="add", parameters=parameters, strict=True)),
+        Tool(type="function", function=Function(name="now", parameters=None, strict=True)),
+    ]
+    names = sorted(FunctionCallParser.ToolCallParserEnum.keys() - {"response_template"})  # it is its user's own
+    n_compiled = 0
+    with served(tokenizer) as backend:
+        for name in names:
+            for choice in ("auto", "required"):
+                constraint = FunctionCallParser(tools, name, tokenizer=tokenizer).get_structure_constraint(choice)
+                if constraint is None:
+                    continue
+                kind, value = constraint
+                value = value.model_dump(by_alias=True) if hasattr(value, "model_dump") else value
+                source = value if isinstance(value, str) else json.dumps(value)
+                found = compiled(backend, kind.replace("json_schema", "json"), source)
+                assert not isinstance(found, InvalidGrammarObject), (name, choice, found)
+                n_compiled += 1
+    assert n_compiled > 60
 
 
 # --- the manager
@@ -490,7 +638,7 @@ def test_a_tokenizer_of_a_model_file_is_read(shared_dir: Path) -> None:
         shared_dir / "data" / "vocab", gguf_file="qwen2.gguf"
     )
     with served(tokenizer, eos={151_645, 151_643}) as backend:
-        assert backend.compiler.tokenizer.eos_ids == (151_643, 151_645)
+        assert backend.compiler.tokenizer.eos_ids == [151_643, 151_645]
         grammar = compiled(backend, "json", json.dumps(SCHEMA))
         for token in tokenizer.encode('{"name": "ann", "age": 9}'):
             grammar.accept_token(token)
@@ -501,5 +649,5 @@ def test_a_tokenizer_that_cannot_be_read_ends_the_start() -> None:
     class Other:
         eos_token_id = 0
 
-    with pytest.raises(ValueError, match="fast tokenizer"), served(Other(), eos={0}) as _:
+    with pytest.raises(ValueError, match="fast tokenizer"), served(Other(), eos={0}, n_logits=9):
         pass
