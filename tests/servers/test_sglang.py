@@ -584,7 +584,8 @@ def test_the_tool_calls_of_every_model_are_compiled(tokenizer: Any) -> None:
     from sglang.srt.entrypoints.openai.protocol import Function, Tool
     from sglang.srt.function_call.function_call_parser import FunctionCallParser
 
-    parameters = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    properties = {"a": {"type": "integer"}, "b": {"type": "string"}}
+    parameters = {"type": "object", "properties": properties, "required": ["a"], "additionalProperties": False}
     tools = [
         Tool(type="function", function=Function(name="add", parameters=parameters, strict=True)),
         Tool(type="function", function=Function(name="now", parameters=None, strict=True)),

@@ -6,7 +6,8 @@ r"""A JSON schema of an object in which models write each property as an element
 Properties come in the order of the schema, required ones always. A string is written as it is, up to the end of its
 element; everything else is JSON. White space may stand between elements, and around values that are not free strings.
 Properties that are not declared are allowed where `additionalProperties` says so, or where `properties` is missing.
-A schema whose type is another one than an object is that of one value, with no element around it.
+A schema whose type is another one than an object is that of one value, with no element around it; a string then does
+not hold the end of the tag around it, either.
 Source: XGrammar 0.2.8, cpp/converter_ext/xml_tool_calling.cc; Qwen3-Coder's, GLM-4.5's, MiniMax-M2's and
 DeepSeek-V3.2's chat templates.
 
@@ -21,7 +22,7 @@ In: a schema. Out: an expression. Cost: that of the values' schemas.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
@@ -125,6 +126,7 @@ class XmlParameters:
     style : a name of STYLES.
     json_value : makes the expression of a JSON schema, given the schema and its path.
     max_whitespace : bytes of white space in a row.
+    ends : of the tag around it.
     """
 
     def __init__(
@@ -135,6 +137,7 @@ class XmlParameters:
         style: str,
         json_value: Callable[[Any, Path], Expression],
         max_whitespace: int,
+        ends: Sequence[str] = (),
     ) -> None:
         self.nodes = nodes
         self.root = {} if schema is True else schema
@@ -143,8 +146,10 @@ class XmlParameters:
         self.json_value = json_value
         blank = nodes.repeat(nodes.byte_set(WHITE_SPACE), 0, max_whitespace)
         self.blank = Lexeme(blank, f"/[ \\n\\r\\t]{{0,{max_whitespace}}}/")
+        excluded = [self.style.end, *(text for text in ends if text and self._is_lone())]
+        written = "|".join(excluded).replace("</", "<\\/")
         self.text = Lexeme(
-            free_text(nodes, [], [self.style.end.encode()]).text, f"/(?s:(?!{self.style.end}).)*/".replace("</", "<\\/")
+            free_text(nodes, [], [text.encode() for text in dict.fromkeys(excluded)]).text, f"/(?s:(?!{written}).)*/"
         )
 
     def expression(self) -> Expression:

@@ -144,7 +144,7 @@ def test_malformed_schemas_are_refused(compiler: llmask.Compiler, schema: Any, w
 @pytest.mark.parametrize(
     ("schema", "valid", "others"),
     [
-        ({"type": "string"}, ["", "a", '"a"', "a < b", " 1 "], ["</parameter>"]),
+        ({"type": "string"}, ["", "a", '"a"', "a < b", " 1 "], ["</parameter>", "a<z>b"]),
         ({"type": "string", "enum": ["a", "bc"]}, ["a", "bc"], ['"a"', "b", " a"]),
         ({"type": "string", "maxLength": 2}, ["", "é3"], ["abc"]),
         ({"type": "integer"}, ["3", "-1"], ["", "a", "1.5", " 3"]),
