@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...arguments import as_bitmask
+from ...arguments import as_bitmask, as_integer
 from ...errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ...mask.apply import BITS_PER_WORD, apply_bitmask
 from ...matching.batch import fill_bitmasks
@@ -142,7 +142,8 @@ class RequestGrammar:
         ------
         LlmaskError : fewer were accepted; the state is unchanged.
         """
-        n_after_end = min(k, self._n_after_end)
+        k = as_integer(k, "the number of tokens to roll back")
+        n_after_end = max(0, min(k, self._n_after_end))
         self.matcher.rollback(k - n_after_end)
         self._n_after_end -= n_after_end
         if self._fails_at is not None and self._fails_at > len(self.matcher.history):
