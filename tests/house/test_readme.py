@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 170  # of the README
 MAX_COLUMNS = 160  # outside tables and code
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
 LINKED = [*ROOT_PAGES, *PAGES, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -627,6 +628,22 @@ def test_the_manager_brings_requests_from_their_key_to_a_grammar(tokenizer: Any)
         assert not manager.process_req_with_grammar(bad_again)
         assert again.grammar is not good[0].grammar
         assert bad_again.error == bad.error
+
+
+# --- documentation
+
+
+def test_the_code_of_the_page_runs(tokenizer: Any, tmp_path: Path, project_root: Path) -> None:
+    page = (project_root / "docs" / "integrations" / "sglang.md").read_text("utf-8")
+    (code,) = re.findall(r"^```py\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    code, n_named = re.subn(r'^name = ".*"$', f"name = {str(tmp_path)!r}", code, flags=re.MULTILINE)
+    assert n_named == 1
+    tokenizer.save_pretrained(tmp_path)
+    values: dict[str, Any] = {}
+    exec(code, values)
+    found = bits(values["mask"][0])
+    assert tokenizer.encode("2")[0] in found
+    assert tokenizer.encode("]")[0] not in found
 
 
 # --- tokenizers

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ...compiling.compiled import CompiledGrammar
 
 logger = logging.getLogger(__name__)
+FEW_ROWS = 4  # that are filled sooner one by one, 4 us each, than together, 20 us
 
 
 def allocate_masks(n_rows: int, n_tokens: int) -> torch.Tensor:
@@ -179,7 +180,8 @@ class RequestGrammar:
         entries : each with a `grammar` and its `row`.
         """
         left = list(entries)
-        if all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._fails_at is None for entry in left):
+        is_plain = all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._fails_at is None for entry in left)
+        if is_plain and len(left) > FEW_ROWS:
             try:
                 fill_bitmasks([entry.grammar.matcher for entry in left], vocab_mask, [entry.row for entry in left])
                 return

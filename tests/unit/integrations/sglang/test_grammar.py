@@ -102,12 +102,14 @@ def test_one_row_of_a_batch_that_fails_leaves_the_others(byte_tokenizer: Any) ->
     tokenizer = Tokenizer.from_bytes([b"a", b"c", b""], eos=2)
     failing = made("ab", tokenizer)
     failing.accept_token(0)
-    grammars = [made("c+", tokenizer), failing, made("[ac]+", tokenizer)]
+    grammars = [made("c+", tokenizer), failing, *(made("[ac]+", tokenizer) for _ in range(9))]
     entries = [SimpleNamespace(row=2 * row, grammar=grammar) for row, grammar in enumerate(grammars)]
-    for _ in range(2):
-        mask: Any = allocate_bitmask(6, 3)
-        RequestGrammar.fill_vocab_mask_batched(entries, mask)
-        assert mask[:, 0].tolist() == [0b10, -1, 0b100, -1, 0b11, -1]
+    for n_rows in (2, 11, 11):
+        mask: Any = allocate_bitmask(22, 3)
+        RequestGrammar.fill_vocab_mask_batched(entries[:n_rows], mask)
+        expected = [0b10, 0b100, *[0b11] * 9][:n_rows]
+        assert mask[: 2 * n_rows : 2, 0].tolist() == expected
+        assert (mask[1::2] == -1).all()
 
 
 def test_grammars_of_other_kinds_fill_their_rows_themselves(byte_tokenizer: Any) -> None:
@@ -115,11 +117,12 @@ def test_grammars_of_other_kinds_fill_their_rows_themselves(byte_tokenizer: Any)
         def fill_vocab_mask(self, vocab_mask: Any, idx: int) -> None:
             vocab_mask[idx] = 7
 
-    mask: Any = allocate_bitmask(2, 257)
-    entries = [SimpleNamespace(row=1, grammar=made("a", byte_tokenizer)), SimpleNamespace(row=0, grammar=Other())]
-    RequestGrammar.fill_vocab_mask_batched(entries, mask)
-    assert (mask[0] == 7).all()
-    assert mask[1].tolist() == [0, 0, 0, 2, 0, 0, 0, 0, 0]
+    for n_rows in (2, 12):
+        mask: Any = allocate_bitmask(12, 257)
+        entries = [SimpleNamespace(row=row, grammar=made("a", byte_tokenizer)) for row in range(1, n_rows)]
+        RequestGrammar.fill_vocab_mask_batched([*entries, SimpleNamespace(row=0, grammar=Other())], mask)
+        assert (mask[0] == 7).all()
+        assert (mask[1:n_rows] == np.array([0, 0, 0, 2, 0, 0, 0, 0, 0])).all()
 
 
 def test_a_bitmask_of_another_kind_is_an_error(byte_tokenizer: Any) -> None:
