@@ -13,7 +13,6 @@ In: a machine. Out: a node. Cost: about 50 us a part, once a process and style; 
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
 WHOLE = DEAD - 1
 ENTRIES_A_UNIT = 32  # of the table of a machine, whose automaton over bytes is some twenty times as large
+Blocks = list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]]  # column of each class of bytes; next states
 Digits = tuple[tuple[bytes, ...], ...]  # bytes of each value of each digit, most significant digit first
 
 
@@ -52,53 +52,58 @@ def json_machine(nodes: RegexNodes, machine: Machine) -> int:
     found = nodes.memo.get(key)
     if found is None:
         spend(machine.next_state.size // ENTRIES_A_UNIT)
-        class_of_byte, packed, n_columns, accepting = _automaton(machine, style_of(nodes))
-        table = np.frombuffer(zlib.decompress(packed), np.int32).reshape(-1, n_columns)
+        class_of_byte, blocks, accepting = _automaton(machine, style_of(nodes))
+        table = np.concatenate([rows[:, place] for place, rows in blocks])
         found = nodes.memo[key] = nodes.dfa(class_of_byte, table, accepting)
     return int(found)
 
 
 @cache
-def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], bytes, int, npt.NDArray[Any]]:
-    """Class of each byte, next states, in how many columns, and accepting flags.
+def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], Blocks, npt.NDArray[Any]]:
+    """Class of each byte, next states, and accepting flags.
 
-    The next states are compressed, as they are kept for the next store: those of idn-hostname have 21 MB.
+    The next states are kept for the next store, those of a part in as many columns as it has codes: with one for each
+    class of bytes they have 21 MB for idn-hostname, so 1 MB.
     """
     parts = Parts()
     root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style.escapes)
     codes, class_of_byte = _distinct(np.array(parts.rows, np.int32))
     n_states, n_classes = machine.next_state.shape
-    rows: list[bytes] = [b""] * n_states
+    n_rows = n_states
+    blocks: Blocks = []
     numbers: dict[bytes, int] = {}
     # state after each code, for each state before the character
     after: dict[int, npt.NDArray[np.int32]] = {WHOLE - c: machine.next_state[:, c] for c in range(n_classes)}
     after[DEAD] = np.full(n_states, DEAD, np.int32)
     for part in range(root + 1):
         distinct, place = np.unique(codes[part], return_inverse=True)
+        place = place.reshape(-1)
         columns = np.stack([after[code] for code in distinct.tolist()])
         if part == root:
-            rows[:n_states] = _as_bytes(columns.T[:, place.reshape(-1)])
+            blocks.insert(0, (place.astype(np.uint8), columns.T.copy()))
             break
         if (columns == columns[:, :1]).all():
             columns, state_of = columns[:, :1], np.zeros(n_states, np.intp)
         else:
             columns, state_of = _distinct(columns)
-        found = []
-        rows_of_part = columns.T[:, place.reshape(-1)]
-        for data, is_dead in zip(_as_bytes(rows_of_part), (rows_of_part == DEAD).all(axis=1).tolist(), strict=True):
+        found: list[int] = []
+        new: list[int] = []
+        is_dead = (columns == DEAD).all(axis=0).tolist()
+        for column, data in enumerate(_as_bytes(columns.T[:, place])):
             number = numbers.get(data)
             if number is None:
                 number = DEAD
-                if not is_dead:
-                    number = len(rows)
-                    rows.append(data)
+                if not is_dead[column]:
+                    number = n_rows + len(new)
+                    new.append(column)
                 numbers[data] = number
             found.append(number)
+        n_rows += len(new)
+        blocks.append((place.astype(np.uint8), columns.T[new]))
         after[part] = np.array(found, np.int32)[state_of]
-    accepting = np.zeros(len(rows), np.bool_)
+    accepting = np.zeros(n_rows, np.bool_)
     accepting[:n_states] = machine.accepting
-    packed = zlib.compress(b"".join(rows), level=1)
-    return class_of_byte.astype(np.uint8), packed, len(rows[0]) // 4, accepting
+    return class_of_byte.astype(np.uint8), blocks, accepting
 
 
 def _distinct(columns: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:

@@ -9,10 +9,11 @@ enlarge a block needs no way back into Python.
                                               |
     block:   [ previous block | n_bytes | charged ] item 0, item 1, ...   (header of 32 bytes before the address)
 
-Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system and
-grow by a factor of 256: address space is reserved, memory is taken page by page as it is written, so a table that fills
-copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60 ms). Where address space is limited
-(`ulimit -v`) they double, too. `charged` says how many bytes of a block count in BYTES_USED.
+Small blocks (up to BIG_BLOCK) are made by calloc and grow to twice their size. Big ones are mapped from the system with
+room for 256 times what was there, and for 8 times what is asked for: address space is reserved, memory is taken page by
+page as it is written, so a table that fills copies next to nothing (doubling blocks of 64 MB stopped a token for 30-60
+ms). Where address space is limited (`ulimit -v`) they double, too. `charged` says how many bytes of a block count in
+BYTES_USED.
 
 A grown block is published with an atomic store; the old one stays on a chain that starts in slot RETIRED until the
 table dies: a reader that fetched the old address a moment ago may go on reading it. Retired blocks are small. `block`
@@ -51,6 +52,7 @@ HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
 BIG_BLOCK = 256 * 1024  # header included
 BIG_FACTOR = 256
+ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
 CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes
 
 _PREVIOUS, _CHARGED, _BYTES = -24, -16, -8  # offsets of the header's fields
@@ -316,8 +318,8 @@ def _enlarge(table, slot, n_bytes):
             return address
     wanted = max(n_bytes, 2 * old_bytes, MIN_BLOCK_BYTES)
     fresh = 0
-    if address != 0 and wanted + HEADER_BYTES > BIG_BLOCK:
-        fresh = _make_block(max(n_bytes, BIG_FACTOR * old_bytes))
+    if wanted + HEADER_BYTES > BIG_BLOCK:
+        fresh = _make_block(max(ROOM_FACTOR * n_bytes, BIG_FACTOR * old_bytes))
     if fresh == 0:
         fresh = _make_block(wanted)
     if fresh == 0:

@@ -62,6 +62,16 @@ def test_a_larger_block_replaces_a_smaller_one() -> None:
     assert int(table.array[memory.RETIRED]) == address  # a reader may still be looking at it
 
 
+def test_a_block_that_is_big_at_once_has_room_for_as_much_again() -> None:
+    table = make_table()
+    table.put(SLOT, np.full(2 * memory.BIG_BLOCK, 1, np.uint8))
+    address, charged = int(table.array[SLOT]), table.bytes_used
+    assert charged < 3 * memory.BIG_BLOCK  # what is only reserved does not count
+    table.put(SLOT, np.full(8 * memory.BIG_BLOCK, 2, np.uint8))
+    assert int(table.array[SLOT]) == address  # copying it would stop all others
+    assert table.bytes_used >= charged + 6 * memory.BIG_BLOCK
+
+
 def test_a_limit_is_taken_once() -> None:
     table = make_table(max_bytes=1000)
     table.put(SLOT, np.zeros(900, np.uint8))

@@ -93,10 +93,14 @@ class ArrayLayout:
         self.counted: list[Counted] = []
         self.is_unique = self.is_not_unique = False
         self.low, self.high = count_range(parts, "minItems", "maxItems")
+        seen = context.items_seen  # parts of a negated enumeration come again thousands of times
         for schema, path, shape in parts:
             if not shape.has_array:
                 continue
-            prefix, other = items_of(context, schema, path)
+            found = seen.get(id(schema))
+            if found is None or found[0] is not path:
+                found = seen[id(schema)] = (path, *items_of(context, schema, path))
+            _, prefix, other = found
             self.prefixes.append(prefix)
             self.others.append(other)
             if shape.counts_items:

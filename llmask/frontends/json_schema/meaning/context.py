@@ -68,6 +68,7 @@ class Context:
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
         self.stricter: dict[RuleId, WriteVariant] = {}  # the same, of fewer values than are left, in bounded work
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
+        self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
         self._shapes: dict[tuple[Any, ...], Shape] = nodes.remembered((__name__, "shapes", self.draft))
         self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
