@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -238,9 +239,12 @@ def test_many_keys_are_compiled_at_the_same_time(tokenizer: Any) -> None:
             assert future.result().grammar.shortest() == b"a" * int(text[2:-1])
 
 
-def test_what_is_remembered_is_bounded(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("arguments", [{}, {"reasoning_parser": "qwen3"}])
+def test_what_is_remembered_is_bounded(
+    tokenizer: Any, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any]
+) -> None:
     monkeypatch.setattr("llmask.integrations.sglang.backend.MOST_REMEMBERED", 3)
-    with served(tokenizer) as backend:
+    with served(tokenizer, **arguments) as backend:
         for n in range(9):
             compiled(backend, "regex", f"a{{{n}}}b")
         assert [text for _, text in backend.cache] == ["a{6}b", "a{7}b", "a{8}b"]
@@ -404,6 +408,58 @@ def test_drafts_go_beyond_the_end_of_sequence(tokenizer: Any) -> None:
         assert (masks[6:] == -1).all()  # the text has ended there
         assert not grammar.is_terminated()
         assert a in allowed(grammar, n_logits)
+
+
+def random_tree(rng: random.Random, n_nodes: int) -> tuple[list[int], Any, Any]:
+    """The parent of each node, and the links of the tree as SGLang writes them."""
+    parents = [-1, *(rng.randrange(node) for node in range(1, n_nodes))]
+    next_token, next_sibling = torch.full((n_nodes,), -1), torch.full((n_nodes,), -1)
+    for parent in range(n_nodes):
+        children = [node for node in range(n_nodes) if parents[node] == parent]
+        next_token[parent] = children[0] if children else -1
+        for one, other in itertools.pairwise(children):
+            next_sibling[one] = other
+    return parents, next_token, next_sibling
+
+
+def mask_after(grammar: Any, tokens: list[int], n_logits: int) -> set[int] | None:
+    """What may follow some tokens; None where one is refused, or comes after the end, or the text has ended."""
+    for token in tokens:
+        if grammar.is_terminated() or token not in allowed(grammar, n_logits):
+            return None
+        grammar.accept_token(token)
+    return None if grammar.is_terminated() else allowed(grammar, n_logits)
+
+
+@pytest.mark.parametrize("is_thinking", [False, True])
+def test_random_trees_of_drafts_have_the_masks_of_their_paths(
+    tokenizer: Any, rng: random.Random, is_thinking: bool
+) -> None:
+    """Rows of other nodes keep their ones. In some trees the thinking ends, in some the text."""
+    n_nodes, n_logits = 12, len(tokenizer) + N_BEYOND
+    think_end = tokenizer.encode("</think>", add_special_tokens=False)
+    likely = [*think_end, tokenizer.eos_token_id, *tokenizer.encode('["a",12]')] * 2
+    key = ("json", '{"items": {"enum": ["a", 12]}, "type": "array"}')
+    with served(tokenizer, think_end_ids=think_end, reasoning_parser="qwen3") as backend:
+        n_free = n_bound = 0
+        for _ in range(60):
+            before = [*(think_end if is_thinking else []), *tokenizer.encode("[")][: rng.randrange(3)]
+            grammar = compiled(backend, *key, is_thinking)
+            for token in before:
+                grammar.accept_token(token)
+            parents, next_token, next_sibling = random_tree(rng, n_nodes)
+            tokens = [0, *(rng.choice([*likely, rng.randrange(n_logits)]) for _ in range(n_nodes - 1))]
+            mask = grammar.allocate_vocab_mask(n_logits, n_nodes, "cpu")
+            traverse_tree(next_token, next_sibling, torch.tensor(tokens), grammar, mask, vocab_size=n_logits)
+            paths: list[list[int]] = [[]]
+            for node in range(1, n_nodes):
+                paths.append([*paths[parents[node]], tokens[node]])
+            for node, path in enumerate(paths):
+                expected = mask_after(compiled(backend, *key, is_thinking), [*before, *path], n_logits)
+                assert bits(mask[node]) == (bits(torch.full_like(mask[0], -1)) if expected is None else expected)
+                n_bound += expected is not None
+                n_free += expected is None
+        assert min(n_free, n_bound) > 50
 
 
 # --- thinking

@@ -69,10 +69,11 @@ def _after_thinking(backend: Any, tokenizer: Any, serving: Any) -> Any:
     """The backend itself, or one whose grammars begin after the thinking, as `create_grammar_backend` wraps others."""
     if not serving.reasoning_parser:
         return backend
-    from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
     from sglang.srt.parser.reasoning_parser import ReasoningParser
+
+    from .backend import thinking_backend_class
 
     parser = ReasoningParser(model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer)
     if not parser.detector.get_think_end_token_ids(tokenizer):
         return backend
-    return ReasonerGrammarBackend(backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking)
+    return thinking_backend_class()(backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking)

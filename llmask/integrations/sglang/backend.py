@@ -29,7 +29,18 @@ logger = logging.getLogger(__name__)
 MOST_REMEMBERED = 1024  # keys; the compiler remembers more, within a number of bytes
 
 
-class RequestBackend:
+class BoundedCache:
+    """A cache of grammars by key, SGLang's, that forgets the oldest: each one holds tables of masks."""
+
+    def set_cache(self, key: tuple[str, str], value: Any) -> None:
+        """Remember what came of a key."""
+        super().set_cache(key, value)  # type: ignore[misc]
+        remembered: dict[tuple[str, str], Any] = self.cache  # type: ignore[attr-defined]
+        while len(remembered) > MOST_REMEMBERED:
+            del remembered[next(iter(remembered))]
+
+
+class RequestBackend(BoundedCache):
     """What SGLang asks of a grammar backend, besides what its base class does: threads, and a cache by key.
 
     Parameters
@@ -87,13 +98,6 @@ class RequestBackend:
             logger.info("a %s grammar: %s", kind, warning)
         return made
 
-    def set_cache(self, key: tuple[str, str], value: Any) -> None:
-        """Remember what came of a key; the oldest ones are forgotten, as each holds tables of masks."""
-        super().set_cache(key, value)  # type: ignore[misc]
-        remembered: dict[tuple[str, str], Any] = self.cache  # type: ignore[attr-defined]
-        while len(remembered) > MOST_REMEMBERED:
-            del remembered[next(iter(remembered))]
-
     # --- answers within a frame of special tokens, after a thinking within one
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
@@ -143,3 +147,14 @@ def backend_class() -> Callable[[Compiler, Mapping[str, Any]], Any]:
             super().__init__(compiler, options, LlmaskGrammar)
 
     return LlmaskBackend
+
+
+@cache
+def thinking_backend_class() -> Callable[..., Any]:
+    """What wraps a backend where a model thinks before it answers: SGLang's class, with a cache that is bounded."""
+    from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
+
+    class LlmaskThinkingBackend(BoundedCache, ReasonerGrammarBackend):  # type: ignore[misc]
+        """A backend whose grammars begin after the thinking."""
+
+    return LlmaskThinkingBackend
