@@ -3,8 +3,9 @@
 SGLang's class becomes the second parent where SGLang is there (`backend.py`), so that this one needs neither it nor
 torch to be read.
 
-What a grammar raises ends SGLang's scheduler, and with it all requests, but for a ValueError of `accept_token`, which
-ends one request. So a mask is always written: where none can be made, the text may only end.
+What a grammar raises ends SGLang's scheduler, and with it all requests, but for a ValueError of `accept_token` for a
+token that was sampled, which ends one request. So a limit that is met raises nothing: where no mask can be made, or
+nothing be said of what follows a token that a mask allowed, the text may only end.
 
 `is_terminated` is not true before the end of sequence: SGLang takes the last token away from a text that ended by it.
 
@@ -96,8 +97,10 @@ class RequestGrammar:
         self.grammar_stats = grammar_stats
         self.current_token: int | None = None
         self.matcher = grammar.matcher(on_limit="finish")
-        self._n_after_end = 0  # tokens after the end, which only count
-        self._fails_at: int | None = None  # the number of tokens after which no mask could be made
+        # in numbers of accepted tokens
+        self._n_beyond = 0  # those that the matcher has not: after the end, or after a limit was met
+        self._limit_at: int | None = None  # from where on the text may only end
+        self._end_at: int | None = None  # where it did so
 
     def __repr__(self) -> str:
         return f"<{self.kind} grammar of llmask after {self.matcher.text()!r}: {self.source[:200]!r}>"
@@ -111,6 +114,11 @@ class RequestGrammar:
 
     # --- tokens
 
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens were accepted."""
+        return len(self.matcher.history) + self._n_beyond
+
     def accept_token(self, token: int) -> None:
         """Take a token into the state; after the end any token is taken, and counts for `rollback`.
 
@@ -119,13 +127,14 @@ class RequestGrammar:
         ValueError : the grammar does not allow it here; the state is unchanged.
         """
         if self.is_terminated():
-            self._n_after_end += 1
-        elif self._fails_at is None:
+            self._n_beyond += 1
+        elif self._limit_at is None:
             self._take(token)
         elif token in self.grammar.tokenizer.eos_ids:
-            self._n_after_end = 1
+            self._n_beyond += 1
+            self._end_at = self.n_tokens
         else:
-            raise ValueError(f"token {token} cannot come next; no mask could be made here, and the text may only end")
+            raise ValueError(f"token {token} cannot come next: a limit was met, and the text may only end")
         self.current_token = token
 
     def _take(self, token: int) -> None:
@@ -133,8 +142,16 @@ class RequestGrammar:
             self.matcher.accept_token(token)
         except TokenRejected:
             raise
+        except LimitExceeded as error:
+            self._n_beyond += 1
+            self._meet_limit(error)
         except LlmaskError as error:
             raise ValueError(str(error)) from error
+
+    def _meet_limit(self, error: LlmaskError) -> None:
+        """Let the text only end from here on."""
+        logger.error("the text of a request may only end: %s", error)
+        self._limit_at = self.n_tokens
 
     def rollback(self, k: int) -> None:
         """Take back the last `k` tokens, the end included.
@@ -144,15 +161,17 @@ class RequestGrammar:
         LlmaskError : fewer were accepted; the state is unchanged.
         """
         k = as_integer(k, "the number of tokens to roll back")
-        n_after_end = max(0, min(k, self._n_after_end))
-        self.matcher.rollback(k - n_after_end)
-        self._n_after_end -= n_after_end
-        if self._fails_at is not None and self._fails_at > len(self.matcher.history):
-            self._fails_at = None
+        n_beyond = max(0, min(k, self._n_beyond))
+        self.matcher.rollback(k - n_beyond)
+        self._n_beyond -= n_beyond
+        if self._limit_at is not None and self._limit_at > self.n_tokens:
+            self._limit_at = None
+        if self._end_at is not None and self._end_at > self.n_tokens:
+            self._end_at = None
 
     def is_terminated(self) -> bool:
         """Whether the text has ended."""
-        return self._n_after_end > 0 or self.matcher.has_ended()
+        return self._end_at is not None or self.matcher.has_ended()
 
     # --- masks
 
@@ -163,12 +182,11 @@ class RequestGrammar:
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
         """Write which tokens may come next into row `idx`."""
         try:
-            if self._fails_at is None:
+            if self._limit_at is None:
                 self.matcher.fill_bitmask(vocab_mask, idx)
                 return
         except (LimitExceeded, VocabularyError) as error:
-            logger.error("a request may only end, as no mask can be made for it: %s", error)
-            self._fails_at = len(self.matcher.history)
+            self._meet_limit(error)
         filter_tokens(vocab_mask, self.grammar.tokenizer.eos_ids, idx)
 
     @staticmethod
@@ -180,7 +198,7 @@ class RequestGrammar:
         entries : each with a `grammar` and its `row`.
         """
         left = list(entries)
-        is_plain = all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._fails_at is None for entry in left)
+        is_plain = all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._limit_at is None for entry in left)
         if is_plain and len(left) > FEW_ROWS:
             try:
                 fill_bitmasks([entry.grammar.matcher for entry in left], vocab_mask, [entry.row for entry in left])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from llmask import Compiler, Limits, Tokenizer, allocate_bitmask
-from llmask.errors import LlmaskError
+from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.sglang.grammar import RequestGrammar, filter_tokens
+from llmask.matching.matcher import Matcher
 
 EOS = 256
 
@@ -96,6 +97,35 @@ def test_where_no_mask_can_be_made_the_text_may_only_end(caplog: pytest.LogCaptu
     assert allowed(grammar) == {2}
     grammar.rollback(1)
     assert allowed(grammar) == {0}
+
+
+def test_where_a_limit_is_met_after_a_token_the_text_may_only_end(
+    byte_tokenizer: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SGLang's walk of drafts takes what a mask allowed, and catches nothing."""
+    grammar = made("abcd", byte_tokenizer)
+    grammar.accept_token(ord("a"))
+
+    def meet_limit(matcher: Matcher, token: int) -> None:
+        raise LimitExceeded("the tables are full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Matcher, "accept_token", meet_limit)
+        grammar.accept_token(ord("b"))
+    assert "the tables are full" in caplog.text
+    assert not grammar.is_terminated()
+    assert allowed(grammar) == {EOS}
+    with pytest.raises(ValueError, match="only end"):
+        grammar.accept_token(ord("c"))
+    grammar.accept_token(EOS)
+    grammar.accept_token(EOS)
+    assert grammar.is_terminated()
+    assert grammar.n_tokens == 4
+    grammar.rollback(2)
+    assert not grammar.is_terminated()
+    assert allowed(grammar) == {EOS}
+    grammar.rollback(1)
+    assert allowed(grammar) == {ord("b")}
 
 
 def test_one_row_of_a_batch_that_fails_leaves_the_others(byte_tokenizer: Any) -> None:
