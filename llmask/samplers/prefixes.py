@@ -28,7 +28,7 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -217,7 +217,7 @@ class PrefixMasks:
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
-        self._only_end = end_mask(self.tokenizer)
+        self._only_end = id_mask(self.tokenizer.eos_ids, self.tokenizer.vocab_size)
 
     def forget(self) -> None:
         """Forget every prefix."""
@@ -260,19 +260,8 @@ class PrefixMasks:
         return self._mask
 
     def check_width(self, n_logits: int) -> None:
-        """Refuse a model that has not a logit for each token, as many as padding explains aside.
-
-        Raises
-        ------
-        VocabularyError : the model lacks more than MOST_BEYOND logits.
-        """
-        n_beyond = self.tokenizer.vocab_size - n_logits
-        if n_beyond > MOST_BEYOND:
-            raise VocabularyError(
-                f"the grammar was compiled for {self.tokenizer.vocab_size} tokens, and the model has {n_logits} logits",
-                help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
-                "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
-            )
+        """Refuse a model that has not a logit for each token; see `check_width`."""
+        check_width(self.tokenizer, n_logits)
 
 
 class BatchMasks(PrefixMasks):
@@ -428,10 +417,34 @@ def check_grammar(grammar: Any) -> None:
         )
 
 
-def end_mask(tokenizer: Tokenizer) -> npt.NDArray[np.int32]:
-    """The row of a bitmask that allows the end of sequence alone, int32[words]."""
-    row = np.zeros(-(-tokenizer.vocab_size // BITS_PER_WORD), np.uint32)
-    for token in tokenizer.eos_ids:
+def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
+    """Refuse a model that has not a logit for each token, as many as padding explains aside.
+
+    Raises
+    ------
+    VocabularyError : the model lacks more than MOST_BEYOND logits.
+    """
+    if tokenizer.vocab_size - n_logits > MOST_BEYOND:
+        raise VocabularyError(
+            f"the grammar was compiled for {tokenizer.vocab_size} tokens, and the model has {n_logits} logits",
+            help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
+            "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
+        )
+
+
+def beyond_logits(n_logits: int, where: str) -> VocabularyError:
+    """The error for a row of which no allowed token has a logit."""
+    return VocabularyError(
+        f"every token that the grammar allows lies beyond the model's {n_logits} logits",
+        where=where,
+        help="compile the grammar for the tokenizer of this model",
+    )
+
+
+def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
+    """The row of a bitmask that allows these tokens alone, int32[words]."""
+    row = np.zeros(-(-vocab_size // BITS_PER_WORD), np.uint32)
+    for token in ids:
         row[token // BITS_PER_WORD] |= np.uint32(1 << token % BITS_PER_WORD)
     return row.view(np.int32)
 
