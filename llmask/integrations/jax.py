@@ -142,4 +142,4 @@ class GrammarMasks:
         with self._lock:
             matchers = self._masks.after([row[:n].tobytes() for row, n in zip(rows, counts, strict=True)])
             masks = self._masks.fill_after(matchers, counts).reshape(n_rows, -1, self._n_words).swapaxes(0, 1)
-            return masks.reshape(*leading, self._n_words).copy()
+            return np.array(masks.reshape(*leading, self._n_words))
