@@ -120,12 +120,19 @@ def generator(
     processors: Any
     if isinstance(model, models.LlamaCpp):
         compiler, processors = compiler_for(model.model.model_path, 0), llama_cpp
-    elif isinstance(model, (models.Transformers, models.MLXLM)):
+    elif isinstance(model, models.Transformers):
         tokenizer = model.tokenizer.tokenizer
-        compiler, processors = compiler_for(tokenizer, len(tokenizer)), mlx
-        if isinstance(model, models.Transformers):
-            processors, ends = transformers, list(compiler.tokenizer.eos_ids)
-            options = {"max_new_tokens": max_tokens, "eos_token_id": ends, "pad_token_id": tokenizer.pad_token_id}
+        compiler, processors = compiler_for(tokenizer, len(tokenizer)), transformers
+        ends = list(compiler.tokenizer.eos_ids)
+        options = {"max_new_tokens": max_tokens, "eos_token_id": ends, "pad_token_id": tokenizer.pad_token_id}
+    elif isinstance(model, models.MLXLM):
+        from mlx_lm.tokenizer_utils import TokenizerWrapper
+
+        tokenizer, given = model.tokenizer.tokenizer, model.mlx_tokenizer
+        ends = (
+            given if isinstance(given, TokenizerWrapper) else TokenizerWrapper(given)
+        ).eos_token_ids  # it stops there
+        compiler, processors = compiler_for(tokenizer, len(tokenizer), tuple(sorted(ends))), mlx
     else:
         raise LlmaskError(
             f"there are no logits to be had from {type(model).__name__}",

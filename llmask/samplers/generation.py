@@ -144,11 +144,14 @@ def _is_chat(prompt: Any) -> bool:
 
 
 @lru_cache(maxsize=4)
-def compiler_for(source: Any, n_tokens: int) -> Compiler:
-    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file."""
+def compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None = None) -> Compiler:
+    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file.
+
+    `eos` are the ids that end a sequence of the first; None: those that it declares.
+    """
     if isinstance(source, str):
         source = Tokenizer.from_gguf(source)
-    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source))
+    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source, eos))
 
 
 # --- values

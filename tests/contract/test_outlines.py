@@ -14,6 +14,8 @@ outlines = pytest.importorskip("outlines", reason="outlines is not installed")
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
 pytest.importorskip("mlx_lm", reason="mlx-lm is not installed")
 
+from mlx_lm.tokenizer_utils import TokenizerWrapper
+
 from llmask import Compiler, Tokenizer
 from llmask.errors import BudgetError, GrammarError, LlmaskError
 from llmask.integrations.outlines import generator
@@ -105,6 +107,15 @@ def test_what_would_take_the_text_apart_is_refused(models: dict[str, Any]) -> No
             next(write.stream("x", **options))
         with pytest.raises(LlmaskError):
             generator(models["transformers"], SCHEMA).batch(["x"], **options)
+
+
+def test_texts_of_mlx_end_where_it_stops() -> None:
+    """A tokenizer of mlx-lm may have other ends than that of transformers in it."""
+    tokenizer = make_hf_tokenizer()
+    wrapped = TokenizerWrapper(tokenizer, eos_token_ids=[tokenizer.bos_token_id])
+    write = generator(outlines.from_mlxlm(make_mlx_model(tokenizer, 0), wrapped), SCHEMA, max_tokens=MAX_TOKENS)
+    assert set(write.grammar.tokenizer.eos_ids) == {tokenizer.bos_token_id, tokenizer.eos_token_id}
+    assert is_valid(write("x"))
 
 
 def test_models_that_do_not_run_here_are_refused() -> None:
