@@ -80,6 +80,7 @@ class GrammarMasks:
     Parameters
     ----------
     grammar : one for all rows, or a list with one for each prompt: with n prompts, row r of R belongs to `r * n // R`.
+        None in the list: rows without a grammar.
     max_tokens : every text ends within so many tokens, the end of sequence included. None: texts may be cut off, which
         is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end;
@@ -94,7 +95,7 @@ class GrammarMasks:
 
     def __init__(
         self,
-        grammar: CompiledGrammar | Sequence[CompiledGrammar],
+        grammar: CompiledGrammar | Sequence[CompiledGrammar | None],
         max_tokens: float | None = None,
         on_limit: str = "finish",
     ) -> None:
@@ -132,13 +133,13 @@ class GrammarMasks:
 
     def _compute(self, tokens: Any, n_tokens: Any) -> npt.NDArray[np.int32]:
         """On the host: tokens int[..., n_rows, capacity] and their numbers int[..., n_rows]; `vmap` adds dimensions."""
-        tokens, n_tokens = np.asarray(tokens, np.int64), np.asarray(n_tokens)
+        tokens, n_tokens = np.asarray(tokens), np.asarray(n_tokens)
         leading = np.broadcast_shapes(tokens.shape[:-1], n_tokens.shape)
         n_rows = leading[-1]
         # rows with the same number side by side, as they have the same grammar
         tokens = np.broadcast_to(tokens, (*leading, tokens.shape[-1])).reshape(-1, n_rows, tokens.shape[-1])
         counts = np.broadcast_to(n_tokens, leading).reshape(-1, n_rows).T.reshape(-1).tolist()
-        rows = tokens.swapaxes(0, 1).reshape(len(counts), -1)
+        rows = tokens[..., : max(counts, default=0)].astype(np.int64).swapaxes(0, 1).reshape(len(counts), -1)
         with self._lock:
             matchers = self._masks.after([row[:n].tobytes() for row, n in zip(rows, counts, strict=True)])
             masks = self._masks.fill_after(matchers, counts).reshape(n_rows, -1, self._n_words).swapaxes(0, 1)

@@ -121,6 +121,22 @@ def _accept(before: Matcher, token: int) -> Matcher | None:
     return matcher
 
 
+class FreeRow:
+    """In the place of a matcher, for a row without a grammar: everything may follow, always."""
+
+    def is_terminated(self) -> bool:
+        """It does not end."""
+        return False
+
+    def fill_bitmask(self, bitmask: npt.NDArray[np.int32], row: int, budget: int | None = None) -> bool:
+        """Allow every token."""
+        bitmask[row] = -1
+        return False
+
+
+_FREE_ROW = FreeRow()
+
+
 class Generation:
     """The calls of one generation so far: tells whether a call can be the next of them.
 
@@ -188,7 +204,8 @@ class PrefixMasks:
     Parameters
     ----------
     grammars : one for all rows, or one a prompt: with n prompts, row r of R belongs to prompt `r * n // R`, as
-        frameworks repeat each prompt for its beams and for its returned sequences.
+        frameworks repeat each prompt for its beams and for its returned sequences. None in a list: rows without a
+        grammar.
     max_tokens, on_limit : see `BatchMasks`.
 
     Attributes
@@ -198,22 +215,22 @@ class PrefixMasks:
 
     def __init__(
         self,
-        grammars: CompiledGrammar | Sequence[CompiledGrammar],
+        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
         max_tokens: int | None = None,
         on_limit: str = "finish",
     ) -> None:
-        given = tuple(grammars) if isinstance(grammars, (list, tuple)) else (grammars,)
-        if not given:
+        is_list = isinstance(grammars, (list, tuple))
+        given: Sequence[CompiledGrammar | None] = grammars if is_list else (grammars,)  # type: ignore[assignment]
+        present = [check_grammar(grammar) for grammar in given if grammar is not None or not is_list]
+        if not present:
             raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
-        for grammar in given:
-            check_grammar(grammar)
-        self.tokenizer = given[0].tokenizer
-        if any(grammar.tokenizer is not self.tokenizer for grammar in given):
+        self.tokenizer = present[0].tokenizer
+        if any(grammar.tokenizer is not self.tokenizer for grammar in present):
             raise LlmaskError(
                 "the grammars of one batch were compiled for different tokenizers",
                 help="compile them with one llmask.Compiler",
             )
-        self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
+        self._tables = [None if grammar is None else PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self.restricts = True
         self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
@@ -222,7 +239,8 @@ class PrefixMasks:
     def forget(self) -> None:
         """Forget every prefix."""
         for table in self._tables:
-            table.clear()
+            if table is not None:
+                table.clear()
 
     def check_rows(self, n_rows: int) -> None:
         """Refuse a number of rows that grammars cannot be given to."""
@@ -232,14 +250,18 @@ class PrefixMasks:
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
 
-    def after(self, rows: Sequence[Tokens]) -> list[Matcher | None]:
+    def after(self, rows: Sequence[Tokens]) -> list[Matcher | FreeRow | None]:
         """The matchers of rows by the tokens after their prompts; None where the grammar refuses them."""
         n_rows, n_tables = len(rows), len(self._tables)
         for table in self._tables:
-            table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
-        return [self._tables[row * n_tables // n_rows].after(tokens) for row, tokens in enumerate(rows)]
+            if table is not None:
+                table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
+        tables = [self._tables[row * n_tables // n_rows] for row in range(n_rows)]
+        return [_FREE_ROW if table is None else table.after(tokens) for table, tokens in zip(tables, rows, strict=True)]
 
-    def fill_after(self, matchers: Sequence[Matcher | None], n_written: Sequence[int]) -> npt.NDArray[np.int32]:
+    def fill_after(
+        self, matchers: Sequence[Matcher | FreeRow | None], n_written: Sequence[int]
+    ) -> npt.NDArray[np.int32]:
         """Compute the bitmasks of rows by their matchers, which have so many tokens after their prompts.
 
         Returns
@@ -285,7 +307,7 @@ class BatchMasks(PrefixMasks):
 
     def __init__(
         self,
-        grammars: CompiledGrammar | Sequence[CompiledGrammar],
+        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
         prompt_length: int | None = None,
         max_tokens: int | None = None,
         on_limit: str = "finish",
@@ -375,7 +397,7 @@ class BatchMasks(PrefixMasks):
         return False
 
     @staticmethod
-    def _check_alive(generation: Generation, matchers: list[Matcher | None], length: int) -> None:
+    def _check_alive(generation: Generation, matchers: list[Matcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
         Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
@@ -407,14 +429,15 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
     return None if max_tokens is None or max_tokens == math.inf else checked_budget(max_tokens)
 
 
-def check_grammar(grammar: Any) -> None:
-    """Refuse what is no compiled grammar, with a word on how to make one."""
+def check_grammar(grammar: Any) -> CompiledGrammar:
+    """The grammar; what is none is refused, with a word on how to make one."""
     if not isinstance(grammar, CompiledGrammar):
         raise LlmaskError(
             f"a processor takes a compiled grammar, not {type(grammar).__name__}",
             help="compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) "
             "of a dict, JSON text or type, compiler.regex(...), compiler.lark(...), ...",
         )
+    return grammar
 
 
 def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
@@ -449,7 +472,7 @@ def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
     return row.view(np.int32)
 
 
-def _is_dead(matcher: Matcher | None) -> bool:
+def _is_dead(matcher: Matcher | FreeRow | None) -> bool:
     """Whether only the end of sequence may follow, as the row has ended or was refused."""
     return matcher is None or matcher.is_terminated()
 

@@ -44,7 +44,7 @@ class GrammarLogitsProcessor:
 
     Parameters
     ----------
-    grammar : one for all rows, or a list with one for each prompt of the batch.
+    grammar : one for all rows, or a list with one for each prompt of the batch; None in the list: a prompt without one.
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
     max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
@@ -68,7 +68,7 @@ class GrammarLogitsProcessor:
 
     def __init__(
         self,
-        grammar: CompiledGrammar | Sequence[CompiledGrammar],
+        grammar: CompiledGrammar | Sequence[CompiledGrammar | None],
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",

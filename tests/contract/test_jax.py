@@ -159,8 +159,6 @@ class Arrays(Driver):
         self.n_logits = n_logits
         self.run = jax.jit(lambda tokens, n_tokens, logits: apply_bitmask(logits, self.masks(tokens, n_tokens)))
 
-    cannot = {"a_row_has_no_grammar": "a processor takes a compiled grammar, not NoneType"}  # noqa: RUF012
-
     def allowed(self, rows: list[Row]) -> Allowed:
         n_tokens = len(rows[0])
         scores = random_scores(len(rows), self.n_logits)

@@ -214,7 +214,6 @@ def test_only_the_emptied_row_is_made_equally_likely(free_grammar: Any) -> None:
 # --- the suite of adapters
 
 PROMPT = [5, 6, 7]
-ONE_GRAMMAR_A_ROW = {"a_row_has_no_grammar": "a processor takes a compiled grammar, not NoneType"}
 NO_JUMPS = {"several_tokens_come_at_once": "may be of another generation"}
 
 
@@ -222,7 +221,7 @@ class Steps(Driver):
     """Token ids as sampling and beams bring them: a tensor of its own at each step."""
 
     layouts = ("contiguous", "wider rows", "every third", "columns")  # torch has no negative strides
-    cannot = ONE_GRAMMAR_A_ROW | NO_JUMPS | {"a_call_comes_after_the_last_end": "every row has ended"}
+    cannot = NO_JUMPS | {"a_call_comes_after_the_last_end": "every row has ended"}
     never = dict.fromkeys(
         [
             *("a_prefix_is_asked_again", "prefixes_shrink", "drafts_are_asked_about_and_verified"),
@@ -247,7 +246,7 @@ class Steps(Driver):
 class Drafts(Steps):
     """As assisted decoding brings them: prefixes of one tensor."""
 
-    cannot = ONE_GRAMMAR_A_ROW | NO_JUMPS
+    cannot = NO_JUMPS
     never: ClassVar[dict[str, str]] = {}
 
     def begin(self, grammars: list[CompiledGrammar | None], n_logits: int) -> None:

@@ -284,6 +284,17 @@ def test_each_row_has_the_budget_of_its_own_length(compiler: Compiler) -> None:
     assert allowed(masks.fill_after(matchers, [0, 1, 2, 3])) == ["a.", "a.", ".", "."]
 
 
+def test_rows_without_a_grammar_are_free(grammar: Any) -> None:
+    masks = BatchMasks([grammar, None])
+    for text, wanted in (("", "abd."), ("a", "bc"), ("ab", "abd."), ("ab.", "."), ("ab._", ".")):
+        mask = masks.fill(rows(text, "qqqq"[: len(text)]))
+        assert allowed(mask[:1]) == [wanted]
+        assert (mask[1] == -1).all()
+    assert "not NoneType" in misuse(lambda: BatchMasks(None))
+    assert "no grammar was given" in misuse(lambda: BatchMasks([None]))
+    assert "no grammar was given" in misuse(lambda: BatchMasks([]))
+
+
 def test_a_row_of_ids() -> None:
     assert allowed(id_mask([97, 256], 300)[None, :]) == ["a."]
     assert id_mask([], 33).tolist() == [0, 0]
