@@ -3,16 +3,18 @@
     {"type": "structural_tag", "format": {...}}                                     XGrammar; see formats.py
     {"type": "structural_tag", "structures": [{"begin", "schema", "end"}, ...], "triggers": [...]}     vLLM's older form
 
-They mean what they derive, byte by byte (llmask/grammar/exact/fusing.py).
+The older form may have `at_least_one`, as SGLang writes it. Both mean what they derive, byte by byte
+(llmask/grammar/exact/fusing.py).
 
 In: a document. Out: `Rules`. Cost: that of the schemas in it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from llmask.errors import LimitExceeded
+from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT
 from llmask.frontends.structural_tags.formats import BASIC_FORMATS, Ends, Formats
@@ -20,7 +22,7 @@ from llmask.frontends.structural_tags.places import Place
 from llmask.frontends.structural_tags.tags import TAG_FORMATS
 from llmask.frontends.structural_tags.tokens import TOKEN_FORMATS
 from llmask.grammar.exact.sealed import sealed_rules
-from llmask.grammar.expressions import Grammar
+from llmask.grammar.expressions import Expression, Grammar
 from llmask.grammar.lowering import Lowered
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def compile_structural_tag(nodes: RegexNodes, document: Any, limits: Limits) -> 
     """
     formats = Formats(nodes, SchemaOptions(limits=limits), FORMATS)
     try:
-        start = formats.expression(_format_of(Place(document, ROOT)), Ends())
+        start = _start(formats, document)
         grammar = Grammar({"start": start, **formats.rules})
         lowered = sealed_rules(nodes, grammar)
     except RecursionError:
@@ -55,10 +57,19 @@ def compile_structural_tag(nodes: RegexNodes, document: Any, limits: Limits) -> 
     return Lowered(lowered.rules, formats.warnings + lowered.warnings, grammar)
 
 
+def _start(formats: Formats, document: Any) -> Expression:
+    """What derives the texts of a document; the older form is brought into the newer."""
+    place = Place(document, ROOT)
+    if not isinstance(document, dict) or "structures" not in document:
+        return formats.expression(_format_of(place), Ends())
+    try:
+        return formats.expression(_older(place), Ends())
+    except LlmaskError as error:
+        raise type(error)(error.message, _older_place(error.where), error.help) from None
+
+
 def _format_of(place: Place) -> Place:
-    """The format of a document; the older form is brought into the newer."""
-    if isinstance(place.value, dict) and "structures" in place.value:
-        return _older(place)
+    """The format of a document in the newer form."""
     place.check_fields(("format",), ("type",), "a structural tag")
     _check_type(place)
     return place.below("format")
@@ -70,11 +81,17 @@ def _check_type(place: Place) -> None:
 
 
 def _older(place: Place) -> Place:
-    place.check_fields(("structures", "triggers"), ("type",), "a structural tag with structures")
+    place.check_fields(("structures", "triggers"), ("type", "at_least_one"), "a structural tag with structures")
     _check_type(place)
     tags = []
     for structure in place.below("structures").some():
         structure.check_fields(("begin", "schema", "end"), (), "a structure")
         begin, schema, end = (structure.value[name] for name in ("begin", "schema", "end"))
         tags.append({"begin": begin, "content": {"type": "json_schema", "json_schema": schema}, "end": end})
-    return Place({"type": "triggered_tags", "triggers": place.value["triggers"], "tags": tags}, place.path)
+    older = {name: place.value[name] for name in ("triggers", "at_least_one") if name in place.value}
+    return Place({"type": "triggered_tags", "tags": tags, **older}, place.path)
+
+
+def _older_place(where: str | None) -> str | None:
+    """The place in the older form of a place in the newer one."""
+    return where and re.sub(r"^#/tags/(\d+)/(?:content/json_)?(?=schema|begin|end)", r"#/structures/\1/", where)

@@ -181,9 +181,9 @@ class Formats:
             return self.schema(schema, options, excluded)
         if options.property_order == "any":
             place.below("any_order").refuse("elements come in the order of the schema", "leave any_order out")
-        return self._elements(schema, style, options)
+        return self._elements(schema, style, options, ends)
 
-    def _elements(self, place: Place, style: str, options: SchemaOptions) -> Expression:
+    def _elements(self, place: Place, style: str, options: SchemaOptions, ends: Ends) -> Expression:
         """The properties of a JSON schema, each an element."""
         return XmlParameters(
             self.nodes,
@@ -192,10 +192,11 @@ class Formats:
             style,
             lambda schema, path: self.schema(Place(schema, path), options),
             options.max_whitespace,
+            ends.texts,
         ).expression()
 
     def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
-        return self._elements(place.below("json_schema"), "qwen_xml", self.options)
+        return self._elements(place.below("json_schema"), "qwen_xml", self.options, ends)
 
     def schema(self, place: Place, options: SchemaOptions, excluded: tuple[str, ...] = ()) -> Inclusion:
         """The documents of a JSON schema in whose strings no excluded one stands."""

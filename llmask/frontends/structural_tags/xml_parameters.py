@@ -6,6 +6,8 @@ r"""A JSON schema of an object in which models write each property as an element
 Properties come in the order of the schema, required ones always. A string is written as it is, up to the end of its
 element; everything else is JSON. White space may stand between elements, and around values that are not free strings.
 Properties that are not declared are allowed where `additionalProperties` says so, or where `properties` is missing.
+A schema whose type is another one than an object is that of one value, with no element around it; a string then does
+not hold the end of the tag around it, either.
 Source: XGrammar 0.2.8, cpp/converter_ext/xml_tool_calling.cc; Qwen3-Coder's, GLM-4.5's, MiniMax-M2's and
 DeepSeek-V3.2's chat templates.
 
@@ -20,7 +22,7 @@ In: a schema. Out: an expression. Cost: that of the values' schemas.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
@@ -124,6 +126,7 @@ class XmlParameters:
     style : a name of STYLES.
     json_value : makes the expression of a JSON schema, given the schema and its path.
     max_whitespace : bytes of white space in a row.
+    ends : of the tag around it.
     """
 
     def __init__(
@@ -134,6 +137,7 @@ class XmlParameters:
         style: str,
         json_value: Callable[[Any, Path], Expression],
         max_whitespace: int,
+        ends: Sequence[str] = (),
     ) -> None:
         self.nodes = nodes
         self.root = {} if schema is True else schema
@@ -142,8 +146,10 @@ class XmlParameters:
         self.json_value = json_value
         blank = nodes.repeat(nodes.byte_set(WHITE_SPACE), 0, max_whitespace)
         self.blank = Lexeme(blank, f"/[ \\n\\r\\t]{{0,{max_whitespace}}}/")
+        excluded = [self.style.end, *(text for text in ends if text and self._is_lone())]
+        written = "|".join(excluded).replace("</", "<\\/")
         self.text = Lexeme(
-            free_text(nodes, [], [self.style.end.encode()]).text, f"/(?s:(?!{self.style.end}).)*/".replace("</", "<\\/")
+            free_text(nodes, [], [text.encode() for text in dict.fromkeys(excluded)]).text, f"/(?s:(?!{written}).)*/"
         )
 
     def expression(self) -> Expression:
@@ -155,6 +161,8 @@ class XmlParameters:
         UnsatisfiableSchema : no object fulfils it.
         """
         root = self.root
+        if self._is_lone():
+            return self._lone()
         if not isinstance(root, dict) or root.get("type", "object") not in ("object", ["object"]):
             self._refuse("parameters are the properties of an object", self.path, 'write {"type": "object", ...}')
         self._check(root, self.path)
@@ -184,6 +192,22 @@ class XmlParameters:
                 node = self.nodes.intersect([node, self.nodes.complement(self.nodes.union(known))])
             parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
         return sequence([*parts, self.blank])
+
+    def _is_lone(self) -> bool:
+        """Whether the schema is of one value that is no object, as Kimi K3 has arguments, each in a tag of its own."""
+        types = self.root.get("type", "object") if isinstance(self.root, dict) else "object"
+        listed = types if isinstance(types, list) else [types]
+        return bool(listed) and _are_types(listed) and "object" not in listed
+
+    def _lone(self) -> Expression:
+        """One value without an element around it: a string as it is, everything else as JSON."""
+        value = self._value(self.root, self.path, 0)
+        options = [] if value.strings is None else [self.text if value.is_free else value.strings]
+        if value.other is not None and not value.is_free:
+            options.append(self.json_value(self._whole(value.other), self.path))
+        if not options:
+            raise UnsatisfiableSchema("no value fulfils the schema", pointer(self.path), "allow one")
+        return choice(options)
 
     def _check(self, schema: Mapping[str, Any], path: Path) -> None:
         """Refuse keywords with values of the wrong kind."""

@@ -165,6 +165,18 @@ BAD: dict[str, tuple[Any, str]] = {
         {"structures": [{"begin": "<a>", "end": "</a>"}], "triggers": ["<a>"]},
         'a structure needs the field "schema"\n  at #/structures/0\n  add it',
     ),
+    "a schema in a structure": (
+        {"structures": [{"begin": "<a>", "schema": {"type": "int"}, "end": "</a>"}], "triggers": ["<a>"]},
+        "\"type\" must be the name of a JSON type or a list of such names, not 'int'\n  at #/structures/0/schema/type",
+    ),
+    "the end of a structure": (
+        {"structures": [{"begin": "<a>", "schema": {}, "end": 3}], "triggers": ["<a>"]},
+        "this is a number, where a string is needed\n  at #/structures/0/end\n  write a string",
+    ),
+    "a flag of the older form": (
+        {"structures": [{"begin": "<a>", "schema": {}, "end": "x"}], "triggers": ["<a>"], "at_least_one": 1},
+        "this is a number, where true or false is needed\n  at #/at_least_one\n  write true or false",
+    ),
     "nothing": (
         of_format({"type": "regex", "pattern": "a(?!.)b"}),
         'the grammar derives nothing: rule "start" needs /a(?!.)b/, which matches no text\n  mend the pattern, or give '

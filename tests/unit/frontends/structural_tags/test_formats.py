@@ -49,6 +49,14 @@ def test_the_older_form_is_read(compiler: llmask.Compiler) -> None:
     assert not accepts(grammar, "so <f=a>true</f>")
 
 
+def test_the_older_form_may_ask_for_a_tag(compiler: llmask.Compiler) -> None:
+    structures = [{"begin": "<f=a>", "schema": {"type": "integer"}, "end": "</f>"}]
+    for at_least_one, is_accepted in ((True, False), (False, True), (None, True)):
+        grammar = compiler.structural_tag({"structures": structures, "triggers": ["<f="], "at_least_one": at_least_one})
+        assert accepts(grammar, "no call") == is_accepted
+        assert accepts(grammar, "<f=a>12</f> and more")
+
+
 def test_warnings_name_the_place(compiler: llmask.Compiler) -> None:
     rules = [["ab", {"type": "json_schema", "json_schema": {"type": "string", "format": "new"}}]]
     grammar = compiler.structural_tag({"format": {"type": "dispatch", "rules": rules, "excludes": ["b"]}})

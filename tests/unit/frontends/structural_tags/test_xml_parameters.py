@@ -91,7 +91,7 @@ def test_strings_say_so_where_the_style_wants_it(compiler: llmask.Compiler) -> N
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({"type": "array"}, "parameters are the properties of an object\n  at #/format/json_schema\n"),
+        ({"type": ["array", "object"]}, "parameters are the properties of an object\n  at #/format/json_schema\n"),
         ({"properties": {}, "minProperties": 1}, '"minProperties" is not enforced where properties are elements'),
         ({"properties": {"a": {"not": {}}}}, '"not" is not enforced for a value that may be a string\n  at '
          "#/format/json_schema/properties/a\n"),
@@ -139,3 +139,34 @@ def test_malformed_schemas_are_refused(compiler: llmask.Compiler, schema: Any, w
     with pytest.raises(llmask.GrammarError) as error:
         compiled(compiler, schema)
     assert error.value.where == where
+
+
+@pytest.mark.parametrize(
+    ("schema", "valid", "others"),
+    [
+        ({"type": "string"}, ["", "a", '"a"', "a < b", " 1 "], ["</parameter>", "a<z>b"]),
+        ({"type": "string", "enum": ["a", "bc"]}, ["a", "bc"], ['"a"', "b", " a"]),
+        ({"type": "string", "maxLength": 2}, ["", "é3"], ["abc"]),
+        ({"type": "integer"}, ["3", "-1"], ["", "a", "1.5", " 3"]),
+        ({"type": ["string", "null"], "enum": ["a", None]}, ["a", "null"], ["b", '"a"']),
+        (
+            {"type": "array", "items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"const": 1}}},
+            ["[]", "[1, 1]"],
+            ["[2]", "1"],
+        ),
+    ],
+)
+def test_a_schema_of_no_object_is_one_value(
+    compiler: llmask.Compiler, schema: Any, valid: list[str], others: list[str]
+) -> None:
+    """As XGrammar 0.2.7 takes it; SGLang writes the arguments of Kimi K3 so."""
+    content = {"type": "json_schema", "json_schema": schema, "style": "qwen_xml"}
+    grammar = compiler.structural_tag({"format": {"type": "tag", "begin": "<a>", "content": content, "end": "<z>"}})
+    assert [text for text in valid if not accepts(grammar, f"<a>{text}<z>")] == []
+    assert [text for text in others if accepts(grammar, f"<a>{text}<z>")] == []
+
+
+def test_one_value_that_nothing_fulfils_is_refused(compiler: llmask.Compiler) -> None:
+    content = {"type": "json_schema", "json_schema": {"type": "string", "enum": [1]}, "style": "qwen_xml"}
+    with pytest.raises(llmask.UnsatisfiableSchema, match="#/format/json_schema"):
+        compiler.structural_tag({"format": content})

@@ -1,0 +1,230 @@
+"""The grammar of one request of SGLang, and how far its text has come: a matcher with the methods of its base class.
+
+SGLang's class becomes the second parent where SGLang is there (`backend.py`), so that this one needs neither it nor
+torch to be read.
+
+What a grammar raises ends SGLang's scheduler, and with it all requests, but for a ValueError of `accept_token`, which
+ends one request. So a mask is always written: where none can be made, the text may only end.
+
+`is_terminated` is not true before the end of sequence: SGLang takes the last token away from a text that ended by it.
+
+In: token ids. Out: rows of a packed bitmask. Cost: that of a `Matcher`, and 1 us for torch.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...arguments import as_bitmask, as_integer
+from ...errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
+from ...mask.apply import BITS_PER_WORD, apply_bitmask
+from ...matching.batch import fill_bitmasks
+
+if TYPE_CHECKING:
+    import torch
+    from typing_extensions import Self
+
+    from ...compiling.compiled import CompiledGrammar
+
+logger = logging.getLogger(__name__)
+FEW_ROWS = 4  # that are filled sooner one by one, 4 us each, than together, 20 us
+
+
+def allocate_masks(n_rows: int, n_tokens: int) -> torch.Tensor:
+    """A bitmask of ones, int32[n_rows, ceil(n_tokens / 32)], in memory from which a device copies without waiting."""
+    import torch
+    from sglang.srt.utils.common import is_pin_memory_available
+
+    n_words = -(-n_tokens // BITS_PER_WORD)
+    return torch.full((n_rows, n_words), -1, dtype=torch.int32, pin_memory=is_pin_memory_available())
+
+
+def move_masks(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
+    """A bitmask on a device."""
+    return vocab_mask.to(device, non_blocking=True)
+
+
+def apply_masks(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
+    """Set the logits of refused tokens to minus infinity, in place, on any device."""
+    apply_bitmask(logits, vocab_mask)
+
+
+def filter_tokens(
+    vocab_mask: torch.Tensor,
+    token_ids: Iterable[int],
+    batch_idx: int,
+    is_allowed: bool = True,
+    reset_vocab_mask: bool = True,
+) -> None:
+    """Allow tokens in a row of a bitmask, or refuse them; before that all others are reset to the opposite."""
+    bits = as_bitmask(vocab_mask)[batch_idx].view(np.uint32)
+    if reset_vocab_mask:
+        bits[:] = 0 if is_allowed else 0xFFFFFFFF
+    for token in token_ids:
+        bit = np.uint32(1 << (token % BITS_PER_WORD))
+        if is_allowed:
+            bits[token // BITS_PER_WORD] |= bit
+        else:
+            bits[token // BITS_PER_WORD] &= ~bit
+
+
+class RequestGrammar:
+    """What SGLang asks of the grammar of a request.
+
+    Parameters
+    ----------
+    grammar : what the text has to match.
+    kind, source : the key that it was compiled from.
+    grammar_stats : a `GrammarStats` of SGLang, or None.
+
+    Attributes
+    ----------
+    matcher : the state of the text.
+    current_token : the last one that was accepted, which SGLang looks at after a request was taken back.
+    """
+
+    def __init__(self, grammar: CompiledGrammar, kind: str, source: str, grammar_stats: Any = None) -> None:
+        super().__init__()
+        self.grammar = grammar
+        self.kind = kind
+        self.source = source
+        self.grammar_stats = grammar_stats
+        self.current_token: int | None = None
+        self.matcher = grammar.matcher(on_limit="finish")
+        self._n_after_end = 0  # tokens after the end, which only count
+        self._fails_at: int | None = None  # the number of tokens after which no mask could be made
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} grammar of llmask after {self.matcher.text()!r}: {self.source[:200]!r}>"
+
+    def copy(self) -> Self:
+        """The same grammar at the beginning of another text."""
+        stats = self.grammar_stats
+        if stats is not None:
+            stats = dataclasses.replace(stats, is_cache_hit=True, tree_traversal_time=[])
+        return type(self)(self.grammar, self.kind, self.source, stats)
+
+    # --- tokens
+
+    def accept_token(self, token: int) -> None:
+        """Take a token into the state; after the end any token is taken, and counts for `rollback`.
+
+        Raises
+        ------
+        ValueError : the grammar does not allow it here; the state is unchanged.
+        """
+        if self.is_terminated():
+            self._n_after_end += 1
+        elif self._fails_at is None:
+            self._take(token)
+        elif token in self.grammar.tokenizer.eos_ids:
+            self._n_after_end = 1
+        else:
+            raise ValueError(f"token {token} cannot come next; no mask could be made here, and the text may only end")
+        self.current_token = token
+
+    def _take(self, token: int) -> None:
+        try:
+            self.matcher.accept_token(token)
+        except TokenRejected:
+            raise
+        except LlmaskError as error:
+            raise ValueError(str(error)) from error
+
+    def rollback(self, k: int) -> None:
+        """Take back the last `k` tokens, the end included.
+
+        Raises
+        ------
+        LlmaskError : fewer were accepted; the state is unchanged.
+        """
+        k = as_integer(k, "the number of tokens to roll back")
+        n_after_end = max(0, min(k, self._n_after_end))
+        self.matcher.rollback(k - n_after_end)
+        self._n_after_end -= n_after_end
+        if self._fails_at is not None and self._fails_at > len(self.matcher.history):
+            self._fails_at = None
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended."""
+        return self._n_after_end > 0 or self.matcher.has_ended()
+
+    # --- masks
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
+        """A bitmask of ones for a batch, in this machine's memory; see `move_vocab_mask`."""
+        return allocate_masks(batch_size, max(vocab_size, self.grammar.tokenizer.vocab_size))
+
+    def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
+        """Write which tokens may come next into row `idx`."""
+        try:
+            if self._fails_at is None:
+                self.matcher.fill_bitmask(vocab_mask, idx)
+                return
+        except (LimitExceeded, VocabularyError) as error:
+            logger.error("a request may only end, as no mask can be made for it: %s", error)
+            self._fails_at = len(self.matcher.history)
+        filter_tokens(vocab_mask, self.grammar.tokenizer.eos_ids, idx)
+
+    @staticmethod
+    def fill_vocab_mask_batched(entries: Sequence[Any], vocab_mask: torch.Tensor) -> None:
+        """Write the rows of a batch, over threads where they are many; others stay as they are.
+
+        Parameters
+        ----------
+        entries : each with a `grammar` and its `row`.
+        """
+        left = list(entries)
+        is_plain = all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._fails_at is None for entry in left)
+        if is_plain and len(left) > FEW_ROWS:
+            try:
+                fill_bitmasks([entry.grammar.matcher for entry in left], vocab_mask, [entry.row for entry in left])
+                return
+            except (LimitExceeded, VocabularyError):
+                pass  # the row that cannot be filled is found below
+        for entry in left:
+            entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+
+    @staticmethod
+    def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
+        """Set all bits, so that a bitmask can be used again."""
+        vocab_mask.fill_(-1)
+
+    move_vocab_mask = staticmethod(move_masks)
+    apply_vocab_mask = staticmethod(apply_masks)
+
+    # --- jumps over text that is certain, which the scheduler of SGLang 0.5.23 does not take
+
+    def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
+        """The text that must come next, whole characters of it, as the second of a pair; None: there is none."""
+        text = self.matcher.forced_bytes().decode("utf-8", "ignore")
+        return ([], text) if text else None
+
+    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
+        """The text of such a pair, and a state, which is not needed."""
+        return helper[1], -1
+
+    def jump_and_retokenize(self, old_output_ids: list[int], new_output_ids: list[int], next_state: int) -> None:
+        """Put other tokens in the place of those accepted so far: those of the same text and what comes after it.
+
+        Raises
+        ------
+        ValueError : the grammar does not allow one of them; the state is unchanged.
+        """
+        pairs = zip(old_output_ids, new_output_ids, strict=False)
+        n_same = next((place for place, (old, new) in enumerate(pairs) if old != new), len(old_output_ids))
+        n_same = min(n_same, len(new_output_ids))
+        moved = self.matcher.fork()
+        try:
+            moved.rollback(len(old_output_ids) - n_same)
+            moved.accept_tokens(new_output_ids[n_same:])
+        except TokenRejected:
+            raise
+        except LlmaskError as error:
+            raise ValueError(str(error)) from error
+        self.matcher = moved

@@ -1,0 +1,96 @@
+"""What a request of SGLang asks for, its key, as a compiled grammar.
+
+    json                a JSON schema as text; $$ANY$$: any JSON
+    regex               a pattern
+    ebnf                a grammar in EBNF, as XGrammar reads it; GBNF and Lark, as llguidance does, are told by their
+                        signs (`notations.py`)
+    full_assistant_ebnf the same, for a whole turn
+    structural_tag      in XGrammar's form, or the older one with `structures`
+
+In: kind and text of a key. Out: compiled grammars. Cost: that of compiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...compiling.compiled import CompiledGrammar
+from ...compiling.compiler import Compiler
+from ...errors import GrammarError
+from ...frontends.documents import document_of
+from ..notations import compile_text, notation_of
+
+ANY_JSON = "$$ANY$$"
+KINDS = ("json", "regex", "ebnf", "full_assistant_ebnf", "structural_tag")
+HOLDERS = ("format", "content", "elements", "tags", "rules", "structures")  # fields of structural tags with formats in
+WITH_SCHEMA = ("json_schema", "qwen_xml_parameter")  # types of formats
+
+
+def json_options(serving: Any) -> dict[str, Any]:
+    """Options of `Compiler.json_schema` for the arguments of the server.
+
+    Parameters
+    ----------
+    serving : has `constrained_json_whitespace_pattern`, `constrained_json_disable_any_whitespace` and
+        `constrained_json_max_whitespace_cnt`, as the command line does.
+    """
+    options: dict[str, Any] = {"whitespace": "flexible"}
+    if serving.constrained_json_whitespace_pattern is not None:
+        options["whitespace"] = serving.constrained_json_whitespace_pattern
+    elif serving.constrained_json_disable_any_whitespace:
+        options["whitespace"] = "compact"
+    if serving.constrained_json_max_whitespace_cnt is not None:
+        options["max_whitespace"] = serving.constrained_json_max_whitespace_cnt
+    return options
+
+
+def compile_key(compiler: Compiler, kind: str, text: str, options: Mapping[str, Any]) -> CompiledGrammar:
+    """Compile what a request asks for.
+
+    Parameters
+    ----------
+    kind, text : the key, see the module's text.
+    options : of JSON, from `json_options`.
+
+    Raises
+    ------
+    GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded : as the compiler has them; places are line and
+        column of a grammar, JSON pointers of a schema.
+    """
+    if kind == "json":
+        return compiler.json_schema(True if text == ANY_JSON else text, **options)
+    if kind == "regex":
+        return compiler.regex(text)
+    if kind in ("ebnf", "full_assistant_ebnf"):
+        return compile_text(compiler, text)
+    if kind == "structural_tag":
+        document = document_of(text, compiler.limits, "structural tag")
+        return compiler.structural_tag(_with_schemas(document))
+    raise GrammarError(f'there is no request of kind "{kind}"', help=f"the kinds are {', '.join(KINDS)}")
+
+
+def format_of(kind: str, text: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The texts of a key as a format within a structural tag; None: there is none for them."""
+    if kind == "json" and options["whitespace"] in ("flexible", "compact"):
+        most = 0 if options["whitespace"] == "compact" else options.get("max_whitespace")
+        return {"type": "json_schema", "json_schema": True if text == ANY_JSON else text, "max_whitespace_cnt": most}
+    if kind == "regex":
+        return {"type": "regex", "pattern": text}
+    if kind == "ebnf" and notation_of(text) == "ebnf":
+        return {"type": "grammar", "grammar": text}
+    return None
+
+
+def _with_schemas(value: Any) -> Any:
+    """A structural tag in which no schema is null: tools without parameters come so."""
+    if isinstance(value, list):
+        return [_with_schemas(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _with_schemas(one) if name in HOLDERS else one for name, one in value.items()}
+    if value.get("type") in WITH_SCHEMA and value.get("json_schema") is None:
+        found["json_schema"] = {}
+    elif "begin" in value and value.get("schema", ...) is None:  # in the older form
+        found["schema"] = {}
+    return found
