@@ -38,7 +38,7 @@ def make_tokenizer() -> Any:
     model = tokenizers.Tokenizer(
         tokenizers.models.BPE(vocab={token: id for id, token in enumerate(tokens)}, merges=merges)
     )
-    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    model.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     model.decoder = tokenizers.decoders.ByteLevel()
     model.add_special_tokens(SPECIAL)
     return transformers.PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|end|>")

@@ -41,23 +41,18 @@ class Row:
 
     Parameters
     ----------
-    compiler : of the model's tokenizer.
-    parameters : the request's `SamplingParams`, with "llmask" among its `extra_args`.
+    matcher : at the beginning of its text; None: it may only end.
+    ends : all ids that end it.
 
     Attributes
     ----------
     n_read : tokens of the text that were read.
     """
 
-    def __init__(self, compiler: Compiler, parameters: Any) -> None:
+    def __init__(self, matcher: Matcher | None, ends: Iterable[int]) -> None:
         self.n_read = 0
-        self._ends = sorted({*compiler.tokenizer.eos_ids, *parameters.all_stop_token_ids})
-        self._matcher: Matcher | None = None
-        try:
-            grammar = compile_request(compiler, *asked_for(parameters.extra_args[NAME]))
-            self._matcher = matcher_of(grammar, parameters.all_stop_token_ids)
-        except LlmaskError as error:
-            logger.error("a request is ended, as its grammar cannot be compiled: %s", error)
+        self._matcher = matcher
+        self._ends = sorted(ends)
 
     def read(self, tokens: Iterable[int]) -> None:
         """Take the next tokens of the text; what comes after the end is ignored."""
@@ -117,8 +112,16 @@ class _Processor:
             asked_for(sampling_params.extra_args[NAME])
 
     def row_of(self, parameters: Any) -> Row | None:
-        """The row of a request that asks for one."""
-        return Row(self.compiler, parameters) if parameters.extra_args and NAME in parameters.extra_args else None
+        """The row of a request that asks for one, by its `SamplingParams`."""
+        if not parameters.extra_args or NAME not in parameters.extra_args:
+            return None
+        matcher = None
+        try:
+            grammar = compile_request(self.compiler, *asked_for(parameters.extra_args[NAME]))
+            matcher = matcher_of(grammar, parameters.all_stop_token_ids)
+        except LlmaskError as error:
+            logger.error("a request is ended, as its grammar cannot be compiled: %s", error)
+        return Row(matcher, {*self.compiler.tokenizer.eos_ids, *parameters.all_stop_token_ids})
 
     def mask_of(self, n_rows: int) -> Any:
         """A bitmask int32[n_rows, n_words] to write into; it is used again."""

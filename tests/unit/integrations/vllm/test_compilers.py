@@ -1,4 +1,4 @@
-"""Compilers for vLLM's tokenizers: one a process, with the model's ends of sequence and as many ids as it has logits."""
+"""Compilers for vLLM's tokenizers: one a process, with the ends of sequence and as many ids as the model has."""
 
 from __future__ import annotations
 

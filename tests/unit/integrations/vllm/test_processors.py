@@ -42,8 +42,14 @@ def left(logits: Any) -> list[str]:
 
 
 class TestRow:
-    def test_it_reads_its_text_and_ignores_what_comes_after_the_end(self, compiler: Compiler) -> None:
-        row = Row(compiler, parameters({"choice": ["ab"]}))
+    @pytest.fixture
+    def processor(self, compiler: Compiler) -> V1Processor:
+        made = V1Processor(None, "cpu", False)
+        made.compiler = compiler
+        return made
+
+    def test_it_reads_its_text_and_ignores_what_comes_after_the_end(self, processor: V1Processor) -> None:
+        row = processor.row_of(parameters({"choice": ["ab"]}))
         row.read(ids("ab.zz"))
         assert row.n_read == 5
         words = np.zeros((1, 9), np.int32)
@@ -51,20 +57,23 @@ class TestRow:
         assert (words == -1).all()
 
     @pytest.mark.parametrize("options", [{"regex": "("}, "regex", {"json": {"type": "nothing"}}, {}])
-    def test_what_was_not_judged_and_cannot_be_compiled_may_only_end(self, compiler: Compiler, options: Any) -> None:
-        row = Row(compiler, parameters(options, (END, 65)))
+    def test_what_was_not_judged_and_cannot_be_compiled_may_only_end(
+        self, processor: V1Processor, options: Any
+    ) -> None:
+        row = processor.row_of(parameters(options, (END, 65)))
         words = np.zeros((2, 9), np.int32)
         row.fill(words, ids("a"))
         for mask in words:
             assert np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist() == [65, END]
 
     def test_an_error_ends_its_row(self, compiler: Compiler, monkeypatch: Any) -> None:
-        row = Row(compiler, parameters({"choice": ["ab"]}))
+        matcher = compiler.choice(["ab"]).matcher()
+        row = Row(matcher, [END])
 
         def fails(*_: Any) -> int:
             raise LimitExceeded("too much")
 
-        monkeypatch.setattr(type(row._matcher), "fill_drafts", fails)
+        monkeypatch.setattr(type(matcher), "fill_drafts", fails)
         words = np.zeros((1, 9), np.int32)
         row.fill(words, [])
         assert words[0].nonzero()[0].tolist() == [END // 32]
