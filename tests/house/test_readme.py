@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 170  # of the README
 MAX_COLUMNS = 160  # outside tables and code
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md"))
+INTEGRATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "integrations").glob("*.md"))
 ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
-LINKED = [*ROOT_PAGES, *PAGES, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]
+LINKED = [*ROOT_PAGES, *PAGES, *INTEGRATIONS, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]
 LINKED.append("llmask/defaults/README.md")
 MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # in the README: the model that is downloaded
 
@@ -94,7 +95,7 @@ def test_the_readme_is_short() -> None:
     assert len(read("README.md").splitlines()) <= MAX_LINES
 
 
-@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS])
+@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *INTEGRATIONS, *MAPS])
 def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
     long = [line for line in prose.splitlines() if len(line) > MAX_COLUMNS and not line.startswith("|")]
@@ -126,7 +127,7 @@ def test_links_to_files_and_headings_lead_somewhere(page: str) -> None:
     assert dead_links(page) == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *INTEGRATIONS])
 def test_the_readme_leads_to_every_page(page: str) -> None:
     assert f"]({page})" in read("README.md")
 

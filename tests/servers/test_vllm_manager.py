@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,7 +110,7 @@ class TestDrafts:
         world.add("two", choice=["true"])
         rows = world.masks(drafts={"one": world.ids("a1b"), "two": []})
         assert [world.texts(row) for row in rows[:5]] == [{"a"}, {"1"}, {"b"}, {"2"}, {"t", "tr", "true"}]
-        assert len(rows) == 8
+        assert len(rows) >= 5  # 8 since 0.33: as many for each request
         assert world.texts(world.masks(["one"])[0]) == {"a"}  # the state is as before
 
     def test_a_refused_draft_leaves_the_last_row_to_the_others(self, world: World) -> None:
@@ -240,3 +242,29 @@ def test_tokens_beyond_the_models_logits_are_in_no_mask(monkeypatch: Any) -> Non
     world.tokenizer.eos_token_id = end
     world.add("one", regex="[b-z]+")
     assert max(world.masks()[0]) < 256
+
+
+@pytest.mark.parametrize("name", ["gpt-2", "qwen2"])
+def test_real_vocabularies(monkeypatch: Any, shared_dir: Path, name: str) -> None:
+    """Tokenizers as vLLM makes them, with logits that are padded as those of models are."""
+    from transformers import PreTrainedTokenizerFast
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vocabularies = str(shared_dir / "data" / "vocab")
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(vocabularies, gguf_file=f"{name}.gguf")
+    world = World(monkeypatch, tokenizer=tokenizer)
+    n_logits = -(-len(tokenizer) // 256) * 256
+    world.config.model_config.get_vocab_size = lambda: n_logits
+    texts = {
+        "json": ({"json": PERSON}, '{"a": 12, "b": true}'),
+        "regex": ({"regex": r"[\w ]+, (\d{4})"}, "naïve 日本, 2026"),
+        "choice": ({"choice": ["yes, of course", "no"]}, "yes, of course"),
+        "lark": ({"grammar": KINDS["lark"][0]["grammar"]}, "a,a,a"),
+        "tag": ({"structural_tag": structural_tag()}, "<f>12</f> and more"),
+    }
+    for kind, (outputs, text) in texts.items():
+        world.add(kind, **outputs)
+        assert world.write(kind, text), kind
+    masks = world.masks()
+    assert all(tokenizer.eos_token_id in mask and max(mask) < len(tokenizer) for mask in masks)

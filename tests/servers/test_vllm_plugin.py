@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
+import warnings
 from importlib.metadata import entry_points
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -180,3 +183,14 @@ class TestOtherVersions:
         integration.register()
         assert fresh._validate_structured_outputs is before
         assert "ZeroDivisionError" in caplog.text
+
+
+def test_the_code_of_the_page_imports_what_is_there(project_root: Path) -> None:
+    """It is guarded for the main process: all but the engine runs."""
+    text = (project_root / "docs" / "integrations" / "vllm.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for block in blocks:
+            exec(compile(block, "docs/integrations/vllm.md", "exec"), {"__name__": "page"})

@@ -73,9 +73,9 @@ def vllm_config(n_drafts: int = 0, max_num_seqs: int = 8, **outputs: Any) -> Any
 class World:
     """A real `StructuredOutputManager`, and requests that were judged as vLLM's front end judges them."""
 
-    def __init__(self, monkeypatch: Any, **settings: Any) -> None:
+    def __init__(self, monkeypatch: Any, tokenizer: Any = None, **settings: Any) -> None:
         integration.register()
-        self.tokenizer = make_tokenizer()
+        self.tokenizer = make_tokenizer() if tokenizer is None else tokenizer
         self.config = vllm_config(**settings)
         monkeypatch.setattr(structured_output, "cached_tokenizer_from_config", lambda **_: self.tokenizer)
         self.manager = structured_output.StructuredOutputManager(self.config)

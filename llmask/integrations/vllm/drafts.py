@@ -157,24 +157,24 @@ class _Text:
         if self._matcher is None:
             return []
         try:
-            if self._follow(tokens.tolist()):
+            if self._follow(tokens):
                 return self._what_comes(most)
         except LlmaskError as error:
             logger.warning("nothing more is drafted for a request: %s", error)
             self._matcher = None
         return []
 
-    def _follow(self, tokens: list[int]) -> bool:
+    def _follow(self, tokens: Any) -> bool:
         """Take what is new; False: nothing can be said of what comes."""
         if self._n_read > len(tokens):  # not the text that was followed
             self._matcher = None
             return False
-        for place in range(self._n_read, len(tokens)):
-            self._n_read = place + 1
+        for token in tokens[self._n_read :].tolist():
+            self._n_read += 1
             if self._thought is not None:
-                if self._thought.is_reasoning_end_streaming(tokens[: place + 1], [tokens[place]]):
+                if self._thought.is_reasoning_end_streaming(tokens[: self._n_read].tolist(), [token]):
                     self._thought = None
-            elif not self._matcher.accept(tokens[place]):
+            elif not self._matcher.accept(token):
                 self._matcher = None
                 return False
         return self._thought is None and not self._matcher.has_ended()

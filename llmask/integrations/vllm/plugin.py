@@ -20,6 +20,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from ...errors import LlmaskError
@@ -153,7 +154,7 @@ def judged_here(validate: Any) -> Any:
     @functools.wraps(validate)
     def judge(self: Any, model_config: Any, structured_outputs_config: Any, tokenizer: Any) -> None:
         if self.extra_args and NAME in self.extra_args:
-            _refuse_what_fails(self, lambda: _compile(self, *asked_for(self.extra_args[NAME]), model_config, tokenizer))
+            _refuse_what_fails(lambda: _compile(self, *asked_for(self.extra_args[NAME]), model_config, tokenizer))
         wanted = self.structured_outputs
         if wanted is None or structured_outputs_config is None or structured_outputs_config.backend != NAME:
             validate(self, model_config, structured_outputs_config, tokenizer)
@@ -165,7 +166,7 @@ def judged_here(validate: Any) -> Any:
                 raise _refused(f"llmask does not take {option} from a request; the engine has disable_any_whitespace")
         if getattr(model_config, "is_diffusion", False):
             raise _refused("structured outputs are not for models that write all tokens at once")
-        _refuse_what_fails(self, lambda: _judge(self, model_config, structured_outputs_config, tokenizer))
+        _refuse_what_fails(lambda: _judge(self, model_config, structured_outputs_config, tokenizer))
         wanted._backend = NAME
 
     setattr(judge, MARK, True)
@@ -192,7 +193,7 @@ def _compile(
     matcher_of(grammar, {*parameters.all_stop_token_ids, *(parameters.stop_token_ids or ())})
 
 
-def _refuse_what_fails(parameters: Any, compile_now: Any) -> None:
+def _refuse_what_fails(compile_now: Callable[[], None]) -> None:
     """Make an error of llmask one of the request: HTTP 400, with the place in the schema or grammar."""
     try:
         compile_now()
