@@ -66,9 +66,8 @@ def main() -> None:
         tokenizer = llmask.Tokenizer.default()
     else:
         tokenizer = llmask.Tokenizer.from_gguf(LLAMA3_VOCABULARY, eos=LLAMA3_EOS)
-    print(
-        "| white space | documents | refused | tokens | forced | share | different |\n|---|---:|---:|---:|---:|---:|---:|"
-    )
+    print("| white space | documents | refused | tokens | forced | share | different |")
+    print(f"|---|{'---:|' * 6}")
     for whitespace in ("compact", "flexible"):
         rows = own_rows(whitespace) if options.corpus == "own" else maskbench_rows(whitespace)
         compiler = llmask.Compiler(tokenizer)

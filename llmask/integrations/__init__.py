@@ -4,5 +4,6 @@
     transformers, llama_cpp, mlx, jax       logits processors, and what else a loop needs
     outlines                                generators of Outlines
 
-In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module imports those of another.
+In: compiled grammars, a framework's own objects. Out: what the framework asks for. No module imports
+those of another, Outlines aside, which runs on top of others.
 """

@@ -296,6 +296,7 @@ class Matcher(Sequence):
         Raises
         ------
         TokenRejected : one of them is not allowed; the state is as before the first.
+        LimitExceeded, LlmaskError : as `accept_token`; the state is as before the first, too.
         """
         n_before = len(self.history)
         try:
@@ -323,7 +324,12 @@ class Matcher(Sequence):
         return len(self.history) - n_before
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
-        """How many leading tokens would be accepted one after the other; the state is unchanged."""
+        """How many leading tokens would be accepted one after the other; the state is unchanged.
+
+        Raises
+        ------
+        LimitExceeded, LlmaskError : as `accept_token`.
+        """
         twin = self.fork()  # an interrupt leaves this one as it is
         n_before = len(twin.history)
         for token in each_of(tokens):
@@ -386,6 +392,10 @@ class Matcher(Sequence):
 
         At most `llmask.matching.forced.MAX_FORCED_BYTES`; empty where the document may end, or a token may come next
         that the grammar names by its id.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         """
         return find_forced(self)[0]
 
@@ -399,6 +409,10 @@ class Matcher(Sequence):
         the first token is taken to end with a special token, or to be healed (`Tokenizer.heal`).
 
         Vocabularies without byte-pair encoding force nothing.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow; the state is unchanged.
         """
         return forced_tokens(self)
 

@@ -140,7 +140,12 @@ class ReasoningMatcher:
             )
 
     def try_accept_tokens(self, tokens: Iterable[int]) -> int:
-        """As `Matcher.try_accept_tokens`, also across the end of the thinking."""
+        """As `Matcher.try_accept_tokens`, also across the end of the thinking.
+
+        Raises
+        ------
+        LimitExceeded, LlmaskError : as `accept`; the state is as before the first.
+        """
         n_before = len(self)
         try:
             for token in each_of(tokens):
@@ -152,7 +157,12 @@ class ReasoningMatcher:
         return len(self) - n_before
 
     def validate_tokens(self, tokens: Iterable[int]) -> int:
-        """How many leading tokens would be accepted one after the other; the state is unchanged."""
+        """How many leading tokens would be accepted one after the other; the state is unchanged.
+
+        Raises
+        ------
+        LimitExceeded, LlmaskError : as `accept`.
+        """
         return self.fork().try_accept_tokens(tokens)
 
     def rollback(self, n: int) -> None:
@@ -237,7 +247,12 @@ class ReasoningMatcher:
         return True
 
     def fill_drafts(self, bitmask: Any, draft_tokens: Any, row: int = 0) -> int:
-        """As `Matcher.fill_drafts`: the masks after each of a chain of drafts, also across the end of the thinking."""
+        """As `Matcher.fill_drafts`: the masks after each of a chain of drafts, also across the end of the thinking.
+
+        Raises
+        ------
+        LimitExceeded, VocabularyError, LlmaskError : see `Matcher.fill_drafts`.
+        """
         drafts = [as_integer(token, "a draft token") for token in each_of(draft_tokens)]
         row = as_integer(row, "the row")
         words = as_bitmask(bitmask)
@@ -257,14 +272,24 @@ class ReasoningMatcher:
         return len(drafts)
 
     def forced_tokens(self) -> list[int]:
-        """The tokens that must come next: the rest of the end where the budget leaves nothing else; see `Matcher`."""
+        """The tokens that must come next: the rest of the end where the budget leaves nothing else; see `Matcher`.
+
+        Raises
+        ------
+        LimitExceeded : see `Matcher.forced_tokens`.
+        """
         if not self.is_thinking:
             return self.matcher.forced_tokens()
         done = self._progress[-1]
         return list(self.end[done:]) if self._left(None) == len(self.end) - done else []
 
     def least_budget(self) -> int:
-        """The smallest budget that `fill_bitmask` accepts here; see `Matcher.least_budget`."""
+        """The smallest budget that `fill_bitmask` accepts here; see `Matcher.least_budget`.
+
+        Raises
+        ------
+        LimitExceeded : no end of the document was found.
+        """
         if not self.is_thinking:
             return self.matcher.least_budget()
         return len(self.end) - self._progress[-1] + self._least_answer()

@@ -104,7 +104,7 @@ def generate(
     grammar = type_or_schema
     if not isinstance(grammar, CompiledGrammar):
         source = model.model_path if tokenizer is None else tokenizer
-        grammar = _compiler(source, 0 if is_llama else len(tokenizer)).json_schema(type_or_schema)
+        grammar = compiler_for(source, 0 if is_llama else len(tokenizer)).json_schema(type_or_schema)
     read = _reader(type_or_schema)
     is_one = isinstance(prompts, str) or _is_chat(prompts)
     given = [prompts] if is_one else list(prompts) if isinstance(prompts, (list, tuple)) else [None]
@@ -144,11 +144,14 @@ def _is_chat(prompt: Any) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _compiler(source: Any, n_tokens: int) -> Compiler:
-    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file."""
+def compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None = None) -> Compiler:
+    """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file.
+
+    `eos` are the ids that end a sequence of the first; None: those that it declares.
+    """
     if isinstance(source, str):
         source = Tokenizer.from_gguf(source)
-    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source))
+    return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source, eos))
 
 
 # --- values

@@ -11,6 +11,9 @@ processor raises nothing. The first failure is latched in `error`, written to st
 the end of sequence is allowed: the text ends at once. `raise_if_failed()` raises it after the call, and
 `stop_if_failed`, passed as a stopping criterion, raises it in the middle, as criteria run outside the callback.
 
+`create_completion(logit_bias=..., logits_processor=...)` drops both: it extends a list and keeps what `extend` returns,
+None. A processor that was never called says so in `raise_if_failed()`.
+
 The scores are a column of a record array (stride 12 bytes), changed in place.
 
 In: token ids and scores, NumPy. Out: the same scores. Cost: a few microseconds for the mask, and 15-60 us to apply it
@@ -25,9 +28,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from llmask.errors import VocabularyError
+from llmask.errors import LlmaskError
 from llmask.mask.apply import apply_bitmask
-from llmask.samplers.prefixes import BatchMasks, checked_max_tokens
+from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
 
 if TYPE_CHECKING:
     from llmask.compiling.compiled import CompiledGrammar
@@ -60,6 +63,7 @@ class GrammarLogitsProcessor:
         self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
         self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
         self.error: BaseException | None = None
+        self._was_asked = False
 
     def reset(self) -> None:
         """Forget the prompt, what was generated and the failure; only after a failure, or in doubt, is it needed."""
@@ -67,12 +71,18 @@ class GrammarLogitsProcessor:
         self.error = None
 
     def raise_if_failed(self) -> None:
-        """Raise the latched failure, if there is one; call it after every completion."""
+        """Raise the latched failure, if there is one, or that nothing was masked; call it after every completion."""
         if self.error is not None:
             raise self.error
+        if not self._was_asked:
+            raise LlmaskError(
+                "llama-cpp-python has not called the processor, so that the text follows no grammar",
+                help="it drops logits_processor where logit_bias is given, too: give the bias as another processor in "
+                "the same list",
+            )
 
     def stop_if_failed(self, input_ids: npt.NDArray[np.intc], logits: npt.NDArray[np.single]) -> bool:
-        """A stopping criterion that never stops, but raises the latched failure outside the callback."""
+        """A stopping criterion that never stops, but raises what `raise_if_failed` does, outside the callback."""
         self.raise_if_failed()
         return False
 
@@ -88,6 +98,7 @@ class GrammarLogitsProcessor:
         -------
         `scores`.
         """
+        self._was_asked = True
         if self.error is not None:
             self._allow_only_end(scores)
             return scores
@@ -110,8 +121,4 @@ class GrammarLogitsProcessor:
         if apply_bitmask(scores, mask):
             scores[:] = 0.0
             if apply_bitmask(scores, mask):
-                raise VocabularyError(
-                    f"every token that the grammar allows lies beyond the model's {scores.shape[0]} logits",
-                    where=f"token {input_ids.shape[0]}",
-                    help="compile the grammar for the tokenizer of this model",
-                )
+                raise beyond_logits(scores.shape[0], f"token {input_ids.shape[0]}")

@@ -28,7 +28,7 @@ import math
 import sys
 import warnings
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +41,7 @@ from llmask.matching.budget import checked_budget
 
 if TYPE_CHECKING:
     from llmask.matching.matcher import Matcher
+    from llmask.tokenizer.tokenizer import Tokenizer
 
 TokenIds = npt.NDArray[np.int64]
 Tokens = bytes  # int64[n] as they lie in memory: compared and found faster than arrays
@@ -120,6 +121,22 @@ def _accept(before: Matcher, token: int) -> Matcher | None:
     return matcher
 
 
+class FreeRow:
+    """In the place of a matcher, for a row without a grammar: everything may follow, always."""
+
+    def is_terminated(self) -> bool:
+        """It does not end."""
+        return False
+
+    def fill_bitmask(self, bitmask: npt.NDArray[np.int32], row: int, budget: int | None = None) -> bool:
+        """Allow every token."""
+        bitmask[row] = -1
+        return False
+
+
+_FREE_ROW = FreeRow()
+
+
 class Generation:
     """The calls of one generation so far: tells whether a call can be the next of them.
 
@@ -181,13 +198,100 @@ class Generation:
         self._rows = rows
 
 
-class BatchMasks:
-    """The bitmask of every row of a generation, from the rows' token ids.
+class PrefixMasks:
+    """The bitmask of every row, from nothing but the tokens after its prompt.
 
     Parameters
     ----------
     grammars : one for all rows, or one a prompt: with n prompts, row r of R belongs to prompt `r * n // R`, as
-        frameworks repeat each prompt for its beams and for its returned sequences.
+        frameworks repeat each prompt for its beams and for its returned sequences. None in a list: rows without a
+        grammar.
+    max_tokens, on_limit : see `BatchMasks`.
+
+    Attributes
+    ----------
+    restricts : whether the last masks refuse any token of the vocabulary.
+    """
+
+    def __init__(
+        self,
+        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
+        max_tokens: int | None = None,
+        on_limit: str = "finish",
+    ) -> None:
+        is_list = isinstance(grammars, (list, tuple))
+        given: Sequence[CompiledGrammar | None] = grammars if is_list else (grammars,)  # type: ignore[assignment]
+        present = [check_grammar(grammar) for grammar in given if grammar is not None or not is_list]
+        if not present:
+            raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
+        self.tokenizer = present[0].tokenizer
+        if any(grammar.tokenizer is not self.tokenizer for grammar in present):
+            raise LlmaskError(
+                "the grammars of one batch were compiled for different tokenizers",
+                help="compile them with one llmask.Compiler",
+            )
+        self._tables = [None if grammar is None else PrefixTable(grammar, on_limit=on_limit) for grammar in given]
+        self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
+        self.restricts = True
+        self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
+        self._only_end = id_mask(self.tokenizer.eos_ids, self.tokenizer.vocab_size)
+
+    def forget(self) -> None:
+        """Forget every prefix."""
+        for table in self._tables:
+            if table is not None:
+                table.clear()
+
+    def check_rows(self, n_rows: int) -> None:
+        """Refuse a number of rows that grammars cannot be given to."""
+        if n_rows % len(self._tables):
+            raise LlmaskError(
+                f"{n_rows} rows cannot be shared out among {len(self._tables)} grammars",
+                help="pass one grammar for all rows, or one for each prompt in the batch",
+            )
+
+    def after(self, rows: Sequence[Tokens]) -> list[Matcher | FreeRow | None]:
+        """The matchers of rows by the tokens after their prompts; None where the grammar refuses them."""
+        n_rows, n_tables = len(rows), len(self._tables)
+        for table in self._tables:
+            if table is not None:
+                table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
+        tables = [self._tables[row * n_tables // n_rows] for row in range(n_rows)]
+        return [_FREE_ROW if table is None else table.after(tokens) for table, tokens in zip(tables, rows, strict=True)]
+
+    def fill_after(
+        self, matchers: Sequence[Matcher | FreeRow | None], n_written: Sequence[int]
+    ) -> npt.NDArray[np.int32]:
+        """Compute the bitmasks of rows by their matchers, which have so many tokens after their prompts.
+
+        Returns
+        -------
+        int32[n_rows, words]; valid until the next call.
+        """
+        if self._mask.shape[0] != len(matchers):
+            self._mask = allocate_bitmask(len(matchers), self.tokenizer.vocab_size)
+        self.restricts = False
+        for row, matcher in enumerate(matchers):
+            if matcher is None:
+                self._mask[row] = self._only_end
+                self.restricts = True
+                continue
+            budget = None if self._max_tokens is None else max(self._max_tokens - n_written[row], 1)
+            if matcher.fill_bitmask(self._mask, row, budget):
+                self.restricts = True
+        return self._mask
+
+    def check_width(self, n_logits: int) -> None:
+        """Refuse a model that has not a logit for each token; see `check_width`."""
+        check_width(self.tokenizer, n_logits)
+
+
+class BatchMasks(PrefixMasks):
+    """The bitmask of every row of a generation, from the rows' token ids, prompts included.
+
+    Parameters
+    ----------
+    grammars : see `PrefixMasks`.
     prompt_length : tokens at the start of a row that the grammar does not see, padding included; None: all tokens of
         the first call.
     max_tokens : tokens after the prompt, the end of sequence included, within which every row has to end; None: no
@@ -203,44 +307,21 @@ class BatchMasks:
 
     def __init__(
         self,
-        grammars: CompiledGrammar | Sequence[CompiledGrammar],
+        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
         prompt_length: int | None = None,
         max_tokens: int | None = None,
         on_limit: str = "finish",
     ) -> None:
-        given = tuple(grammars) if isinstance(grammars, (list, tuple)) else (grammars,)
-        if not given:
-            raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
-        for grammar in given:
-            if not isinstance(grammar, CompiledGrammar):
-                raise LlmaskError(
-                    f"a processor takes a compiled grammar, not {type(grammar).__name__}",
-                    help="compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) "
-                    "of a dict, JSON text or type, compiler.regex(...), compiler.lark(...), ...",
-                )
+        super().__init__(grammars, max_tokens, on_limit)
         if prompt_length is not None and prompt_length < 0:
             raise LlmaskError(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
-        self.tokenizer = given[0].tokenizer
-        if any(grammar.tokenizer is not self.tokenizer for grammar in given):
-            raise LlmaskError(
-                "the grammars of one batch were compiled for different tokenizers",
-                help="compile them with one llmask.Compiler",
-            )
-        self._tables = [PrefixTable(grammar, on_limit=on_limit) for grammar in given]
         self._prompt_length = prompt_length
-        self._max_tokens = None if max_tokens is None else checked_budget(max_tokens)
         self.generation: Generation | None = None
-        self.restricts = True
-        self._mask = allocate_bitmask(0, self.tokenizer.vocab_size)
-        self._only_end = np.zeros(self._mask.shape[1], np.int32)
-        for token in self.tokenizer.eos_ids:
-            self._only_end.view(np.uint32)[token // BITS_PER_WORD] |= np.uint32(1 << token % BITS_PER_WORD)
 
     def reset(self) -> None:
         """Forget the prompt and every prefix; the next call begins another generation."""
         self.generation = None
-        for table in self._tables:
-            table.clear()
+        self.forget()
 
     def fill(self, ids: Any, is_same: bool = False) -> npt.NDArray[np.int32]:
         """Compute the bitmask of the tokens that may follow each row.
@@ -262,11 +343,7 @@ class BatchMasks:
             when no text of a grammar is as short as `max_tokens`.
         """
         n_rows, length = ids.shape
-        if n_rows % len(self._tables):
-            raise LlmaskError(
-                f"{n_rows} rows cannot be shared out among {len(self._tables)} grammars",
-                help="pass one grammar for all rows, or one for each prompt in the batch",
-            )
+        self.check_rows(n_rows)
         generation = self.generation
         first = 0 if generation is None else generation.first_column(length)
         seen = _in_memory(ids, first)
@@ -274,36 +351,11 @@ class BatchMasks:
         if generation is None or not self._continues(generation, prompts, rows, length, is_same):
             generation = self._begin(seen, length)
             rows = [row.tobytes() for row in seen[:, generation.start - first :]]
-        matchers = self._after(rows)
+        matchers = self.after(rows)
         if not is_same:
             self._check_alive(generation, matchers, length)
         generation.take(rows, length, is_same)
-        budget = None if self._max_tokens is None else max(self._max_tokens - (length - generation.start), 1)
-        if self._mask.shape[0] != n_rows:
-            self._mask = allocate_bitmask(n_rows, self.tokenizer.vocab_size)
-        self.restricts = False
-        for row, matcher in enumerate(matchers):
-            if matcher is None:
-                self._mask[row] = self._only_end
-                self.restricts = True
-            elif matcher.fill_bitmask(self._mask, row, budget):
-                self.restricts = True
-        return self._mask
-
-    def check_width(self, n_logits: int) -> None:
-        """Refuse a model that has not a logit for each token, as many as padding explains aside.
-
-        Raises
-        ------
-        VocabularyError : the model lacks more than MOST_BEYOND logits.
-        """
-        n_beyond = self.tokenizer.vocab_size - n_logits
-        if n_beyond > MOST_BEYOND:
-            raise VocabularyError(
-                f"the grammar was compiled for {self.tokenizer.vocab_size} tokens, and the model has {n_logits} logits",
-                help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
-                "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
-            )
+        return self.fill_after(matchers, [length - generation.start] * n_rows)
 
     def _begin(self, seen: TokenIds, length: int) -> Generation:
         """Begin a generation with what a call brings; `seen` are its last columns, all when there was none before."""
@@ -330,7 +382,7 @@ class BatchMasks:
         if length == last + 1 or (length <= last and is_same):
             return True
         if length > last:
-            is_other = all(map(_is_dead, self._after([row[: (last + 1 - start) * TOKEN_BYTES] for row in rows])))
+            is_other = all(map(_is_dead, self.after([row[: (last + 1 - start) * TOKEN_BYTES] for row in rows])))
             help = f"{_RESET}; drafts have to be asked about token by token: llama-cpp-python's draft_model does not"
         elif not generation.agrees(prompts, rows, length - start):
             return generation.first < length
@@ -344,15 +396,8 @@ class BatchMasks:
             )
         return False
 
-    def _after(self, rows: list[Tokens]) -> list[Matcher | None]:
-        """The matchers of rows by the tokens after their prompts."""
-        n_rows, n_tables = len(rows), len(self._tables)
-        for table in self._tables:
-            table.capacity = max(_MIN_CAPACITY, _PREFIXES_PER_ROW * n_rows)
-        return [self._tables[row * n_tables // n_rows].after(tokens) for row, tokens in enumerate(rows)]
-
     @staticmethod
-    def _check_alive(generation: Generation, matchers: list[Matcher | None], length: int) -> None:
+    def _check_alive(generation: Generation, matchers: list[Matcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
         Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
@@ -384,7 +429,50 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
     return None if max_tokens is None or max_tokens == math.inf else checked_budget(max_tokens)
 
 
-def _is_dead(matcher: Matcher | None) -> bool:
+def check_grammar(grammar: Any) -> CompiledGrammar:
+    """The grammar; what is none is refused, with a word on how to make one."""
+    if not isinstance(grammar, CompiledGrammar):
+        raise LlmaskError(
+            f"a processor takes a compiled grammar, not {type(grammar).__name__}",
+            help="compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) "
+            "of a dict, JSON text or type, compiler.regex(...), compiler.lark(...), ...",
+        )
+    return grammar
+
+
+def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
+    """Refuse a model that has not a logit for each token, as many as padding explains aside.
+
+    Raises
+    ------
+    VocabularyError : the model lacks more than MOST_BEYOND logits.
+    """
+    if tokenizer.vocab_size - n_logits > MOST_BEYOND:
+        raise VocabularyError(
+            f"the grammar was compiled for {tokenizer.vocab_size} tokens, and the model has {n_logits} logits",
+            help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
+            "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
+        )
+
+
+def beyond_logits(n_logits: int, where: str) -> VocabularyError:
+    """The error for a row of which no allowed token has a logit."""
+    return VocabularyError(
+        f"every token that the grammar allows lies beyond the model's {n_logits} logits",
+        where=where,
+        help="compile the grammar for the tokenizer of this model",
+    )
+
+
+def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
+    """The row of a bitmask that allows these tokens alone, int32[words]."""
+    row = np.zeros(-(-vocab_size // BITS_PER_WORD), np.uint32)
+    for token in ids:
+        row[token // BITS_PER_WORD] |= np.uint32(1 << token % BITS_PER_WORD)
+    return row.view(np.int32)
+
+
+def _is_dead(matcher: Matcher | FreeRow | None) -> bool:
     """Whether only the end of sequence may follow, as the row has ended or was refused."""
     return matcher is None or matcher.is_terminated()
 

@@ -21,11 +21,12 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from llmask.errors import VocabularyError
 from llmask.mask.apply import apply_bitmask, masked_copy
-from llmask.samplers.prefixes import BatchMasks, checked_max_tokens
+from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import torch
 
     from llmask.compiling.compiled import CompiledGrammar
@@ -43,7 +44,7 @@ class GrammarLogitsProcessor:
 
     Parameters
     ----------
-    grammar : one for all rows, or a list with one for each prompt of the batch.
+    grammar : one for all rows, or a list with one for each prompt of the batch; None in the list: a prompt without one.
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
     max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
@@ -62,9 +63,12 @@ class GrammarLogitsProcessor:
         when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
 
+    # it would be kept there otherwise, and shown the last token of each row alone; llmask/integrations has another one
+    supports_continuous_batching = False
+
     def __init__(
         self,
-        grammar: CompiledGrammar | Sequence[CompiledGrammar],
+        grammar: CompiledGrammar | Sequence[CompiledGrammar | None],
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",
@@ -103,17 +107,7 @@ class GrammarLogitsProcessor:
         is_free = not self._masks.restricts and 0 < n_logits <= self._masks.tokenizer.vocab_size
         if is_free and not bool(scores.amax(dim=-1).isneginf().any()):
             return scores
-        masked, dead = masked_copy(scores, mask)
-        if dead:
-            masked[dead] = 0.0
-            dead = apply_bitmask(masked, mask, dead)
-        if dead:
-            raise VocabularyError(
-                f"every token that the grammar allows lies beyond the model's {n_logits} logits",
-                where=f"row {dead[0]}, token {input_ids.shape[1]}",
-                help="compile the grammar for the tokenizer of this model",
-            )
-        return masked
+        return masked_scores(scores, mask, input_ids.shape[1])
 
     def _is_of_same_draft(self, input_ids: torch.Tensor, is_lookup: bool, kept: list[torch.Tensor]) -> bool:
         """Whether assisted decoding asks about the same draft as at the last call, or about where it began.
@@ -134,6 +128,22 @@ class GrammarLogitsProcessor:
         self._asked = [weakref.ref(tensor) for tensor in (*kept[1 - _REMEMBERED :], input_ids)]
         self._storage = input_ids.untyped_storage()
         self._is_lookup = is_lookup
+
+
+def masked_scores(scores: torch.Tensor, mask: npt.NDArray[np.int32], length: int) -> torch.Tensor:
+    """New scores in which refused tokens are minus infinity; where nothing is left, all that are allowed are equal.
+
+    Raises
+    ------
+    VocabularyError : all that a row allows lies beyond the scores; `length` says at which token, for the message.
+    """
+    masked, dead = masked_copy(scores, mask)
+    if dead:
+        masked[dead] = 0.0
+        dead = apply_bitmask(masked, mask, dead)
+    if dead:
+        raise beyond_logits(scores.shape[-1], f"row {dead[0]}, token {length}")
+    return masked
 
 
 def _are_made_up(scores: torch.Tensor) -> bool:

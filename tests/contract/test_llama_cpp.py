@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,8 +14,10 @@ llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not ins
 
 from llmask import Compiler, Tokenizer
 from llmask.cli import main
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
-from llmask.samplers.llama_cpp import GrammarLogitsProcessor
+from llmask.integrations.llama_cpp import GrammarLogitsProcessor
+from tests.contract.conformance import LAYOUTS, AdapterConformance, Allowed, Driver, Row, kept, random_scores
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
 
 
@@ -41,17 +43,17 @@ def complete(llama: Any, processor: GrammarLogitsProcessor, prompt: Any = "write
     return {"text": choice["text"], "finish_reason": choice["finish_reason"]}
 
 
-def test_every_document_is_valid(llama: Any, compiler: Compiler) -> None:
+def test_two_hundred_documents(llama: Any, compiler: Compiler) -> None:
     grammar = compiler.json_schema(SCHEMA, whitespace="compact")
     texts = []
-    for seed in range(20):
+    for seed in range(200):
         processor = GrammarLogitsProcessor(grammar, max_tokens=math.inf)
         result = complete(llama, processor, seed=seed, top_k=0, top_p=1.0, min_p=0.0, temperature=1.5)
         processor.raise_if_failed()
         assert result["finish_reason"] == "stop"
         texts.append(result["text"])
     assert [text for text in texts if not is_valid(text)] == []
-    assert len(set(texts)) > 10
+    assert len(set(texts)) > 100
 
 
 def test_a_processor_serves_the_same_prompt_again(llama: Any, compiler: Compiler) -> None:
@@ -174,3 +176,68 @@ def test_the_command_line_runs_a_model_file(
     lines = capfd.readouterr().out.splitlines()
     assert len(set(lines)) == 5
     assert [line for line in lines if not is_valid(line)] == []
+
+
+def test_a_completion_that_drops_the_processor_is_a_failure(llama: Any, compiler: Compiler) -> None:
+    """llama-cpp-python extends a list by the bias and keeps what `extend` returns: None."""
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]), max_tokens=math.inf)
+    assert complete(llama, processor, logit_bias={5: 1.0})["text"] != "yes"
+    with pytest.raises(LlmaskError, match="has not called the processor, so that the text follows no grammar"):
+        processor.raise_if_failed()
+    processor = GrammarLogitsProcessor(compiler.choice(["yes"]), max_tokens=math.inf)
+    criteria = llama_cpp.StoppingCriteriaList([processor.stop_if_failed])
+    with pytest.raises(LlmaskError, match="where logit_bias is given"):
+        complete(llama, processor, logit_bias={5: 1.0}, stopping_criteria=criteria)
+
+
+def test_the_old_name_is_the_same_class() -> None:
+    from llmask.samplers import llama_cpp as before
+
+    assert before.GrammarLogitsProcessor is GrammarLogitsProcessor
+
+
+# --- the suite of adapters
+
+
+class Completions(Driver):
+    """Ids as completions bring them, a processor a row: llama-cpp-python has batches of one."""
+
+    layouts = LAYOUTS
+    cannot: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(
+            ["a_prefix_is_asked_again", "prefixes_shrink", "several_tokens_come_at_once"],
+            "may be of another generation",
+        ),
+        **dict.fromkeys(["drafts_are_illegal", "drafts_are_padded_with_minus_one"], "refuses the last tokens of every"),
+    }
+    never: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(
+            ["beams_permute_and_repeat_rows", "beams_without_a_continuation_carry_refused_tokens"], "it has no beams"
+        ),
+        **dict.fromkeys(["a_call_comes_after_the_last_end", "the_end_is_taken_back"], "it stops at the end"),
+        "drafts_are_asked_about_and_verified": "its drafts come as a whole: test_drafts_are_a_failure",
+    }
+
+    def begin(self, grammars: list[CompiledGrammar | None], n_logits: int) -> None:
+        self.processors = [grammar and GrammarLogitsProcessor(grammar, max_tokens=math.inf) for grammar in grammars]
+        self.n_logits = n_logits
+
+    def allowed(self, rows: list[Row]) -> Allowed:
+        masked = random_scores(len(rows), self.n_logits, self.layout)
+        before = masked.copy()
+        for number, (processor, row) in enumerate(zip(self.processors, rows, strict=True)):
+            if has_ended(row):  # nothing is asked about it
+                masked[number] = -np.inf
+                masked[number, 1] = before[number, 1]
+            elif processor is not None:
+                assert np.shares_memory(processor(np.array([1, 5, *row], np.intc), masked[number]), masked)
+                processor.raise_if_failed()
+        return kept(before, masked)
+
+
+def has_ended(row: Row) -> bool:
+    return 1 in row
+
+
+class TestCompletions(AdapterConformance):
+    kind = Completions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -14,8 +14,10 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 
 from llmask import Compiler, Tokenizer
 from llmask.cli import main
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import VocabularyError
-from llmask.samplers.transformers import GrammarLogitsProcessor
+from llmask.integrations.transformers import GrammarLogitsProcessor
+from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept, random_scores
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
 
 PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
@@ -207,3 +209,91 @@ def test_only_the_emptied_row_is_made_equally_likely(free_grammar: Any) -> None:
     scores = torch.tensor([[-torch.inf, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]], dtype=torch.bfloat16)
     masked = GrammarLogitsProcessor(grammar, max_tokens=math.inf)(torch.tensor([[0], [0]]), scores)
     assert masked.tolist() == [[0.0, *[-torch.inf] * 3], [1.0, *[-torch.inf] * 3]]
+
+
+# --- the suite of adapters
+
+PROMPT = [5, 6, 7]
+NO_JUMPS = {"several_tokens_come_at_once": "may be of another generation"}
+
+
+class Steps(Driver):
+    """Token ids as sampling and beams bring them: a tensor of its own at each step."""
+
+    layouts = ("contiguous", "wider rows", "every third", "columns")  # torch has no negative strides
+    cannot = NO_JUMPS | {"a_call_comes_after_the_last_end": "every row has ended"}
+    never = dict.fromkeys(
+        [
+            *("a_prefix_is_asked_again", "prefixes_shrink", "drafts_are_asked_about_and_verified"),
+            *("drafts_are_illegal", "drafts_are_padded_with_minus_one", "the_end_is_taken_back"),
+        ],
+        "drafts are prefixes of one tensor",
+    )
+
+    def begin(self, grammars: list[CompiledGrammar | None], n_logits: int) -> None:
+        given: Any = grammars if any(grammar is not grammars[0] for grammar in grammars) else grammars[0]
+        self.processor = GrammarLogitsProcessor(given, max_tokens=math.inf)
+        self.n_logits = n_logits
+
+    def ids(self, rows: list[Row]) -> Any:
+        return torch.tensor([PROMPT + row for row in rows])
+
+    def allowed(self, rows: list[Row]) -> Allowed:
+        scores = torch.from_numpy(random_scores(len(rows), self.n_logits, self.layout))
+        return kept(scores.clone(), self.processor(self.ids(rows), scores))
+
+
+class Drafts(Steps):
+    """As assisted decoding brings them: prefixes of one tensor."""
+
+    cannot = NO_JUMPS
+    never: ClassVar[dict[str, str]] = {}
+
+    def begin(self, grammars: list[CompiledGrammar | None], n_logits: int) -> None:
+        super().begin(grammars, n_logits)
+        self.buffer = torch.zeros(len(grammars), 200, dtype=torch.int64)
+
+    def ids(self, rows: list[Row]) -> Any:
+        length = len(PROMPT) + len(rows[0])
+        self.buffer[:, :length] = super().ids(rows)
+        return self.buffer[:, :length]
+
+
+class TestSteps(AdapterConformance):
+    kind = Steps
+
+
+class TestDrafts(AdapterConformance):
+    kind = Drafts
+
+
+def test_two_hundred_documents(model: Any, hf_tokenizer: Any, grammar: Any) -> None:
+    """Sampled, by beams, with drafts of another model and of the prompt."""
+    assistant = make_hf_model(hf_tokenizer, seed=1)
+    texts = []
+    for seed in range(3):
+        torch.manual_seed(seed)
+        sampled = {"do_sample": True, "top_k": 0}
+        texts += generate(model, hf_tokenizer, PROMPTS, grammar, num_return_sequences=5, **sampled)
+        texts += generate(model, hf_tokenizer, PROMPTS[seed : seed + 4], grammar, num_beams=4, num_return_sequences=4)
+        for prompt in PROMPTS:
+            texts += generate(model, hf_tokenizer, [prompt], grammar, assistant_model=assistant, **sampled)
+    for number in range(10):
+        prompt = f"{number} {texts[number]} " + texts[number + 10][:20]
+        texts += generate(model, hf_tokenizer, [prompt], grammar, do_sample=False, prompt_lookup_num_tokens=4)
+    assert len(texts) >= 200
+    assert [text for text in texts if not is_valid(text)] == []
+
+
+def test_continuous_batching_drops_the_processor_of_generate(grammar: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """It would be shown the last token of each row alone, and mask by that."""
+    from transformers.generation.continuous_batching.cb_logits_processors import ContinuousBatchingLogitsProcessorList
+
+    processors = transformers.LogitsProcessorList([GrammarLogitsProcessor(grammar, max_tokens=9)])
+    assert list(ContinuousBatchingLogitsProcessorList(processors).logits_processor) == []
+
+
+def test_the_old_name_is_the_same_class() -> None:
+    from llmask.samplers import transformers as before
+
+    assert before.GrammarLogitsProcessor is GrammarLogitsProcessor

@@ -102,6 +102,7 @@ def make_hf_model(tokenizer: Any, seed: int = 0) -> Any:
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
+    torch.set_num_threads(1)  # so small a model is ten times slower on several threads of a busy machine
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer) + 13,

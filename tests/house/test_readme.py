@@ -24,7 +24,7 @@ ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
 LINKED = [*ROOT_PAGES, *PAGES, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]
 LINKED.append("llmask/defaults/README.md")
-MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # in the README: the model that is downloaded
+MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # the model that is downloaded
 
 
 def fences(text: str) -> Iterator[tuple[str, str]]:
@@ -55,20 +55,37 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
+# Frameworks that a block of code may need, by the words in it: what has to be installed, and how
+FRAMEWORKS = {
+    "transformers": (("torch", "transformers"), "transformers"),
+    "llama_cpp": (("llama_cpp",), "llama-cpp"),
+    "mlx": (("torch", "transformers", "mlx_lm"), "mlx,transformers"),
+    "jax": (("jax",), "jax"),
+    "outlines": (("outlines",), "outlines"),
+}
+
+
 @pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
+    """Where code names a model, one with random weights takes its place, and what it prints is a person."""
     code = block(page, number)
-    if "transformers" not in code:
+    for framework, (modules, extra) in FRAMEWORKS.items():
+        if re.search(rf"^(import|from) .*\b{framework}", code, re.MULTILINE):
+            for module in modules:
+                pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
+    if not MODEL.search(code):
         run_python(code)
         return
-    pytest.importorskip("torch", reason="torch is not installed: pip install '.[transformers]'")
-    pytest.importorskip("transformers", reason="transformers is not installed: pip install '.[transformers]'")
-    from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer
+    from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer, write_gguf
 
-    tokenizer = make_hf_tokenizer()
-    tokenizer.save_pretrained(tmp_path)
-    make_hf_model(tokenizer).save_pretrained(tmp_path)
-    local, n_named = MODEL.subn(f"name = {str(tmp_path)!r}", code)
+    model = tmp_path / "model.gguf"
+    if "llama_cpp" in code:
+        write_gguf(model)
+    else:
+        tokenizer = make_hf_tokenizer()
+        tokenizer.save_pretrained(model)
+        make_hf_model(tokenizer).save_pretrained(model)
+    local, n_named = MODEL.subn(f"name = {str(model)!r}", code)
     assert n_named == 1
     document = json.loads(run_python(local))
     assert isinstance(document["name"], str)

@@ -12,7 +12,7 @@ import pytest
 
 from llmask import Compiler, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
-from llmask.samplers.prefixes import BatchMasks, PrefixTable, checked_max_tokens
+from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, checked_max_tokens, id_mask
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -262,3 +262,40 @@ def test_a_model_may_lack_some_logits_and_not_many(compiler: Compiler, grammar: 
         "  compile the grammar for the tokenizer of this model; if tokens were added to it, "
         "model.resize_token_embeddings(len(tokenizer)) gives each a logit"
     )
+
+
+def written(*texts: str) -> list[bytes]:
+    return [row.tobytes() for text in texts for row in rows(text, prompt="")]
+
+
+def test_masks_are_a_function_of_what_is_after_the_prompt(grammar: Any, compiler: Compiler) -> None:
+    """In any order, of rows of any length, with a grammar for each half of the rows."""
+    masks = PrefixMasks([grammar, compiler.choice(["x"])])
+    texts = ["a", "abab", "x", ""]
+    assert allowed(masks.fill_after(masks.after(written(*texts)), [1, 4, 1, 0])) == ["bc", "abd.", ".", "x"]
+    assert allowed(masks.fill_after(masks.after(written("abab", "aa", "y", "x.")), [4, 2, 1, 2])) == ["abd.", *"..."]
+    assert masks.restricts
+    assert "3 rows cannot be shared out among 2 grammars" in misuse(lambda: masks.check_rows(3))
+
+
+def test_each_row_has_the_budget_of_its_own_length(compiler: Compiler) -> None:
+    masks = PrefixMasks(compiler.regex("a*"), max_tokens=3)
+    matchers = masks.after(written("", "a", "aa", "aaa"))
+    assert allowed(masks.fill_after(matchers, [0, 1, 2, 3])) == ["a.", "a.", ".", "."]
+
+
+def test_rows_without_a_grammar_are_free(grammar: Any) -> None:
+    masks = BatchMasks([grammar, None])
+    for text, wanted in (("", "abd."), ("a", "bc"), ("ab", "abd."), ("ab.", "."), ("ab._", ".")):
+        mask = masks.fill(rows(text, "qqqq"[: len(text)]))
+        assert allowed(mask[:1]) == [wanted]
+        assert (mask[1] == -1).all()
+    assert "not NoneType" in misuse(lambda: BatchMasks(None))
+    assert "no grammar was given" in misuse(lambda: BatchMasks([None]))
+    assert "no grammar was given" in misuse(lambda: BatchMasks([]))
+
+
+def test_a_row_of_ids() -> None:
+    assert allowed(id_mask([97, 256], 300)[None, :]) == ["a."]
+    assert id_mask([], 33).tolist() == [0, 0]
+    assert id_mask([31], 32).tolist() == [-(2**31)]

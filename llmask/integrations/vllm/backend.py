@@ -1,0 +1,175 @@
+"""A structured-output backend of vLLM: what its manager asks of one, and of the grammar of each request.
+
+vLLM's classes are abstract and are not inherited from, so that this module needs no vLLM: `plugin.py` registers these
+two with them. The manager drives a grammar from the engine's thread, and above 128 requests from a pool of threads, one
+grammar from one thread at a time.
+
+An error within a step would end the engine, and with it all requests. So none leaves a grammar: what cannot go on may
+only end, and vLLM, to which the end of a text that is not complete is refused, ends that request with an error.
+
+In: requests; token ids. Out: rows of vLLM's bitmask, verdicts. Cost: that of a `Matcher`, and 2 us for torch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import LlmaskError, VocabularyError
+from ...matching.matcher import Matcher
+from .compilers import compiler_for
+from .requests import compile_request, matcher_of
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+
+class Grammar:
+    """The grammar of one request, and how far its text has come: a `StructuredOutputGrammar`.
+
+    Parameters
+    ----------
+    matcher : at the beginning of the text.
+
+    Attributes
+    ----------
+    n_ignored : tokens that came after the end; vLLM goes on after it with `ignore_eos`.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self.n_ignored = 0
+        self._ends = sorted({*matcher.grammar.tokenizer.eos_ids, *matcher.stop_tokens})
+        self._has_failed = False
+
+    def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """Take tokens, all or none; False: the grammar refuses one, and vLLM ends the request.
+
+        Tokens after the end are ignored, and so is all from the first negative one on, vLLM's padding.
+        """
+        matcher, n_before, n_ignored = self.matcher, len(self.matcher.history), 0
+        try:
+            for token in _without_padding(tokens):
+                if matcher.is_terminated():
+                    n_ignored += 1
+                elif not matcher.accept(token):
+                    break
+            else:
+                self.n_ignored += n_ignored
+                return True
+            logger.error("request %s: %s", request_id, "its grammar refuses a token")
+        except LlmaskError as error:
+            logger.error("request %s: %s", request_id, error)
+        matcher.rollback(len(matcher.history) - n_before)
+        return False
+
+    def validate_tokens(self, tokens: list[int]) -> list[int]:
+        """The leading tokens that would be accepted; the state is unchanged."""
+        tokens = _without_padding(tokens)
+        try:
+            return tokens[: self.matcher.validate_tokens(tokens)]
+        except LlmaskError as error:
+            logger.warning("drafts are left out: %s", error)
+            return []
+
+    def rollback(self, num_tokens: int) -> None:
+        """Take back the last tokens; a text that had ended goes on."""
+        n_ignored = min(self.n_ignored, num_tokens)
+        self.n_ignored -= n_ignored
+        self.matcher.rollback(num_tokens - n_ignored)
+
+    def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
+        """Write a row of the bitmask, all words of it.
+
+        Parameters
+        ----------
+        bitmask : int32[n, n_words], torch on the CPU, as `Backend.allocate_token_bitmask` makes it.
+        batch_index : the row.
+        """
+        words = bitmask.numpy()
+        try:
+            if words.shape[1] >= self.matcher.store.n_words:
+                self.matcher.fill_bitmask(words, batch_index)
+            else:  # the tokenizer has tokens beyond the model's logits
+                row = np.empty(self.matcher.store.n_words, np.int32)
+                self.matcher.fill_bitmask(row)
+                words[batch_index] = row[: words.shape[1]]
+                if not words[batch_index].any():
+                    raise VocabularyError("the grammar goes on with tokens that the model has no logits for")
+        except LlmaskError as error:
+            if not self._has_failed:
+                logger.error("a request is ended, as its grammar has no mask: %s", error)
+            self._has_failed = True
+            _allow_only(words[batch_index], self._ends)
+
+    def is_terminated(self) -> bool:
+        """Whether the text has ended: an end of sequence, or a stop token of the request, was accepted."""
+        return self.matcher.is_terminated()
+
+    def reset(self) -> None:
+        """Begin again."""
+        self.matcher.reset()
+        self.n_ignored = 0
+
+
+class Backend:
+    """The backend of one engine: a `StructuredOutputBackend`.
+
+    Parameters
+    ----------
+    vllm_config : the engine's.
+    tokenizer : vLLM's.
+    vocab_size : number of the model's logits.
+    """
+
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        self.vllm_config = vllm_config
+        self.tokenizer = tokenizer
+        self.vocab_size = vocab_size
+
+    def compile_grammar(self, request_type: Any, grammar_spec: str, stop_token_ids: set[int] | None = None) -> Grammar:
+        """The grammar of a request; vLLM calls this from threads.
+
+        Parameters
+        ----------
+        request_type : a `StructuredOutputOptions`.
+        grammar_spec : its text.
+        stop_token_ids : all ids that end the request.
+
+        Raises
+        ------
+        LlmaskError : it cannot be compiled: an error of this request, which its validation has told before.
+        """
+        compiler = compiler_for(self.tokenizer, self.vllm_config.model_config)
+        is_compact = self.vllm_config.structured_outputs_config.disable_any_whitespace
+        grammar = compile_request(compiler, request_type.name.lower(), grammar_spec, is_compact)
+        return Grammar(matcher_of(grammar, stop_token_ids))
+
+    def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
+        """A bitmask int32[max_num_seqs, ceil(vocab_size / 32)] of ones."""
+        import torch
+
+        return torch.full((max_num_seqs, -(-self.vocab_size // 32)), -1, dtype=torch.int32)
+
+    def destroy(self) -> None:
+        """Nothing: the compiler serves the process, and its memory is bounded."""
+
+
+def _without_padding(tokens: Iterable[int]) -> list[int]:
+    """The tokens before the first negative one."""
+    tokens = list(tokens)
+    return tokens[: next((place for place, token in enumerate(tokens) if token < 0), len(tokens))]
+
+
+def _allow_only(words: Any, tokens: Iterable[int]) -> None:
+    """Make one row of a bitmask allow only these tokens."""
+    words[:] = 0
+    bits = words.view(np.uint32)
+    for token in tokens:
+        if token >> 5 < len(bits):
+            bits[token >> 5] |= np.uint32(1 << (token & 31))

@@ -1,0 +1,203 @@
+"""Forced tokens as drafts: rows that come and go, texts that a grammar does not follow, and the end of sequence."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from llmask import Compiler, Tokenizer
+from llmask.integrations.vllm import drafts
+from llmask.integrations.vllm.drafts import ForcedTokens, showing_rows
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"enum": ["Ada", "Bob"]}, "age": {"type": "integer"}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+class Runner:
+    """What of vLLM's runner is looked at: requests by id, and their tokens by row."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.requests: dict[str, Any] = {}
+        self.texts: dict[str, list[int]] = {}
+        self.input_batch = SimpleNamespace(req_ids=[])
+
+    def add(self, name: str, key: Any, prompt: str = "prompt", backend: str = "llmask") -> None:
+        ids = self.tokenizer.encode(prompt)
+        outputs = None if key is None else SimpleNamespace(_backend=backend, key=key)
+        parameters = SimpleNamespace(structured_outputs=outputs, all_stop_token_ids=set(self.tokenizer.eos_ids))
+        self.requests[name] = SimpleNamespace(
+            sampling_params=parameters, prompt_token_ids=ids, num_prompt_tokens=len(ids)
+        )
+        self.texts[name] = list(ids)
+
+    def draft(self, drafter: ForcedTokens, **written: Any) -> dict[str, list[int]]:
+        """Let requests write texts, in the rows in which they are named, and ask for drafts."""
+        self.input_batch.req_ids = list(written)
+        sampled = [ids if isinstance(ids, list) else self.tokenizer.encode(ids) for ids in written.values()]
+        for name, ids in zip(written, sampled, strict=True):
+            self.texts[name] += ids
+        tokens = np.zeros((len(written) + 2, 200), np.int32)
+        lengths = np.zeros(len(written) + 2, np.int32)
+        for row, name in enumerate(written):
+            lengths[row] = len(self.texts[name])
+            tokens[row, : lengths[row]] = self.texts[name]
+        drafter.show(self)
+        found = drafter.propose(sampled, lengths, tokens, slot_mappings=None)
+        return dict(zip(written, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def compiler(default_tokenizer: Any) -> Compiler:
+    return Compiler(default_tokenizer)
+
+
+@pytest.fixture
+def runner(default_tokenizer: Any) -> Runner:
+    return Runner(default_tokenizer)
+
+
+@pytest.fixture
+def drafter(compiler: Compiler, monkeypatch: Any) -> ForcedTokens:
+    monkeypatch.setattr(drafts, "_wrap_runner", lambda: None)
+    request = ModuleType("vllm.v1.structured_output.request")
+    request.get_structured_output_key = lambda outputs: outputs.key  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm.v1.structured_output.request", request)
+    config = SimpleNamespace(
+        speculative_config=SimpleNamespace(num_speculative_tokens=8),
+        model_config=SimpleNamespace(max_model_len=200),
+        structured_outputs_config=SimpleNamespace(
+            reasoning_parser="", enable_in_reasoning=False, disable_any_whitespace=True
+        ),
+    )
+    made = ForcedTokens(config)
+    made.compiler = compiler
+    return made
+
+
+def kind(name: str) -> Any:
+    return SimpleNamespace(name=name)
+
+
+JSON = kind("JSON"), SCHEMA
+CHOICE = kind("CHOICE"), '["yes, of course, and with pleasure", "no"]'
+
+
+def test_drafts_are_the_tokens_that_the_tokenizer_writes(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", JSON)
+    text = '{"name":"Ada","age":3}'
+    ids = runner.tokenizer.encode(text)
+    n_drafted = 0
+    for n in range(1, len(ids)):
+        found = runner.draft(drafter, one=ids[n - 1 : n])["one"]
+        assert found == [*ids, runner.tokenizer.eos_ids[0]][n : n + len(found)]
+        n_drafted += bool(found)
+    assert n_drafted >= 3
+
+
+def test_what_was_accepted_in_one_step_is_followed(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", CHOICE)
+    first = runner.tokenizer.encode("yes, of course, and with pleasure")
+    found = runner.draft(drafter, one=first[:1])["one"]
+    assert found[:3] == first[1:4]
+    assert runner.draft(drafter, one=first[1:])["one"] == [runner.tokenizer.eos_ids[0]]
+    assert runner.draft(drafter, one=[runner.tokenizer.eos_ids[0]])["one"] == []
+
+
+def test_rows_may_change_their_places_and_wait(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", CHOICE)
+    runner.add("two", JSON)
+    runner.add("free", None)
+    runner.add("other", CHOICE, backend="xgrammar")
+    found = runner.draft(drafter, one="yes", two='{"', free="yes", other="yes")
+    assert found["one"]
+    assert found["free"] == found["other"] == []
+    named = runner.tokenizer.encode('{"name":"Ada')
+    assert found["two"] == named[1:3]
+    assert runner.draft(drafter, two=named[1:2])["two"] == named[2:3]
+    found = runner.draft(drafter, free="no", two=[], one=runner.tokenizer.encode("yes, of")[1:])
+    assert found["two"] == []  # its prompt is read again, after a preemption
+    assert found["one"][:1] == runner.tokenizer.encode("yes, of course")[3:]
+
+
+def test_a_text_that_the_grammar_refuses_gets_no_drafts_any_more(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", CHOICE)
+    assert runner.draft(drafter, one="maybe")["one"] == []
+    assert runner.draft(drafter, one="yes")["one"] == []
+
+
+def test_requests_that_are_gone_are_forgotten_and_their_names_used_again(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", CHOICE)
+    assert runner.draft(drafter, one="yes")["one"]
+    runner.add("one", (kind("CHOICE"), '["no, not at all"]'))
+    assert runner.draft(drafter, one="no")["one"]
+    del runner.requests["one"]
+    runner.add("two", CHOICE)
+    runner.draft(drafter, two="no")
+    assert list(drafter._followed) == ["two"]
+
+
+def test_drafts_stay_within_what_the_engine_takes(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("one", (kind("CHOICE"), '["' + "word " * 50 + '"]'))
+    assert len(runner.draft(drafter, one="word")["one"]) == 8
+    drafter.vllm_config.model_config.max_model_len = len(runner.texts["one"]) + 3
+    assert len(runner.draft(drafter, one=[*runner.tokenizer.encode(" word")])["one"]) == 2
+
+
+def test_what_cannot_be_compiled_or_was_not_shown_gets_none(runner: Runner, drafter: ForcedTokens) -> None:
+    runner.add("bad", (kind("REGEX"), "("))
+    assert runner.draft(drafter, bad="a")["bad"] == []
+    drafter._runner = None
+    assert drafter.propose([[1], []], np.array([1, 1]), np.zeros((2, 4), np.int32)) == [[], []]
+
+
+def test_a_thought_gets_no_drafts(runner: Runner, drafter: ForcedTokens, monkeypatch: Any) -> None:
+    """The parser ends a thought at `;`, as some do at a token."""
+    end = runner.tokenizer.encode(";")
+
+    class Parser:
+        def __init__(self, tokenizer: Any) -> None: ...
+
+        def is_reasoning_end(self, ids: list[int]) -> bool:
+            return end[0] in ids
+
+        def is_reasoning_end_streaming(self, ids: list[int], delta: list[int]) -> bool:
+            return end[0] in delta
+
+    reasoning, tokenizers = ModuleType("vllm.reasoning"), ModuleType("vllm.tokenizers")
+    reasoning.ReasoningParserManager = SimpleNamespace(get_reasoning_parser=lambda name: Parser)  # type: ignore[attr-defined]
+    tokenizers.cached_tokenizer_from_config = lambda model_config: None  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm.reasoning", reasoning)
+    monkeypatch.setitem(sys.modules, "vllm.tokenizers", tokenizers)
+    drafter.vllm_config.structured_outputs_config.reasoning_parser = "semicolon"
+    runner.add("one", CHOICE)
+    runner.add("two", CHOICE, prompt="no thought;")
+    found = runner.draft(drafter, one="hm", two="yes")
+    assert found["one"] == []
+    assert found["two"]
+    ids = runner.tokenizer.encode("yes")
+    assert runner.draft(drafter, one=[*end, *ids])["one"] == found["two"]
+
+
+def test_a_runner_shows_itself_to_this_drafter_only(drafter: ForcedTokens) -> None:
+    class Other:
+        drafter: Any = None
+
+        @showing_rows
+        def propose(self, what: int, more: int = 0) -> int:
+            return what + more
+
+    runner = Other()
+    assert runner.propose(1, more=2) == 3
+    runner.drafter = drafter
+    assert runner.propose(1) == 1
+    assert drafter._runner is runner
+    drafter.load_model(object())
