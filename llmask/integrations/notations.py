@@ -32,8 +32,8 @@ DEFINITION = re.compile(
     )""",
     re.MULTILINE | re.VERBOSE,
 )
-# What signs of a notation may hide in: a text, a class of characters, a comment. What is not closed is taken as far as
-# it goes: looking for its end from every place in it would take quadratic time.
+# What signs of a notation may hide in: a text, a class of characters, a comment. The end may be missing, as looking for
+# it from every place in what is not closed would take quadratic time.
 QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"?|\[(?:[^\]\\\n]|\\.)*\]?|#[^\n]*')
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ONLY_GBNF = re.compile(

@@ -14,7 +14,7 @@ from ...compiling.compiled import CompiledGrammar
 from ...compiling.compiler import Compiler
 from ...errors import GrammarError
 from ...matching.matcher import Matcher
-from .notations import compile_text
+from ..notations import compile_text
 
 KINDS = ("json", "json_object", "regex", "grammar", "choice", "structural_tag")
 
