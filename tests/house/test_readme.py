@@ -69,6 +69,9 @@ FRAMEWORKS = {
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     """Where code names a model, one with random weights takes its place, and what it prints is a person."""
     code = block(page, number)
+    if re.search(r"^(import|from) vllm\b", code, re.MULTILINE):
+        compile(code, page, "exec")  # an engine needs a model and a GPU; tests/servers/ has what can be run without
+        return
     for framework, (modules, extra) in FRAMEWORKS.items():
         if re.search(rf"^(import|from) .*\b{framework}", code, re.MULTILINE):
             for module in modules:
