@@ -191,6 +191,8 @@ def test_every_kind_of_key_is_compiled(tokenizer: Any, kind: str) -> None:
         ),
         ("structural_tag", "[]", ""),
         ("something", "x", "something"),
+        ("json", json.dumps({"oneOf": [{"required": [f"k{n}"]} for n in range(80)]}), "max_compile_work"),
+        ("regex", "(a{500}){500}b|" * 20 + "(?=.*x)(?=.*y)(?=.*z)(a|b){5000}", "limit"),
         ("json", '{"const": "\\u0000"}', "NUL"),  # refused by SGLang itself, for a reason of XGrammar's
     ],
 )
@@ -303,6 +305,38 @@ def test_documents_of_random_tokens_are_valid(tokenizer: Any, rng: random.Random
         for document in documents:
             judge.validate(document)
         assert any("tags" in document for document in documents)
+
+
+def test_grammars_are_compiled_while_batches_are_stepped(tokenizer: Any, rng: random.Random) -> None:
+    """The scheduler's thread fills and accepts; threads of the pool build in the same tables."""
+    n_logits = len(tokenizer) + N_BEYOND
+    judge = jsonschema.Draft202012Validator(SCHEMA)
+    with served(tokenizer) as backend:
+        source = json.dumps(SCHEMA)
+        grammars = [compiled(backend, "json", source) for _ in range(20)]
+        futures, n_steps = [], 0
+        rows: list[list[int]] = [[] for _ in grammars]
+        while not all(grammar.is_terminated() for grammar in grammars):
+            key = ("json", source.replace("name", f"name{n_steps}"))
+            futures += [
+                backend.get_cached_or_future_value(key, False)[0],
+                backend.get_cached_or_future_value(key, False)[0],
+            ]
+            info = batch_of(grammars, n_logits)
+            info.update_regex_vocab_mask()
+            logits = torch.rand(len(grammars), n_logits)
+            info.apply_logits_bias(logits)
+            for grammar, row, token in zip(grammars, rows, logits.argmax(-1).tolist(), strict=True):
+                if not grammar.is_terminated():
+                    grammar.accept_token(token)
+                    row.append(token)
+            n_steps += 1
+        for row in rows:
+            judge.validate(json.loads(tokenizer.decode(row, skip_special_tokens=True)))
+        for future in futures:
+            grammar = future.result()
+            grammar.matcher.accept_bytes(b'{"name')
+            assert all(tokenizer.decode([token])[0].isdigit() for token in allowed(grammar, n_logits))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
