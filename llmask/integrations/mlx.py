@@ -31,7 +31,7 @@ from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_toke
 if TYPE_CHECKING:
     import mlx.core as mx
 
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.samplers.prefixes import AnyGrammar
 
 __all__ = ["GrammarLogitsProcessor", "apply_bitmask"]
 
@@ -43,7 +43,8 @@ class GrammarLogitsProcessor:
 
     Parameters
     ----------
-    grammar : compiled for the model's tokenizer, `Tokenizer.from_huggingface(tokenizer)` of what `mlx_lm.load` returns.
+    grammar : compiled for the model's tokenizer, `Tokenizer.from_huggingface(tokenizer)` of what `mlx_lm.load` returns;
+        a `llmask.Reasoning` where the model thinks before it answers.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call. With a draft model
         mlx-lm shows the last token of the prompt only.
     max_tokens : as that of the generation: the text ends within so many tokens, the end of sequence included. None: it
@@ -63,7 +64,7 @@ class GrammarLogitsProcessor:
 
     def __init__(
         self,
-        grammar: CompiledGrammar,
+        grammar: AnyGrammar,
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",

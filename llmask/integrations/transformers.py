@@ -30,7 +30,7 @@ import numpy as np
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.mask.apply import allocate_bitmask
-from llmask.samplers.prefixes import PrefixTable, check_width, id_mask
+from llmask.samplers.prefixes import AnyGrammar, PrefixTable, check_width, id_mask
 from llmask.samplers.transformers import GrammarLogitsProcessor, masked_scores
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ContinuousBatchingGrammars:
     def __init__(self, n_logits: int, on_limit: str = "finish") -> None:
         self._n_logits = n_logits
         self._on_limit = on_limit
-        self._tables: Mapping[CompiledGrammar, PrefixTable] = {}
+        self._tables: Mapping[AnyGrammar, PrefixTable] = {}
         self._mask = allocate_bitmask(0, n_logits)
 
     def fill_defaults(self, int32_tensor: torch.Tensor) -> None:
@@ -91,7 +91,7 @@ class ContinuousBatchingGrammars:
                 self._fill(row, state, grammar, 4 * len(states))
         return torch.arange(len(states), dtype=torch.int32)
 
-    def _fill(self, row: int, state: Any, grammar: CompiledGrammar, capacity: int) -> None:
+    def _fill(self, row: int, state: Any, grammar: AnyGrammar, capacity: int) -> None:
         """The mask of one request; where that fails it ends, as an exception would end all requests."""
         table = self._tables[grammar]
         table.capacity = max(table.capacity, capacity)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask import Compiler, allocate_bitmask
+from llmask import Compiler, Reasoning, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
 from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, checked_max_tokens, id_mask
 
@@ -299,3 +299,23 @@ def test_a_row_of_ids() -> None:
     assert allowed(id_mask([97, 256], 300)[None, :]) == ["a."]
     assert id_mask([], 33).tolist() == [0, 0]
     assert id_mask([31], 32).tolist() == [-(2**31)]
+
+
+def test_rows_think_before_the_grammar_begins(grammar: Any) -> None:
+    thinking = Reasoning(grammar, end=[ord("!")], budget=3)
+    masks = BatchMasks([thinking, grammar], max_tokens=6)
+    anything = "".join(map(chr, range(END)))  # no end of sequence
+    assert allowed(masks.fill(rows("", ""))) == [anything, "abd."]
+    assert allowed(masks.fill(rows("x", "b"))) == [anything, "abd."]
+    assert allowed(masks.fill(rows("xy", "bb"))) == ["!", "abd."]  # the budget
+    assert allowed(masks.fill(rows("xy!", "bbb"))) == ["abd.", "abd."]
+    assert allowed(masks.fill(rows("xy!b", "bbbd"))) == ["bd.", "."]
+
+
+def test_thoughts_are_taken_back_as_drafts_are(grammar: Any) -> None:
+    masks = PrefixMasks(Reasoning(grammar, end=[ord("!")]))
+    anything = [chr(token) for token in range(END)]  # no end of sequence
+    for text, expected in (("x!a", "bc"), ("x!", "abd."), ("x", anything), ("!", "abd."), ("!z", "."), ("", anything)):
+        tokens = rows(text, prompt="")
+        matchers = masks.after([tokens.tobytes()])
+        assert allowed(masks.fill_after(matchers, [len(text)]))[0] == "".join(expected)
