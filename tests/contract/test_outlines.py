@@ -1,4 +1,7 @@
-"""Outlines with grammars compiled here: transformers, llama-cpp-python and mlx-lm below it, with random weights."""
+"""Outlines with grammars compiled here: transformers, llama-cpp-python and mlx-lm below it, with random weights.
+
+The processors are those of the frameworks below, whose tests drive them through the suite of adapters.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +52,15 @@ def test_two_hundred_documents(models: dict[str, Any]) -> None:
     """One by one, in batches, streamed."""
     torch.manual_seed(0)
     texts = []
-    write = generator(models["transformers"], SCHEMA, max_tokens=MAX_TOKENS)
+    write = generator(models["transformers"], SCHEMA, max_tokens=60)
     for number in range(14):
         texts += write.batch(PROMPTS, **SAMPLED["transformers"])
         texts.append(write(f"write {number}", **SAMPLED["transformers"]))
-    write = generator(models["llama_cpp"], json.dumps(SCHEMA), max_tokens=MAX_TOKENS)
+    write = generator(models["llama_cpp"], json.dumps(SCHEMA), max_tokens=60)
     for number in range(30):
         texts.append(write(f"write {number}", seed=number, **SAMPLED["llama_cpp"]))
         texts.append("".join(write.stream(f"write {number}", seed=number, **SAMPLED["llama_cpp"])))
-    write = generator(models["mlx"], SCHEMA, max_tokens=MAX_TOKENS)
+    write = generator(models["mlx"], SCHEMA, max_tokens=60)
     for number in range(7):
         texts.append(write(f"write {number}"))
         texts.append("".join(write.stream(f"write {number}")))
