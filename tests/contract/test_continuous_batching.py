@@ -112,7 +112,10 @@ def test_a_request_that_fails_does_so_alone(manager: Any, hf_tokenizer: Any, gra
     constrain(manager)
     manager.start()
     other = Compiler(Tokenizer.default()).choice(["yes"])
+    # as many tokens more than logits as padding explains, and what the grammar wants is among these
+    wide = Compiler(Tokenizer.from_bytes([b"x"] * 400 + [b"y", b""], eos=401)).choice(["y"])
     names = {
+        "wide": manager.add_request([5, 6], max_new_tokens=9, grammar=wide),
         "short": manager.add_request([5, 6], max_new_tokens=3, grammar=grammar),
         "other": manager.add_request([5, 6], max_new_tokens=9, grammar=other),
         "schema": manager.add_request([5, 6], max_new_tokens=9, grammar=SCHEMA),
@@ -122,6 +125,7 @@ def test_a_request_that_fails_does_so_alone(manager: Any, hf_tokenizer: Any, gra
     errors = {kind: outputs[name].error for kind, name in names.items()}
     assert "3 tokens" in errors["short"]
     assert "the model has" in errors["other"]
+    assert "lies beyond the model's 310 logits" in errors["wide"]
     assert "expected CompiledGrammar" in errors["schema"]
     assert errors["good"] is None
     assert is_valid(hf_tokenizer.decode(outputs[names["good"]].generated_tokens, skip_special_tokens=True))

@@ -32,7 +32,7 @@ PROMPTS = ["a", "write a person", "{", "write 8 documents", "x y z", '{"name":',
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     tokenizer = make_hf_tokenizer()
     path = write_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
-    llama = llama_cpp.Llama(str(path), n_ctx=512, verbose=False)
+    llama = llama_cpp.Llama(str(path), n_ctx=512, n_threads=1, verbose=False)
     return {
         "transformers": outlines.from_transformers(make_hf_model(tokenizer), tokenizer),
         "llama_cpp": outlines.from_llamacpp(llama, chat_mode=False),

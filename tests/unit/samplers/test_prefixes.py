@@ -12,7 +12,7 @@ import pytest
 
 from llmask import Compiler, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
-from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, checked_max_tokens, id_mask
+from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, allows_any, checked_max_tokens, id_mask
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -299,3 +299,9 @@ def test_a_row_of_ids() -> None:
     assert allowed(id_mask([97, 256], 300)[None, :]) == ["a."]
     assert id_mask([], 33).tolist() == [0, 0]
     assert id_mask([31], 32).tolist() == [-(2**31)]
+
+
+def test_whether_a_row_allows_any_of_the_first_tokens() -> None:
+    for token in (0, 31, 32, 63, 69):
+        row = id_mask([token], 70)
+        assert [n for n in range(100) if allows_any(row, n)] == list(range(token + 1, 100))
