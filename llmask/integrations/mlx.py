@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import BITS_PER_WORD
-from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
+from llmask.samplers.prefixes import BatchMasks, allows_any, beyond_logits, checked_max_tokens
 
 if TYPE_CHECKING:
     import mlx.core as mx
@@ -105,7 +105,7 @@ class GrammarLogitsProcessor:
                 where=f"token {tokens.size}",
                 help="give each sequence a processor of its own, also in a batch, and call reset() before another text",
             )
-        if n_logits < self._masks.tokenizer.vocab_size and not _bits(mask)[0, :n_logits].any():
+        if not allows_any(mask[0], n_logits):
             raise beyond_logits(n_logits, f"token {tokens.size}")
         allowed = _allowed(mask.reshape(-1), n_logits)
         masked = mx.where(allowed, logits, mx.array(-np.inf, logits.dtype))
@@ -151,7 +151,3 @@ def _allowed(bitmask: Any, n_logits: int) -> mx.array:
     if n_beyond > 0:
         bits = mx.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, n_beyond)])
     return bits[..., :n_logits]
-
-
-def _bits(mask: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
-    return np.unpackbits(mask.view(np.uint8), axis=-1, bitorder="little")

@@ -38,18 +38,19 @@ class GrammarGenerator:
     Parameters
     ----------
     model : of Outlines.
-    processor : the logits processor of the framework below it.
+    grammar, processor : what it writes, and the logits processor of the framework below it.
     options : what every call of the framework is given.
 
     Attributes
     ----------
     grammar : the compiled grammar; `grammar.ledger` says what of a schema is enforced.
+    processor : the logits processor, which Outlines resets before each text.
     """
 
     def __init__(self, model: Any, grammar: AnyGrammar, processor: Any, options: dict[str, Any]) -> None:
         import outlines
 
-        self.grammar = grammar
+        self.grammar, self.processor = grammar, processor
         self._inner = outlines.Generator(model, processor=processor)
         self._check = getattr(processor, "raise_if_failed", lambda: None)
         self._options = options

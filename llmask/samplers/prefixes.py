@@ -460,6 +460,12 @@ def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
         )
 
 
+def allows_any(row: npt.NDArray[np.int32], n_logits: int) -> bool:
+    """Whether a row of a bitmask, int32[words], allows any of the first `n_logits` tokens."""
+    n_words, n_bits = divmod(n_logits, BITS_PER_WORD)
+    return bool(row[:n_words].any()) or bool((row[n_words : n_words + 1] & ((1 << n_bits) - 1)).any())
+
+
 def beyond_logits(n_logits: int, where: str) -> VocabularyError:
     """The error for a row of which no allowed token has a logit."""
     return VocabularyError(

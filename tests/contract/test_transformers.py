@@ -301,12 +301,15 @@ def test_models_think_before_the_grammar_begins(
         assert is_valid(hf_tokenizer.decode(row[begin:], skip_special_tokens=True))
 
 
-def test_continuous_batching_drops_the_processor_of_generate(grammar: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """It would be shown the last token of each row alone, and mask by that."""
+def test_continuous_batching_drops_the_processor_of_generate(grammar: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be shown the last token of each row alone, and mask by that; transformers reads the attribute."""
     from transformers.generation.continuous_batching.cb_logits_processors import ContinuousBatchingLogitsProcessorList
 
-    processors = transformers.LogitsProcessorList([GrammarLogitsProcessor(grammar, max_tokens=9)])
-    assert list(ContinuousBatchingLogitsProcessorList(processors).logits_processor) == []
+    processor = GrammarLogitsProcessor(grammar, max_tokens=9)
+    given = transformers.LogitsProcessorList([processor])
+    assert list(ContinuousBatchingLogitsProcessorList(given).logits_processor) == []
+    monkeypatch.delattr(GrammarLogitsProcessor, "supports_continuous_batching")
+    assert list(ContinuousBatchingLogitsProcessorList(given).logits_processor) == [processor]
 
 
 def test_the_old_name_is_the_same_class() -> None:

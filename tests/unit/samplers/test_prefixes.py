@@ -12,7 +12,7 @@ import pytest
 
 from llmask import Compiler, Reasoning, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
-from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, checked_max_tokens, id_mask
+from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, allows_any, checked_max_tokens, id_mask
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -319,3 +319,9 @@ def test_thoughts_are_taken_back_as_drafts_are(grammar: Any) -> None:
         tokens = rows(text, prompt="")
         matchers = masks.after([tokens.tobytes()])
         assert allowed(masks.fill_after(matchers, [len(text)]))[0] == "".join(expected)
+
+
+def test_whether_a_row_allows_any_of_the_first_tokens() -> None:
+    for token in (0, 31, 32, 63, 69):
+        row = id_mask([token], 70)
+        assert [n for n in range(100) if allows_any(row, n)] == list(range(token + 1, 100))
