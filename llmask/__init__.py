@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
     from .matching.matcher import Matcher
-    from .matching.reasoning import ReasoningMatcher
+    from .matching.reasoning import Reasoning, ReasoningMatcher
     from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
     from .tokenizer.counting.intervals import IntervalCounter
@@ -51,6 +51,7 @@ __all__ = [
     "LlmaskError",
     "Matcher",
     "PrependableEncoder",
+    "Reasoning",
     "ReasoningMatcher",
     "StreamDecoder",
     "TokenRejected",
@@ -78,6 +79,7 @@ _MODULES = {
     "Compiler": "compiling.compiler",
     "Limits": "limits",
     "Matcher": "matching.matcher",
+    "Reasoning": "matching.reasoning",
     "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",

@@ -32,7 +32,7 @@ from llmask.samplers.prefixes import PrefixMasks, checked_max_tokens
 if TYPE_CHECKING:
     import jax
 
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.samplers.prefixes import AnyGrammar
 
 __all__ = ["GrammarMasks", "apply_bitmask"]
 
@@ -80,7 +80,7 @@ class GrammarMasks:
     Parameters
     ----------
     grammar : one for all rows, or a list with one for each prompt: with n prompts, row r of R belongs to `r * n // R`.
-        None in the list: rows without a grammar.
+        None in the list: rows without a grammar. A `llmask.Reasoning` where the model thinks before it answers.
     max_tokens : every text ends within so many tokens, the end of sequence included. None: texts may be cut off, which
         is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end;
@@ -95,7 +95,7 @@ class GrammarMasks:
 
     def __init__(
         self,
-        grammar: CompiledGrammar | Sequence[CompiledGrammar | None],
+        grammar: AnyGrammar | Sequence[AnyGrammar | None],
         max_tokens: float | None = None,
         on_limit: str = "finish",
     ) -> None:

@@ -26,12 +26,12 @@ import numpy.typing as npt
 
 from llmask.errors import LlmaskError
 from llmask.mask.apply import BITS_PER_WORD
-from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
+from llmask.samplers.prefixes import BatchMasks, allows_any, beyond_logits, checked_max_tokens
 
 if TYPE_CHECKING:
     import mlx.core as mx
 
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.samplers.prefixes import AnyGrammar
 
 __all__ = ["GrammarLogitsProcessor", "apply_bitmask"]
 
@@ -43,7 +43,8 @@ class GrammarLogitsProcessor:
 
     Parameters
     ----------
-    grammar : compiled for the model's tokenizer, `Tokenizer.from_huggingface(tokenizer)` of what `mlx_lm.load` returns.
+    grammar : compiled for the model's tokenizer, `Tokenizer.from_huggingface(tokenizer)` of what `mlx_lm.load` returns;
+        a `llmask.Reasoning` where the model thinks before it answers.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call. With a draft model
         mlx-lm shows the last token of the prompt only.
     max_tokens : as that of the generation: the text ends within so many tokens, the end of sequence included. None: it
@@ -63,7 +64,7 @@ class GrammarLogitsProcessor:
 
     def __init__(
         self,
-        grammar: CompiledGrammar,
+        grammar: AnyGrammar,
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",
@@ -104,7 +105,7 @@ class GrammarLogitsProcessor:
                 where=f"token {tokens.size}",
                 help="give each sequence a processor of its own, also in a batch, and call reset() before another text",
             )
-        if n_logits < self._masks.tokenizer.vocab_size and not _bits(mask)[0, :n_logits].any():
+        if not allows_any(mask[0], n_logits):
             raise beyond_logits(n_logits, f"token {tokens.size}")
         allowed = _allowed(mask.reshape(-1), n_logits)
         masked = mx.where(allowed, logits, mx.array(-np.inf, logits.dtype))
@@ -150,7 +151,3 @@ def _allowed(bitmask: Any, n_logits: int) -> mx.array:
     if n_beyond > 0:
         bits = mx.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, n_beyond)])
     return bits[..., :n_logits]
-
-
-def _bits(mask: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
-    return np.unpackbits(mask.view(np.uint8), axis=-1, bitorder="little")

@@ -23,7 +23,9 @@ from llmask.compiling.compiler import Compiler
 from llmask.errors import LlmaskError
 from llmask.integrations import llama_cpp, mlx, transformers
 from llmask.matching.budget import checked_budget
+from llmask.matching.reasoning import Reasoning
 from llmask.samplers.generation import compiler_for
+from llmask.samplers.prefixes import AnyGrammar
 
 __all__ = ["GrammarGenerator", "generator"]
 
@@ -36,18 +38,19 @@ class GrammarGenerator:
     Parameters
     ----------
     model : of Outlines.
-    processor : the logits processor of the framework below it.
+    grammar, processor : what it writes, and the logits processor of the framework below it.
     options : what every call of the framework is given.
 
     Attributes
     ----------
     grammar : the compiled grammar; `grammar.ledger` says what of a schema is enforced.
+    processor : the logits processor, which Outlines resets before each text.
     """
 
-    def __init__(self, model: Any, grammar: CompiledGrammar, processor: Any, options: dict[str, Any]) -> None:
+    def __init__(self, model: Any, grammar: AnyGrammar, processor: Any, options: dict[str, Any]) -> None:
         import outlines
 
-        self.grammar = grammar
+        self.grammar, self.processor = grammar, processor
         self._inner = outlines.Generator(model, processor=processor)
         self._check = getattr(processor, "raise_if_failed", lambda: None)
         self._options = options
@@ -144,11 +147,11 @@ def generator(
     return GrammarGenerator(model, grammar, processor, options)
 
 
-def _compiled(compiler: Compiler, given: Any) -> CompiledGrammar:
+def _compiled(compiler: Compiler, given: Any) -> AnyGrammar:
     """A grammar as it is, a term of Outlines by its kind, anything else as a type or schema."""
     from outlines.types import CFG, JsonSchema, Regex
 
-    if isinstance(given, CompiledGrammar):
+    if isinstance(given, (CompiledGrammar, Reasoning)):
         return given
     if isinstance(given, Regex):
         return compiler.regex(given.pattern)

@@ -30,7 +30,7 @@ import numpy as np
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError
 from llmask.mask.apply import allocate_bitmask
-from llmask.samplers.prefixes import PrefixTable, check_width, id_mask
+from llmask.samplers.prefixes import AnyGrammar, PrefixTable, allows_any, beyond_logits, check_width, id_mask
 from llmask.samplers.transformers import GrammarLogitsProcessor, masked_scores
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ContinuousBatchingGrammars:
     def __init__(self, n_logits: int, on_limit: str = "finish") -> None:
         self._n_logits = n_logits
         self._on_limit = on_limit
-        self._tables: Mapping[CompiledGrammar, PrefixTable] = {}
+        self._tables: Mapping[AnyGrammar, PrefixTable] = {}
         self._mask = allocate_bitmask(0, n_logits)
 
     def fill_defaults(self, int32_tensor: torch.Tensor) -> None:
@@ -91,28 +91,35 @@ class ContinuousBatchingGrammars:
                 self._fill(row, state, grammar, 4 * len(states))
         return torch.arange(len(states), dtype=torch.int32)
 
-    def _fill(self, row: int, state: Any, grammar: CompiledGrammar, capacity: int) -> None:
+    def _fill(self, row: int, state: Any, grammar: AnyGrammar, capacity: int) -> None:
         """The mask of one request; where that fails it ends, as an exception would end all requests."""
         table = self._tables[grammar]
         table.capacity = max(table.capacity, capacity)
-        written = state.to_generation_output().generated_tokens  # also what a request has that was begun again
-        budget = None
-        if state.max_new_tokens is not None and grammar.takes_budget:
-            budget = max(state.max_new_tokens - len(state.generated_tokens), 1)
-        error: LlmaskError | None = None
         try:
             check_width(grammar.tokenizer, self._n_logits)
-            matcher = table.after(np.array(written, np.int64).tobytes())
-            if matcher is not None:
-                matcher.fill_bitmask(self._mask, row, budget)
-                return
-        except LlmaskError as failure:
-            error = failure
-        state.error = state.error or (error and str(error))
-        ends = {*grammar.tokenizer.eos_ids, *np.atleast_1d(state.eos_token_id or ()).tolist()}
-        ends = {token for token in ends if 0 <= token < self._n_logits}
-        if ends:  # else it goes on, with its error
-            self._mask[row] = id_mask(ends, 32 * self._mask.shape[1])
+            self._fill_after(row, state, table)
+            if not allows_any(self._mask[row], self._n_logits):
+                raise beyond_logits(self._n_logits, f"token {len(state.generated_tokens)}")
+        except LlmaskError as error:
+            state.error = state.error or str(error)
+            ends = {*grammar.tokenizer.eos_ids, *np.atleast_1d(state.eos_token_id or ()).tolist()}
+            ends = {token for token in ends if 0 <= token < self._n_logits}
+            # without any it goes on, with its error
+            self._mask[row] = id_mask(ends, 32 * self._mask.shape[1]) if ends else -1
+
+    def _fill_after(self, row: int, state: Any, table: PrefixTable) -> None:
+        written = state.to_generation_output().generated_tokens  # also what a request has that was begun again
+        matcher = table.after(np.array(written, np.int64).tobytes())
+        if matcher is None:
+            raise LlmaskError(
+                "the grammar refuses the tokens of the request, which its masks did not allow",
+                where=f"token {len(written)}",
+                help="let no other processor write tokens",
+            )
+        budget = None
+        if state.max_new_tokens is not None and table.grammar.takes_budget:
+            budget = max(state.max_new_tokens - len(state.generated_tokens), 1)
+        matcher.fill_bitmask(self._mask, row, budget)
 
     def __call__(self, scores: torch.Tensor, tensor_arg: torch.Tensor) -> torch.Tensor:
         """Refuse what the grammars refuse.

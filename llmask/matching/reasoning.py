@@ -2,14 +2,15 @@
 
     matcher = ReasoningMatcher(grammar.matcher(), end=tokenizer.encode("</think>", parse_special=True), budget=2000)
 
-Its methods are those of a matcher, so that a loop or an adapter holds one in its place. While it thinks a token is
-refused only for one of three reasons: it ends the sequence, which would leave no answer; it is none of the vocabulary;
-or the budget could not be kept any more. As many tokens as the end has are kept for it, so that the last ones of a
-budget spell it. A text that the end's tokens spell only in part goes on as thinking, whatever it began with: progress
-in the end's tokens is that of Knuth, Morris and Pratt.
+Its methods are those of a matcher, so that a loop or an adapter holds one in its place. `Reasoning` is to a grammar
+what this is to a matcher: processors take one where they take a grammar. While it thinks a token is refused only for
+one of three reasons: it ends the sequence, which would leave no answer; it is none of the vocabulary; or the budget
+could not be kept any more. As many tokens as the end has are kept for it, so that the last ones of a budget spell it.
+A text that the end's tokens spell only in part goes on as thinking, whatever it began with: progress in the end's
+tokens is that of Knuth, Morris and Pratt.
 
-In: a matcher, the ids that end the thinking. Out: bitmasks; state that moves. Cost: 2 us a token while it thinks, after
-that what the matcher costs.
+In: a matcher or a grammar, the ids that end the thinking. Out: bitmasks; state that moves. Cost: 2 us a token while it
+thinks, after that what the matcher costs.
 """
 
 from __future__ import annotations
@@ -328,6 +329,42 @@ class ReasoningMatcher:
                 bits[token // WORD_BITS] |= bit
             else:
                 bits[token // WORD_BITS] &= ~bit
+
+
+class Reasoning:
+    """A grammar whose sequences think before they answer: what makes a `ReasoningMatcher` for each.
+
+    Parameters
+    ----------
+    grammar : of the answers, a `CompiledGrammar`.
+    end, budget : see `ReasoningMatcher`.
+
+    Attributes
+    ----------
+    grammar, end, budget : the same.
+    tokenizer : the grammar's.
+    takes_budget : whether sequences may be given a number of tokens to end within.
+
+    Raises
+    ------
+    LlmaskError : see `ReasoningMatcher`.
+    """
+
+    def __init__(self, grammar: Any, end: Iterable[int], budget: int | None = None) -> None:
+        if not callable(getattr(grammar, "matcher", None)):
+            raise LlmaskError(
+                f"a {type(grammar).__name__} is no compiled grammar", help="make one with a llmask.Compiler"
+            )
+        first = ReasoningMatcher(grammar.matcher(), end, budget)
+        self.grammar = grammar
+        self.end = first.end
+        self.budget = first.budget
+        self.tokenizer = grammar.tokenizer
+        self.takes_budget: bool = grammar.takes_budget
+
+    def matcher(self, **options: Any) -> ReasoningMatcher:
+        """A sequence that begins with thinking; `options` are those of `CompiledGrammar.matcher`."""
+        return ReasoningMatcher(self.grammar.matcher(**options), self.end, self.budget)
 
 
 def _steps_of(end: Sequence[int]) -> list[dict[int, int]]:

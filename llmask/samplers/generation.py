@@ -134,7 +134,7 @@ def _kind_of(model: Any) -> str:
     if getattr(model.config, "is_encoder_decoder", False):
         raise LlmaskError(
             f"{type(model).__name__} is an encoder with a decoder, and llmask.generate takes causal models",
-            help="pass llmask.samplers.transformers.GrammarLogitsProcessor to its generate",
+            help="pass llmask.integrations.transformers.GrammarLogitsProcessor to its generate",
         )
     return "transformers"
 

@@ -33,7 +33,7 @@ from llmask.mask.apply import apply_bitmask
 from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
 
 if TYPE_CHECKING:
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.samplers.prefixes import AnyGrammar
 
 
 class GrammarLogitsProcessor:
@@ -41,7 +41,8 @@ class GrammarLogitsProcessor:
 
     Parameters
     ----------
-    grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`.
+    grammar : compiled for the model's own vocabulary, `Tokenizer.from_gguf(model_path)`; a `llmask.Reasoning` where the
+        model thinks before it answers.
     prompt_length : tokens that precede the constrained text; None: all tokens of the first call.
     max_tokens : as that of the completion: the text ends within so many tokens, the end of sequence included.
         None: it may be cut off, which is warned of; math.inf: the same, and it is meant.
@@ -55,7 +56,7 @@ class GrammarLogitsProcessor:
 
     def __init__(
         self,
-        grammar: CompiledGrammar,
+        grammar: AnyGrammar,
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",

@@ -38,11 +38,16 @@ from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
 from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask
 from llmask.matching.budget import checked_budget
+from llmask.matching.reasoning import Reasoning
 
 if TYPE_CHECKING:
     from llmask.matching.matcher import Matcher
+    from llmask.matching.reasoning import ReasoningMatcher
+
+    AnyMatcher = Matcher | ReasoningMatcher
     from llmask.tokenizer.tokenizer import Tokenizer
 
+AnyGrammar = CompiledGrammar | Reasoning
 TokenIds = npt.NDArray[np.int64]
 Tokens = bytes  # int64[n] as they lie in memory: compared and found faster than arrays
 TOKEN_BYTES = 8
@@ -63,16 +68,16 @@ class PrefixTable:
     on_limit : see `CompiledGrammar.matcher`.
     """
 
-    def __init__(self, grammar: CompiledGrammar, capacity: int = _MIN_CAPACITY, on_limit: str = "error") -> None:
+    def __init__(self, grammar: AnyGrammar, capacity: int = _MIN_CAPACITY, on_limit: str = "error") -> None:
         self.grammar = grammar
         self.capacity = capacity
         self.on_limit = on_limit
-        self._matchers: OrderedDict[bytes, Matcher | None] = OrderedDict()
+        self._matchers: OrderedDict[bytes, AnyMatcher | None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._matchers)
 
-    def after(self, tokens: Tokens) -> Matcher | None:
+    def after(self, tokens: Tokens) -> AnyMatcher | None:
         """Find or make the matcher that has accepted `tokens`.
 
         Returns
@@ -97,7 +102,7 @@ class PrefixTable:
         """Forget every prefix."""
         self._matchers.clear()
 
-    def _replay(self, tokens: Tokens) -> Matcher | None:
+    def _replay(self, tokens: Tokens) -> AnyMatcher | None:
         matcher = self.grammar.matcher(on_limit=self.on_limit)
         for token in np.frombuffer(tokens, np.int64).tolist():
             if matcher.is_terminated():
@@ -109,7 +114,7 @@ class PrefixTable:
         return matcher
 
 
-def _accept(before: Matcher, token: int) -> Matcher | None:
+def _accept(before: AnyMatcher, token: int) -> AnyMatcher | None:
     """A fork of `before` that accepted `token`; the matcher itself when it has ended; None when it refuses."""
     if before.is_terminated():
         return before
@@ -215,12 +220,12 @@ class PrefixMasks:
 
     def __init__(
         self,
-        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
+        grammars: AnyGrammar | Sequence[AnyGrammar | None],
         max_tokens: int | None = None,
         on_limit: str = "finish",
     ) -> None:
         is_list = isinstance(grammars, (list, tuple))
-        given: Sequence[CompiledGrammar | None] = grammars if is_list else (grammars,)  # type: ignore[assignment]
+        given: Sequence[AnyGrammar | None] = grammars if is_list else (grammars,)  # type: ignore[assignment]
         present = [check_grammar(grammar) for grammar in given if grammar is not None or not is_list]
         if not present:
             raise LlmaskError("no grammar was given", help="pass a compiled grammar, or one for each prompt")
@@ -250,7 +255,7 @@ class PrefixMasks:
                 help="pass one grammar for all rows, or one for each prompt in the batch",
             )
 
-    def after(self, rows: Sequence[Tokens]) -> list[Matcher | FreeRow | None]:
+    def after(self, rows: Sequence[Tokens]) -> list[AnyMatcher | FreeRow | None]:
         """The matchers of rows by the tokens after their prompts; None where the grammar refuses them."""
         n_rows, n_tables = len(rows), len(self._tables)
         for table in self._tables:
@@ -260,7 +265,7 @@ class PrefixMasks:
         return [_FREE_ROW if table is None else table.after(tokens) for table, tokens in zip(tables, rows, strict=True)]
 
     def fill_after(
-        self, matchers: Sequence[Matcher | FreeRow | None], n_written: Sequence[int]
+        self, matchers: Sequence[AnyMatcher | FreeRow | None], n_written: Sequence[int]
     ) -> npt.NDArray[np.int32]:
         """Compute the bitmasks of rows by their matchers, which have so many tokens after their prompts.
 
@@ -307,7 +312,7 @@ class BatchMasks(PrefixMasks):
 
     def __init__(
         self,
-        grammars: CompiledGrammar | Sequence[CompiledGrammar | None],
+        grammars: AnyGrammar | Sequence[AnyGrammar | None],
         prompt_length: int | None = None,
         max_tokens: int | None = None,
         on_limit: str = "finish",
@@ -397,7 +402,7 @@ class BatchMasks(PrefixMasks):
         return False
 
     @staticmethod
-    def _check_alive(generation: Generation, matchers: list[Matcher | FreeRow | None], length: int) -> None:
+    def _check_alive(generation: Generation, matchers: list[AnyMatcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
         Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
@@ -429,9 +434,9 @@ def checked_max_tokens(max_tokens: float | None) -> int | None:
     return None if max_tokens is None or max_tokens == math.inf else checked_budget(max_tokens)
 
 
-def check_grammar(grammar: Any) -> CompiledGrammar:
+def check_grammar(grammar: Any) -> AnyGrammar:
     """The grammar; what is none is refused, with a word on how to make one."""
-    if not isinstance(grammar, CompiledGrammar):
+    if not isinstance(grammar, (CompiledGrammar, Reasoning)):
         raise LlmaskError(
             f"a processor takes a compiled grammar, not {type(grammar).__name__}",
             help="compile it first: compiler = llmask.Compiler(tokenizer), and then compiler.json_schema(...) "
@@ -455,6 +460,12 @@ def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
         )
 
 
+def allows_any(row: npt.NDArray[np.int32], n_logits: int) -> bool:
+    """Whether a row of a bitmask, int32[words], allows any of the first `n_logits` tokens."""
+    n_words, n_bits = divmod(n_logits, BITS_PER_WORD)
+    return bool(row[:n_words].any()) or bool((row[n_words : n_words + 1] & ((1 << n_bits) - 1)).any())
+
+
 def beyond_logits(n_logits: int, where: str) -> VocabularyError:
     """The error for a row of which no allowed token has a logit."""
     return VocabularyError(
@@ -472,7 +483,7 @@ def id_mask(ids: Iterable[int], vocab_size: int) -> npt.NDArray[np.int32]:
     return row.view(np.int32)
 
 
-def _is_dead(matcher: Matcher | FreeRow | None) -> bool:
+def _is_dead(matcher: AnyMatcher | FreeRow | None) -> bool:
     """Whether only the end of sequence may follow, as the row has ended or was refused."""
     return matcher is None or matcher.is_terminated()
 

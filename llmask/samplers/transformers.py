@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import torch
 
-    from llmask.compiling.compiled import CompiledGrammar
+    from llmask.samplers.prefixes import AnyGrammar
 
 _LOOKED_AT = 32  # scores that tell whether a model gave them
 _REMEMBERED = 8  # calls whose token ids are looked for
@@ -45,6 +45,7 @@ class GrammarLogitsProcessor:
     Parameters
     ----------
     grammar : one for all rows, or a list with one for each prompt of the batch; None in the list: a prompt without one.
+        A `llmask.Reasoning` where the model thinks before it answers.
     prompt_length : tokens that precede the constrained text, padding included; None: all tokens of the first call.
         Give it to continue a text that was begun earlier.
     max_tokens : as `max_new_tokens` of `model.generate`: every text ends within so many tokens, the end of sequence
@@ -68,7 +69,7 @@ class GrammarLogitsProcessor:
 
     def __init__(
         self,
-        grammar: CompiledGrammar | Sequence[CompiledGrammar | None],
+        grammar: AnyGrammar | Sequence[AnyGrammar | None],
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",

@@ -39,11 +39,15 @@ def grammar(compiler: Compiler) -> CompiledGrammar:
     return compiler.json_schema(SCHEMA, whitespace="compact")
 
 
-def new_manager(hf_tokenizer: Any, **options: Any) -> Any:
+def new_manager(hf_tokenizer: Any, n_sequences: int = 1, **options: Any) -> Any:
     config = {"num_blocks": 64, "page_size": 32, "max_batch_tokens": 256, "use_async_batching": False}
     return make_hf_model(hf_tokenizer).init_continuous_batching(
         generation_config=transformers.GenerationConfig(
-            max_new_tokens=MAX_TOKENS, do_sample=True, eos_token_id=hf_tokenizer.eos_token_id, pad_token_id=0
+            max_new_tokens=MAX_TOKENS,
+            do_sample=True,
+            eos_token_id=hf_tokenizer.eos_token_id,
+            pad_token_id=0,
+            num_return_sequences=n_sequences,
         ),
         continuous_batching_config=transformers.ContinuousBatchingConfig(**config | options),
     )
@@ -108,7 +112,10 @@ def test_a_request_that_fails_does_so_alone(manager: Any, hf_tokenizer: Any, gra
     constrain(manager)
     manager.start()
     other = Compiler(Tokenizer.default()).choice(["yes"])
+    # as many tokens more than logits as padding explains, and what the grammar wants is among these
+    wide = Compiler(Tokenizer.from_bytes([b"x"] * 400 + [b"y", b""], eos=401)).choice(["y"])
     names = {
+        "wide": manager.add_request([5, 6], max_new_tokens=9, grammar=wide),
         "short": manager.add_request([5, 6], max_new_tokens=3, grammar=grammar),
         "other": manager.add_request([5, 6], max_new_tokens=9, grammar=other),
         "schema": manager.add_request([5, 6], max_new_tokens=9, grammar=SCHEMA),
@@ -118,6 +125,7 @@ def test_a_request_that_fails_does_so_alone(manager: Any, hf_tokenizer: Any, gra
     errors = {kind: outputs[name].error for kind, name in names.items()}
     assert "3 tokens" in errors["short"]
     assert "the model has" in errors["other"]
+    assert "lies beyond the model's 310 logits" in errors["wide"]
     assert "expected CompiledGrammar" in errors["schema"]
     assert errors["good"] is None
     assert is_valid(hf_tokenizer.decode(outputs[names["good"]].generated_tokens, skip_special_tokens=True))
@@ -140,6 +148,19 @@ def test_requests_that_are_begun_again_go_on_with_their_text(
     texts = [hf_tokenizer.decode(outputs[name].generated_tokens, skip_special_tokens=True) for name in names]
     assert [text for text in texts if not is_valid(text)] == []
     assert any(state.generated_tokens for state in begun)
+
+
+def test_sequences_of_one_prompt_have_its_grammar(hf_tokenizer: Any, grammar: CompiledGrammar) -> None:
+    """The request is forked, with a copy of what came with it."""
+    manager = new_manager(hf_tokenizer, n_sequences=3)
+    constrain(manager)
+    manager.start()
+    name = manager.add_request([5, 6, 7], max_new_tokens=MAX_TOKENS, grammar=grammar)
+    outputs = collect(manager, [name, *(f"{name}__child#{n}" for n in range(2))])
+    manager.stop(block=True)
+    texts = [hf_tokenizer.decode(output.generated_tokens, skip_special_tokens=True) for output in outputs.values()]
+    assert all(map(is_valid, texts))
+    assert len(set(texts)) == 3
 
 
 def test_it_is_put_in_once(manager: Any) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import pydantic
 import pytest
@@ -17,9 +18,12 @@ pytest.importorskip("mlx_lm", reason="mlx-lm is not installed")
 from mlx_lm.tokenizer_utils import TokenizerWrapper
 
 from llmask import Compiler, Tokenizer
+from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import BudgetError, GrammarError, LlmaskError
 from llmask.integrations.outlines import generator
+from tests.contract.conformance import AdapterConformance
 from tests.contract.test_mlx import make_model as make_mlx_model
+from tests.contract.test_transformers import Steps
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer, write_gguf
 
 PROMPTS = ["a", "write a person", "{", "write 8 documents", "x y z", '{"name":', "one more", "b"]
@@ -29,7 +33,7 @@ PROMPTS = ["a", "write a person", "{", "write 8 documents", "x y z", '{"name":',
 def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     tokenizer = make_hf_tokenizer()
     path = write_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
-    llama = llama_cpp.Llama(str(path), n_ctx=512, verbose=False)
+    llama = llama_cpp.Llama(str(path), n_ctx=512, n_threads=1, verbose=False)
     return {
         "transformers": outlines.from_transformers(make_hf_model(tokenizer), tokenizer),
         "llama_cpp": outlines.from_llamacpp(llama, chat_mode=False),
@@ -49,15 +53,15 @@ def test_two_hundred_documents(models: dict[str, Any]) -> None:
     """One by one, in batches, streamed."""
     torch.manual_seed(0)
     texts = []
-    write = generator(models["transformers"], SCHEMA, max_tokens=MAX_TOKENS)
-    for number in range(14):
-        texts += write.batch(PROMPTS, **SAMPLED["transformers"])
-        texts.append(write(f"write {number}", **SAMPLED["transformers"]))
-    write = generator(models["llama_cpp"], json.dumps(SCHEMA), max_tokens=MAX_TOKENS)
-    for number in range(30):
+    write = generator(models["transformers"], SCHEMA, max_tokens=60)
+    for _ in range(3):
+        texts += write.batch(PROMPTS * 6, **SAMPLED["transformers"])
+    texts += [write(f"write {number}", **SAMPLED["transformers"]) for number in range(12)]
+    write = generator(models["llama_cpp"], json.dumps(SCHEMA), max_tokens=60)
+    for number in range(15):
         texts.append(write(f"write {number}", seed=number, **SAMPLED["llama_cpp"]))
         texts.append("".join(write.stream(f"write {number}", seed=number, **SAMPLED["llama_cpp"])))
-    write = generator(models["mlx"], SCHEMA, max_tokens=MAX_TOKENS)
+    write = generator(models["mlx"], SCHEMA, max_tokens=60)
     for number in range(7):
         texts.append(write(f"write {number}"))
         texts.append("".join(write.stream(f"write {number}")))
@@ -127,3 +131,33 @@ def test_a_grammar_for_another_tokenizer_is_an_error(models: dict[str, Any]) -> 
     other = Compiler(Tokenizer.default()).choice(["yes"])
     with pytest.raises(LlmaskError, match="and the model has"):
         generator(models["transformers"], other)("x")
+
+
+# --- the suite of adapters
+
+
+@lru_cache
+def transformers_model() -> Any:
+    tokenizer = make_hf_tokenizer()
+    return outlines.from_transformers(make_hf_model(tokenizer), tokenizer)
+
+
+class Generators(Steps):
+    """The processor of a generator, which is reset for each text."""
+
+    never: ClassVar[dict[str, str]] = Steps.never | dict.fromkeys(
+        ["each_row_has_its_own_grammar", "a_row_has_no_grammar", "a_row_ends_before_the_others"],
+        "a generator has one grammar",
+    )
+
+    def begin(self, grammars: list[CompiledGrammar | None], n_logits: int) -> None:
+        self.processor = generator(transformers_model(), grammars[0]).processor
+        self.processor.reset()
+        self.n_logits = n_logits
+
+    def submit(self, compiler: Compiler, schema: Any) -> None:
+        generator(transformers_model(), schema)
+
+
+class TestGenerators(AdapterConformance):
+    kind = Generators

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
-from llmask import Compiler, Tokenizer
+from llmask import Compiler, Reasoning, Tokenizer
 from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import VocabularyError
@@ -285,12 +285,31 @@ def test_two_hundred_documents(model: Any, hf_tokenizer: Any, grammar: Any) -> N
     assert [text for text in texts if not is_valid(text)] == []
 
 
-def test_continuous_batching_drops_the_processor_of_generate(grammar: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """It would be shown the last token of each row alone, and mask by that."""
+@pytest.mark.parametrize("options", [{"do_sample": True, "top_k": 0}, {"do_sample": False, "num_beams": 3}], ids=str)
+def test_models_think_before_the_grammar_begins(
+    model: Any, hf_tokenizer: Any, grammar: Any, options: dict[str, Any]
+) -> None:
+    torch.manual_seed(2)
+    end = hf_tokenizer.encode("}]", add_special_tokens=False)
+    inputs = encode(hf_tokenizer, PROMPTS)
+    n_prompt, most = inputs["input_ids"].shape[1], MAX_TOKENS + 20
+    processor = GrammarLogitsProcessor(Reasoning(grammar, end, budget=20), max_tokens=most)
+    output = model.generate(**inputs, max_new_tokens=most, logits_processor=[processor], **options)
+    for row in output[:, n_prompt:].tolist():
+        begin = next(n for n in range(len(row)) if row[n - len(end) : n] == end)
+        assert begin <= 20
+        assert is_valid(hf_tokenizer.decode(row[begin:], skip_special_tokens=True))
+
+
+def test_continuous_batching_drops_the_processor_of_generate(grammar: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be shown the last token of each row alone, and mask by that; transformers reads the attribute."""
     from transformers.generation.continuous_batching.cb_logits_processors import ContinuousBatchingLogitsProcessorList
 
-    processors = transformers.LogitsProcessorList([GrammarLogitsProcessor(grammar, max_tokens=9)])
-    assert list(ContinuousBatchingLogitsProcessorList(processors).logits_processor) == []
+    processor = GrammarLogitsProcessor(grammar, max_tokens=9)
+    given = transformers.LogitsProcessorList([processor])
+    assert list(ContinuousBatchingLogitsProcessorList(given).logits_processor) == []
+    monkeypatch.delattr(GrammarLogitsProcessor, "supports_continuous_batching")
+    assert list(ContinuousBatchingLogitsProcessorList(given).logits_processor) == [processor]
 
 
 def test_the_old_name_is_the_same_class() -> None:

@@ -203,3 +203,17 @@ def test_wrong_calls_change_nothing(grammar: Any) -> None:
             matcher.fill_bitmask(bitmask, row)
     with pytest.raises(llmask.LlmaskError, match="rows 0 to 2"):
         matcher.fill_drafts(np.zeros((2, 1), np.int32), [1, 2])
+
+
+def test_a_grammar_that_thinks_makes_such_matchers(grammar: Any) -> None:
+    thinking = llmask.Reasoning(grammar, [0, 1], 5)
+    assert (thinking.grammar, thinking.end, thinking.budget) == (grammar, (0, 1), 5)
+    assert (thinking.tokenizer, thinking.takes_budget) == (grammar.tokenizer, True)
+    one, other = thinking.matcher(on_limit="finish"), thinking.matcher(stop_tokens=[4])
+    assert one.try_accept_tokens([4, 0, 1, 0]) == 4
+    assert (len(other), other.budget) == (0, 5)
+    assert not other.accept(4)
+    assert pickle.loads(pickle.dumps(thinking)).matcher().try_accept_tokens([0, 1, 0]) == 3
+    for wrong in ((grammar, [0, 1], 1), (grammar, []), ({}, [0])):
+        with pytest.raises(llmask.LlmaskError):
+            llmask.Reasoning(*wrong)

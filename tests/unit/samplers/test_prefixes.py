@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from llmask import Compiler, allocate_bitmask
+from llmask import Compiler, Reasoning, allocate_bitmask
 from llmask.errors import BudgetError, LlmaskError
-from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, checked_max_tokens, id_mask
+from llmask.samplers.prefixes import BatchMasks, PrefixMasks, PrefixTable, allows_any, checked_max_tokens, id_mask
 
 END = 256  # end of sequence of byte_tokenizer, where token id = byte
 
@@ -299,3 +299,29 @@ def test_a_row_of_ids() -> None:
     assert allowed(id_mask([97, 256], 300)[None, :]) == ["a."]
     assert id_mask([], 33).tolist() == [0, 0]
     assert id_mask([31], 32).tolist() == [-(2**31)]
+
+
+def test_rows_think_before_the_grammar_begins(grammar: Any) -> None:
+    thinking = Reasoning(grammar, end=[ord("!")], budget=3)
+    masks = BatchMasks([thinking, grammar], max_tokens=6)
+    anything = "".join(map(chr, range(END)))  # no end of sequence
+    assert allowed(masks.fill(rows("", ""))) == [anything, "abd."]
+    assert allowed(masks.fill(rows("x", "b"))) == [anything, "abd."]
+    assert allowed(masks.fill(rows("xy", "bb"))) == ["!", "abd."]  # the budget
+    assert allowed(masks.fill(rows("xy!", "bbb"))) == ["abd.", "abd."]
+    assert allowed(masks.fill(rows("xy!b", "bbbd"))) == ["bd.", "."]
+
+
+def test_thoughts_are_taken_back_as_drafts_are(grammar: Any) -> None:
+    masks = PrefixMasks(Reasoning(grammar, end=[ord("!")]))
+    anything = [chr(token) for token in range(END)]  # no end of sequence
+    for text, expected in (("x!a", "bc"), ("x!", "abd."), ("x", anything), ("!", "abd."), ("!z", "."), ("", anything)):
+        tokens = rows(text, prompt="")
+        matchers = masks.after([tokens.tobytes()])
+        assert allowed(masks.fill_after(matchers, [len(text)]))[0] == "".join(expected)
+
+
+def test_whether_a_row_allows_any_of_the_first_tokens() -> None:
+    for token in (0, 31, 32, 63, 69):
+        row = id_mask([token], 70)
+        assert [n for n in range(100) if allows_any(row, n)] == list(range(token + 1, 100))
