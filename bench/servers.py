@@ -69,7 +69,7 @@ HARD = {  # what the XGrammar of vLLM is not given
     "uniqueItems": True,
 }
 CHOICES = ["positive", "negative", "neither of the two"]
-LARK = 'start: item ("," item)~1..4\nitem: /[a-z]{1,5}/'
+LARK = 'start: item ("," item){1,4}\nitem: /[a-z]{1,5}/'
 EBNF = 'root ::= item ("," item){1,4}\nitem ::= [a-z]{1,5}'
 TAG = {
     "type": "structural_tag",
