@@ -13,9 +13,11 @@ one person publishes; it is installed by hand where this is to be measured, and 
 The model is a Llama of two layers with random weights, so that the engine itself takes little and texts are of every
 sort. Each backend has a process of its own, which writes every kind of request in a batch of its own and then all kinds
 mixed. Texts that ended are judged by what their kind asks for; a kind that a backend refuses is not in its mixed batch.
-Of the server, requests of all kinds are sent at once, and answers counted.
+Behind tokens a second are the microseconds of a token that its masks and its acceptance took of vLLM's scheduler, which
+is the backend's part; the rest is the engine's. Of the server, requests of all kinds are sent at once, and answers
+counted. Backends take turns, `--repeat` times, and of each figure the best counts.
 
-In: command line. Out: a table. Cost: two minutes a backend.
+In: command line. Out: a table. Cost: two minutes a backend and turn.
 """
 
 from __future__ import annotations
@@ -25,7 +27,6 @@ import json
 import os
 import re
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,7 @@ HARD = {  # what the XGrammar of vLLM is not given
     "uniqueItems": True,
 }
 CHOICES = ["positive", "negative", "neither of the two"]
-LARK = 'start: item ("," item)~1..4\nitem: /[a-z]{1,5}/'
+LARK = 'start: item ("," item){1,4}\nitem: /[a-z]{1,5}/'
 EBNF = 'root ::= item ("," item){1,4}\nitem ::= [a-z]{1,5}'
 TAG = {
     "type": "structural_tag",
@@ -141,7 +142,7 @@ def make_model(vocabulary: Path, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, str]:
+def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, Any]:
     """A backend in this process: tokens a second of each kind, or the words with which it is refused."""
     os.environ.update(ENVIRONMENT)
     import llmask.integrations.vllm as integration
@@ -149,7 +150,10 @@ def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, str]
     integration.register()
     from vllm import LLM, SamplingParams
     from vllm.sampling_params import StructuredOutputsParams
+    from vllm.v1.structured_output import StructuredOutputManager
 
+    clock = Clock()
+    clock.watch(StructuredOutputManager, "grammar_bitmask", "accept_tokens")
     started = time.perf_counter()
     engine = LLM(
         model=folder,
@@ -159,7 +163,7 @@ def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, str]
         max_num_seqs=n_requests,
         structured_outputs_config={"backend": backend},
     )
-    found = {START: f"{time.perf_counter() - started:.0f} s"}
+    found: dict[str, Any] = {START: f"{time.perf_counter() - started:.0f} s"}
     n_ended = n_valid = 0
 
     def parameters(kinds: list[str | None], n: int) -> list[Any]:
@@ -173,21 +177,23 @@ def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, str]
             for number, kind in zip(range(n), kinds * n, strict=False)
         ]
 
-    def speed(kinds: list[str | None]) -> str:
-        """Tokens a second, the median of three batches."""
+    def speed(kinds: list[str | None]) -> list[float]:
+        """Tokens a second, and the backend's microseconds a token, the best of three batches."""
         nonlocal n_ended, n_valid
         engine.generate([PROMPT] * len(kinds), parameters(kinds, len(kinds)), use_tqdm=False)  # first uses
-        speeds = []
+        best: list[float] = []
         for _ in range(3):
+            clock.seconds = 0.0
             began = time.perf_counter()
             outputs = engine.generate([PROMPT] * n_requests, parameters(kinds, n_requests), use_tqdm=False)
             seconds = time.perf_counter() - began
-            speeds.append(sum(len(output.outputs[0].token_ids) for output in outputs) / seconds)
+            n_tokens = sum(len(output.outputs[0].token_ids) for output in outputs)
+            best = better(best, [n_tokens / seconds, clock.seconds / n_tokens * 1e6])
             for output, kind in zip(outputs, kinds * n_requests, strict=False):
                 if kind is not None and output.outputs[0].finish_reason == "stop":
                     n_ended += 1
                     n_valid += is_valid(kind, output.outputs[0].text)
-        return f"{statistics.median(speeds):,.0f}"
+        return best
 
     found[FREE] = speed([None])
     taken: list[str | None] = []
@@ -200,6 +206,28 @@ def measure_engine(folder: str, backend: str, n_requests: int) -> dict[str, str]
     found[MIXED] = speed(taken)
     found[VALID] = f"{n_valid:,} of {n_ended:,}"
     return found
+
+
+class Clock:
+    """Adds up the seconds of some methods."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def watch(self, owner: Any, *names: str) -> None:
+        """Time the methods of these names of a class, which do not call each other."""
+        for name in names:
+            setattr(owner, name, self._timed(getattr(owner, name)))
+
+    def _timed(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **options: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return method(*arguments, **options)
+            finally:
+                self.seconds += time.perf_counter() - began
+
+        return timed
 
 
 def is_valid(kind: str, text: str) -> bool:
@@ -216,7 +244,7 @@ def refusal(error: BaseException) -> str:
     return f"refused: {words[:77]}..." if len(words) > 80 else f"refused: {words}"
 
 
-def measure_server(folder: str, backend: str, n_requests: int) -> dict[str, str]:
+def measure_server(folder: str, backend: str, n_requests: int) -> dict[str, Any]:
     """The OpenAI server in a process of its own: completions of all kinds, sent at once by some threads."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -240,7 +268,7 @@ def measure_server(folder: str, backend: str, n_requests: int) -> dict[str, str]
             server.wait()
     right = sum(status == 200 for status, _ in answers)
     return {
-        REQUESTS: f"{n_requests / seconds:.1f}",
+        REQUESTS: [n_requests / seconds],
         SERVED: f"{right} of {n_requests}, of {len(kinds)} of {len(KINDS)} kinds",
     }
 
@@ -274,12 +302,27 @@ def complete(url: str, kind: str, seed: int) -> tuple[int, str]:
         return error.code, error.read().decode("utf-8", "replace")
 
 
-def table(figures: dict[str, dict[str, str]]) -> str:
+def better(one: Any, other: Any) -> Any:
+    """Of two figures the higher speed, and the smaller time after it; of words the last."""
+    if not isinstance(one, list) or not isinstance(other, list) or not one:
+        return other
+    return [max(one[0], other[0]), *map(min, one[1:], other[1:])]
+
+
+def written(value: Any) -> str:
+    """A figure as the cell of a table."""
+    if not isinstance(value, list):
+        return str(value)
+    speed, *times = value
+    return " ".join([f"{speed:,.0f}" if speed >= 100 else f"{speed:.1f}", *(f"({time:.0f})" for time in times)])
+
+
+def table(figures: dict[str, dict[str, Any]]) -> str:
     """Figures as rows of a table in Markdown, backends side by side."""
     names = [START, FREE, *KINDS, MIXED, VALID, REQUESTS, SERVED]
-    lines = [f"| tokens a second | {' | '.join(figures)} |", "|---|" + "---:|" * len(figures)]
+    lines = [f"| tokens a second (us a token) | {' | '.join(figures)} |", "|---|" + "---:|" * len(figures)]
     for name in names:
-        cells = [found.get(name, "-") for found in figures.values()]
+        cells = [written(found.get(name, "-")) for found in figures.values()]
         if any(cell != "-" for cell in cells):
             lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -290,24 +333,25 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=Path, required=True, help="a GGUF file with a byte-level BPE vocabulary")
     parser.add_argument("--backends", default=",".join(BACKENDS), help=f"default: {','.join(BACKENDS)}")
     parser.add_argument("--requests", type=int, default=64, help="of a batch, and to a server (default: 64)")
+    parser.add_argument("--repeat", type=int, default=2, help="turns of each backend (default: 2)")
     parser.add_argument("--server", action="store_true", help="measure the OpenAI server, too")
     parser.add_argument("--one", nargs=2, metavar=("FOLDER", "BACKEND"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure_engine(*options.one, options.requests)))
         return
-    figures: dict[str, dict[str, str]] = {}
+    own = ["-m", "bench.servers", "--vocabulary", str(options.vocabulary), "--requests", str(options.requests)]
+    figures: dict[str, dict[str, Any]] = {backend: {} for backend in options.backends.split(",")}
     with tempfile.TemporaryDirectory() as folder:
         make_model(options.vocabulary, Path(folder))
-        for backend in options.backends.split(","):
-            print(backend, file=sys.stderr, flush=True)
-            own = ["-m", "bench.servers", "--vocabulary", str(options.vocabulary), "--requests", str(options.requests)]
-            done = subprocess.run(
-                [sys.executable, *own, "--one", folder, backend], stdout=subprocess.PIPE, text=True, check=True
-            )
-            figures[backend] = json.loads(done.stdout.splitlines()[-1])
+        for turn, backend in [(turn, backend) for turn in range(options.repeat) for backend in figures]:
+            print(f"{backend}, turn {turn + 1} of {options.repeat}", file=sys.stderr, flush=True)
+            command = [sys.executable, *own, "--one", folder, backend]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            found = json.loads(done.stdout.splitlines()[-1])
             if options.server:
-                figures[backend] |= measure_server(folder, backend, options.requests)
+                found |= measure_server(folder, backend, options.requests)
+            figures[backend] = {name: better(figures[backend].get(name), value) for name, value in found.items()}
     print(f"\n{options.vocabulary.name}, {options.requests} requests a batch\n\n{table(figures)}")
 
 

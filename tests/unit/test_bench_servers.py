@@ -48,8 +48,23 @@ def test_backends_stand_side_by_side_and_refusals_are_short() -> None:
     assert "\n" not in cell
     assert "|" not in cell
     assert len(cell) < 100
-    text = servers.table({"llmask": {"JSON": "12", servers.MIXED: "3"}, "other": {"JSON": cell}})
-    assert text.splitlines()[0] == "| tokens a second | llmask | other |"
-    assert f"| JSON | 12 | {cell} |" in text
-    assert "| all that it takes, mixed | 3 | - |" in text
+    text = servers.table({"llmask": {"JSON": [1234.4, 7.8], servers.MIXED: [3.14]}, "other": {"JSON": cell}})
+    assert text.splitlines()[0] == "| tokens a second (us a token) | llmask | other |"
+    assert f"| JSON | 1,234 (8) | {cell} |" in text
+    assert "| all that it takes, mixed | 3.1 | - |" in text
     assert "CHOICE" not in text
+    assert servers.better(None, [2.0]) == [2.0]
+    assert servers.better([3.0, 5.0], [2.0, 4.0]) == [3.0, 4.0]
+    assert servers.better("3 s", "2 s") == "2 s"
+    assert servers.better([3.0, 5.0], "refused") == "refused"
+
+
+def test_a_clock_adds_up_what_methods_take() -> None:
+    class Owner:
+        def method(self, value: int) -> int:
+            return value + 1
+
+    clock = servers.Clock()
+    clock.watch(Owner, "method")
+    assert Owner().method(2) == 3
+    assert clock.seconds > 0

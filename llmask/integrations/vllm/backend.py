@@ -7,7 +7,7 @@ grammar from one thread at a time.
 An error within a step would end the engine, and with it all requests. So none leaves a grammar: what cannot go on may
 only end, and vLLM, to which the end of a text that is not complete is refused, ends that request with an error.
 
-In: requests; token ids. Out: rows of vLLM's bitmask, verdicts. Cost: that of a `Matcher`, and 2 us for torch.
+In: requests; token ids. Out: rows of vLLM's bitmask, verdicts. Cost: that of a `Matcher`, and 1 us for torch.
 """
 
 from __future__ import annotations

@@ -9,13 +9,18 @@ runner first, which has the requests in the order of its rows, with their sampli
 compiled here, too, and follows the tokens of the text. (The wrapper is made with the first `ForcedTokens`; a vLLM that
 has none is not changed.)
 
+What is forced is computed exactly where it is met first. That takes some ms where free text follows, as every token
+that could begin there is tried; so it is remembered by the grammar, the forced bytes and the two tokens before, and
+found again in the next text. Nothing is forced after tokens that the tokenizer would not have written: that is not
+remembered, and a text that has it again and again is left alone.
+
 Drafts change no text: the scheduler leaves out what a grammar refuses, and the model verifies the rest under the masks.
 So where this module cannot follow, because a request has no grammar or its thought has not ended, it proposes nothing.
 Where a thought ends is asked of vLLM's reasoning parser, made without the arguments of chat templates, which do not
 come as far as a worker.
 
-In: token ids of a batch. Out: drafts, exact tokens of what must come. Cost: 20 us a row where nothing is forced, about
-0.5 ms where something is.
+In: token ids of a batch. Out: drafts, tokens of what must come. Cost: 10 us a row where nothing is forced; else 2 us a
+forced byte, and 0.3 to 14 ms where these bytes are met first.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ from __future__ import annotations
 import functools
 import logging
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
@@ -30,6 +36,9 @@ from ...forks import cached_property
 from .compilers import compiler_of_worker
 from .requests import compile_request, matcher_of
 
+Remembered = dict[tuple[bytes, tuple[int, ...]], list[int]]  # forced tokens by forced bytes and the tokens before them
+MOST_REMEMBERED = 512  # of a grammar
+MOST_IN_VAIN = 8  # searches in a text whose tokens are not the tokenizer's
 MARK = "shows_rows"  # on a method of the runner that is wrapped
 
 logger = logging.getLogger(__name__)
@@ -48,6 +57,7 @@ class ForcedTokens:
         self.max_drafts: int = vllm_config.speculative_config.num_speculative_tokens
         self._runner: Any = None
         self._followed: dict[str, _Text] = {}
+        self._remembered: WeakKeyDictionary[Any, Remembered] = WeakKeyDictionary()  # by grammar
         _wrap_runner()
 
     def load_model(self, *_: Any, **__: Any) -> None:
@@ -116,7 +126,8 @@ class ForcedTokens:
         except LlmaskError as error:
             logger.warning("nothing is drafted for a request: %s", error)
             return _Text(state)
-        return _Text(state, matcher, self._thought_of(state.prompt_token_ids))
+        remembered = self._remembered.setdefault(grammar, {})
+        return _Text(state, matcher, self._thought_of(state.prompt_token_ids), remembered)
 
     def _thought_of(self, prompt: list[int]) -> Any:
         """What tells where the thought after a prompt ends; None: there is none, or grammars hold in it, too."""
@@ -144,13 +155,18 @@ class _Text:
     state : the runner's, of the request.
     matcher : of its grammar; None: nothing is drafted.
     thought : the reasoning parser, while a thought is being written that no grammar is for.
+    remembered : what was forced before in texts of this grammar.
     """
 
-    def __init__(self, state: Any, matcher: Any = None, thought: Any = None) -> None:
+    def __init__(
+        self, state: Any, matcher: Any = None, thought: Any = None, remembered: Remembered | None = None
+    ) -> None:
         self.state = state
         self._matcher = matcher
         self._thought = thought
+        self._remembered = {} if remembered is None else remembered
         self._n_read: int = state.num_prompt_tokens
+        self._n_in_vain = 0
 
     def forced(self, tokens: Any, most: int) -> list[int]:
         """What must come after these tokens of prompt and text, at most so many."""
@@ -158,7 +174,7 @@ class _Text:
             return []
         try:
             if self._follow(tokens):
-                return self._what_comes(most)
+                return self._what_comes(tuple(tokens[-2:].tolist()), most)
         except LlmaskError as error:
             logger.warning("nothing more is drafted for a request: %s", error)
             self._matcher = None
@@ -179,15 +195,36 @@ class _Text:
                 return False
         return self._thought is None and not self._matcher.has_ended()
 
-    def _what_comes(self, most: int) -> list[int]:
+    def _what_comes(self, last: tuple[int, ...], most: int) -> list[int]:
         """Forced tokens; the end of sequence, too, where nothing else may come after them."""
-        drafts: list[int] = self._matcher.forced_tokens()[:most]
-        if len(drafts) < most:
+        drafts = self._forced_after(last)[:most]
+        if self._matcher is not None and len(drafts) < most:
             after = self._matcher.fork()
             after.terminates_at_end = True
             if after.try_accept_tokens(drafts) == len(drafts) and after.is_terminated():
                 drafts = [*drafts, self._end]
         return drafts
+
+    def _forced_after(self, last: tuple[int, ...]) -> list[int]:
+        """The forced tokens after the last ones of the text."""
+        data: bytes = self._matcher.forced_bytes()
+        found: list[int]
+        if not data:  # a token that the grammar names, or nothing
+            found = self._matcher.forced_tokens()
+            return found
+        known = self._remembered.get((data, last))
+        if known is not None:
+            return known
+        found = self._matcher.forced_tokens()
+        if not found and not self._matcher.grammar.tokenizer.is_canonical(self._matcher.tokens):
+            self._n_in_vain += 1
+            if self._n_in_vain == MOST_IN_VAIN:
+                self._matcher = None
+            return []
+        if len(self._remembered) >= MOST_REMEMBERED:
+            self._remembered.clear()
+        self._remembered[data, last] = found
+        return found
 
     @property
     def _end(self) -> int:

@@ -112,6 +112,46 @@ def test_what_was_accepted_in_one_step_is_followed(runner: Runner, drafter: Forc
     assert runner.draft(drafter, one=[runner.tokenizer.eos_ids[0]])["one"] == []
 
 
+def test_what_was_forced_before_is_remembered_by_grammar(
+    runner: Runner, drafter: ForcedTokens, monkeypatch: Any
+) -> None:
+    ids = runner.tokenizer.encode('{"name":"Ada","age":3}')
+    runner.add("one", JSON)
+    first = [runner.draft(drafter, one=ids[n : n + 1])["one"] for n in range(len(ids))]
+    assert any(first)
+    calls = []
+    right = type(drafter._followed["one"]._matcher).forced_tokens
+    monkeypatch.setattr(
+        type(drafter._followed["one"]._matcher), "forced_tokens", lambda self: calls.append(1) or right(self)
+    )
+    runner.add("two", JSON)
+    again = [runner.draft(drafter, two=ids[n : n + 1])["two"] for n in range(len(ids))]
+    assert again == first
+    assert len(calls) <= sum(not drafts for drafts in first) + 1  # where nothing is forced it costs nothing
+    monkeypatch.setattr(drafts, "MOST_REMEMBERED", 1)
+    runner.add("three", CHOICE)
+    assert runner.draft(drafter, three="yes")["three"]
+    assert runner.draft(drafter, three=runner.tokenizer.encode("yes, of")[1:])["three"]
+    assert [len(known) for known in drafter._remembered.values()].count(1) == 1
+
+
+def test_tokens_that_the_tokenizer_would_not_have_written_spoil_nothing(runner: Runner, drafter: ForcedTokens) -> None:
+    """After them nothing is forced; the next text, in which the same bytes follow the same tokens, has its drafts."""
+    ids = runner.tokenizer.encode('{"name":"')
+    runner.add("odd", JSON)
+    assert runner.draft(drafter, odd=[*runner.tokenizer.encode("{"), *runner.tokenizer.encode('"')])["odd"] == []
+    assert runner.draft(drafter, odd=ids[1:2])["odd"] == []
+    runner.add("even", JSON)
+    assert runner.draft(drafter, even=ids[:1])["even"] == ids[1:3]
+    assert runner.draft(drafter, even=ids[1:2])["even"] == ids[2:3]
+    for n in range(drafts.MOST_IN_VAIN):
+        runner.add(f"long {n}", (kind("CHOICE"), '["' + "abcdefgh" * 8 + '"]'))
+    letters = [runner.tokenizer.encode(letter)[0] for letter in "abcdefgh" * 2]
+    for letter in letters:
+        assert runner.draft(drafter, **{"long 0": [letter]})["long 0"] == []
+    assert drafter._followed["long 0"]._matcher is None
+
+
 def test_rows_may_change_their_places_and_wait(runner: Runner, drafter: ForcedTokens) -> None:
     runner.add("one", CHOICE)
     runner.add("two", JSON)
