@@ -8,17 +8,12 @@ In: SGLang's tokenizer, the number of logits. Out: a `Compiler`. Cost: 0.4 s for
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 from ...compiling.compiler import Compiler
-from ...errors import LlmaskError
-from ...limits import Limits
 from ...tokenizer.tokenizer import Tokenizer
-
-LIMITS_VARIABLE = "LLMASK_SGLANG_LIMITS"  # all processes of a server have the same environment
-LIMITS = {"untrusted": Limits.for_untrusted, "default": Limits}
+from ..limits import limits_of_process
 
 
 def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Compiler:
@@ -53,14 +48,6 @@ def _ids_of(tokenizer: Any) -> Iterable[int]:
     get_vocab = getattr(tokenizer, "get_vocab", dict)
     ids: Iterable[int] = get_vocab().values()
     return ids
-
-
-def limits_of_process() -> Limits:
-    """What the environment says of limits: those for grammars of strangers if nothing."""
-    name = os.environ.get(LIMITS_VARIABLE, "untrusted")
-    if name not in LIMITS:
-        raise LlmaskError(f'{LIMITS_VARIABLE} is "untrusted" or "default", not {name!r}', help="or leave it unset")
-    return LIMITS[name]()
 
 
 def without_text(compiler: Compiler, token_ids: Iterable[int]) -> Compiler:

@@ -9,17 +9,13 @@ In: vLLM's tokenizer and its ModelConfig. Out: a `Compiler`. Cost: 0.4 s for 128
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import Any
 
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError, VocabularyError
-from ...limits import Limits
 from ...tokenizer.tokenizer import Tokenizer
-
-LIMITS_VARIABLE = "LLMASK_VLLM_LIMITS"  # all processes of an engine have the same environment
-LIMITS = {"untrusted": Limits.for_untrusted, "default": Limits}
+from ..limits import limits_of_process
 
 # By tokenizer (its id: the value keeps it alive), vocabulary size and ends; filled without a lock, so that two threads
 # may both make the first one, of which one is kept.
@@ -60,14 +56,6 @@ def compiler_of_worker(vllm_config: Any) -> Compiler:
 
     tokenizer = cached_tokenizer_from_config(model_config=vllm_config.model_config)
     return compiler_for(tokenizer, vllm_config.model_config)
-
-
-def limits_of_process() -> Limits:
-    """What the environment says of limits: those for grammars of strangers if nothing."""
-    name = os.environ.get(LIMITS_VARIABLE, "untrusted")
-    if name not in LIMITS:
-        raise LlmaskError(f'{LIMITS_VARIABLE} is "untrusted" or "default", not {name!r}', help="or leave it unset")
-    return LIMITS[name]()
 
 
 def ends_of(tokenizer: Any, model_config: Any) -> tuple[int, ...]:

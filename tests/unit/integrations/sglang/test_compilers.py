@@ -9,7 +9,8 @@ import pytest
 
 from llmask import Compiler, Limits, Tokenizer
 from llmask.errors import LlmaskError, VocabularyError
-from llmask.integrations.sglang.compilers import LIMITS_VARIABLE, compiler_for, without_text
+from llmask.integrations.limits import LIMITS_VARIABLE
+from llmask.integrations.sglang.compilers import compiler_for, without_text
 
 
 def fast_tokenizer(**attributes: Any) -> Any:

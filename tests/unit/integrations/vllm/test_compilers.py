@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from llmask import Limits, LlmaskError, VocabularyError
-from llmask.integrations.vllm import compilers
-from llmask.integrations.vllm.compilers import compiler_for, ends_of, limits_of_process, tokenizer_of
+from llmask import VocabularyError
+from llmask.integrations.vllm.compilers import compiler_for, ends_of, tokenizer_of
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -84,13 +83,3 @@ def test_what_cannot_be_read_is_refused_with_a_way_out() -> None:
         with pytest.raises(VocabularyError, match="cannot read this tokenizer") as caught:
             tokenizer_of(tokenizer, 300, [256])
         assert "tokenizer_mode" in (caught.value.help or "")
-
-
-def test_limits_are_those_of_the_environment(monkeypatch: Any) -> None:
-    monkeypatch.delenv(compilers.LIMITS_VARIABLE, raising=False)
-    assert limits_of_process() == Limits.for_untrusted()
-    monkeypatch.setenv(compilers.LIMITS_VARIABLE, "default")
-    assert limits_of_process() == Limits()
-    monkeypatch.setenv(compilers.LIMITS_VARIABLE, "none")
-    with pytest.raises(LlmaskError, match="LLMASK_VLLM_LIMITS"):
-        limits_of_process()
