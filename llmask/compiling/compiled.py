@@ -84,6 +84,16 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """Whether the documents of a registry that it was made from still say the same."""
         return all(document.is_unchanged() for document in self.documents)
 
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether its documents are JSON: it was made from a JSON schema, or is a union of such grammars."""
+        return self.recipe is not None and self.recipe.is_json()
+
+    @property
+    def lead(self) -> bytes:
+        """See `LoadedGrammar`."""
+        return b"" if self.recipe is None else self.recipe.lead
+
     def rules(self) -> Rules:
         """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
 

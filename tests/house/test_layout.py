@@ -30,6 +30,7 @@ INSIDE = {
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
         *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
+        *("json_reader.py", "partial.py"),
         *("matcher.py", "healing.py", "stops.py", "max_tokens.py", "workers.py", "batch.py", "reasoning.py"),
     ),
     "compiling": (
