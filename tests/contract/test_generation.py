@@ -110,6 +110,10 @@ def test_values_are_shown_while_they_are_written(loaded: Loaded) -> None:
         assert len(values) > 2
         names = [value["name"] for value in values if "name" in value]
         assert all(person.name.startswith(name) for name in names)
+        assert all(value.get("age", person.age) == person.age for value in values)  # a number counts when it has ended
+    numbers: list[tuple[int, Any]] = []
+    number = loaded.generate({"type": "integer"}, "a", lambda *call: numbers.append(call), max_tokens=20)
+    assert numbers == [(0, number)]
     texts: list[tuple[int, str]] = []
     text = loaded.generate(loaded.grammars.regex("(yes|no){3}"), "a", lambda *call: texts.append(call))
     assert texts[-1] == (0, text)
