@@ -218,6 +218,17 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """A readable normal form in Lark's notation (llmask/grammar/expressions.py)."""
         return str(self.grammar)
 
+    def __repr__(self) -> str:
+        kind = "rules" if self.recipe is None else self.recipe.kind
+        n_warnings = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"CompiledGrammar({kind}, {len(self.own_rules.names)} rules{n_warnings}, {self.tokenizer!r})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from .notebook import grammar_view
+
+        return grammar_view(repr(self), self.warnings, self.ledger, len(self.own_rules.state_rules), self.rules)
+
     def _joined(self, what: str, *others: Any, **options: Any) -> CompiledGrammar:
         """What the grammar and others, if there are any, are put together to."""
         for other in others:

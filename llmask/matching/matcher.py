@@ -505,6 +505,24 @@ class Matcher(Sequence):
 
     # --- messages
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.history)} tokens, {self.position()})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show; a mask is made for it, and the state is unchanged."""
+        from ..tokenizer.notebook import folded
+        from .notebook import matcher_view, next_tokens_view
+
+        tokenizer = self.store.tokenizer
+        words = np.zeros((1, self.store.n_words), np.int32)
+        try:
+            self.fork().fill_bitmask(words)
+            tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            coming = next_tokens_view(tokenizer, tokens[tokens < tokenizer.vocab_size])
+        except LlmaskError as error:
+            coming = folded("no mask can be made here", str(error))
+        return matcher_view(repr(self), self.text(), len(self.lead), self.grammar.is_json, coming)
+
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""
         if self.has_ended():

@@ -13,12 +13,14 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..arguments import on_one_line
 from .history import BYTES_TOKEN
 from .json_reader import KEY, MISSING, NOTHING, JsonSoFar
 
 if TYPE_CHECKING:
     from .sequence import Sequence
 
+MOST_SHOWN = 100  # characters of a pointer, for people
 BLOCK = 64  # tokens that are read at once where nobody asked in between; rolling back into them reads some again
 
 
@@ -57,7 +59,7 @@ class Position(NamedTuple):
             return f"in a text, {so_far}"
         if self.kind == "end":
             return "at the end of the document"
-        at = self.pointer or "the root"
+        at = on_one_line(self.pointer, MOST_SHOWN) or "the root"
         what = {"value": f"in the value at {at}", "key": f"in a key of the object at {at}"}
         return f"{what.get(self.kind, f'between values at {at}')}, {so_far}, depth {self.depth}"
 
