@@ -28,7 +28,7 @@ from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
 from .json_reader import MISSING
-from .partial import Position, Reading, position_in, read_on, reading_after
+from .partial import Position, Reading, drop_after, position_in, read_on
 from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ class Matcher(Sequence):
     ----------
     on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
     stop_tokens, terminates_at_end : see there, too.
-    reading : what `partial` and `position` know of the document, see partial.py.
+    readings : what `partial` and `position` know of the document, see partial.py.
     """
 
-    __slots__ = ("_finishes_from", "on_limit", "reading", "stop_tokens", "terminates_at_end")
+    __slots__ = ("_finishes_from", "on_limit", "readings", "stop_tokens", "terminates_at_end")
 
     def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
@@ -59,7 +59,7 @@ class Matcher(Sequence):
         self.stop_tokens: frozenset[int] = frozenset()
         self.terminates_at_end = False
         self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
-        self.reading: Reading | None = None
+        self.readings: list[Reading] = []
 
     # --- elsewhere
 
@@ -363,7 +363,7 @@ class Matcher(Sequence):
 
     def _settle(self) -> None:
         super()._settle()
-        self.reading = reading_after(self.reading, len(self.history))
+        drop_after(self.readings, len(self.history))
         if self._finishes_from is not None and len(self.history) < self._finishes_from:
             self._finishes_from = None
             self.cell[CELL_FILTER] = NO_FILTER
@@ -375,7 +375,7 @@ class Matcher(Sequence):
         twin.stop_tokens = self.stop_tokens
         twin.terminates_at_end = self.terminates_at_end
         twin._finishes_from = self._finishes_from
-        twin.reading = self.reading
+        twin.readings = self.readings.copy()
         return twin
 
     # --- questions
@@ -433,7 +433,7 @@ class Matcher(Sequence):
 
     def _so_far(self) -> Reading:
         """What is known of the document so far; a number at its root counts when the sequence has ended."""
-        self.reading = reading = read_on(self, self.reading, len(self.lead), self.stop_tokens)
+        reading = read_on(self, self.readings, len(self.lead), self.stop_tokens)
         if reading.document.is_number and self.is_terminated():
             return reading._replace(document=reading.document.ended())
         return reading

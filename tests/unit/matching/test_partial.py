@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.matching.partial import BLOCK
+from llmask.matching.partial import BLOCK, MOST_KEPT
 from tests.reference.partial_json import NO_VALUE, so_far
 from tests.unit.interrupted import interrupted
 
@@ -113,6 +113,26 @@ def test_many_tokens_before_the_first_question(compiler: llmask.Compiler) -> Non
     check(matcher)
 
 
+def test_what_is_kept_is_bounded_and_rolls_back_any_way(compiler: llmask.Compiler) -> None:
+    rng = random.Random(3)
+    matcher = compiler.json_schema({"type": "array", "items": {"type": "integer"}}).matcher()
+    n_steps = 3 * MOST_KEPT
+    for number in range(n_steps):
+        matcher.accept_bytes(b"1," if number else b"[0,")
+        assert matcher.position() == ("", "between", 2 * number + 3, 1)
+    assert len(matcher.readings) <= MOST_KEPT
+    steps = [reading.n_tokens for reading in matcher.readings]
+    assert steps == sorted(set(steps))
+    assert steps[-100:] == list(range(n_steps - 99, n_steps + 1))
+    while len(matcher.history):
+        matcher.rollback(min(rng.choice([1, 10, 300, 900]), len(matcher.history)))
+        twin = matcher.fork()
+        if len(twin.history):
+            assert twin.partial() == [0] + [1] * (len(matcher.history) - 1)
+        matcher.position()
+    assert matcher.partial() is None
+
+
 def test_pickles_and_moves_to_new_tables(compiler: llmask.Compiler) -> None:
     limits = llmask.Limits(renew_grammar_bytes=1)
     for one in (compiler, llmask.Compiler(compiler.tokenizer, limits=limits)):
@@ -121,7 +141,7 @@ def test_pickles_and_moves_to_new_tables(compiler: llmask.Compiler) -> None:
             matcher.accept_bytes(bytes([byte]))
             check(matcher)
         twin = pickle.loads(pickle.dumps(matcher))
-        assert twin.reading is None
+        assert twin.readings == []
         check(twin)
 
 
