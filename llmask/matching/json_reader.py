@@ -88,6 +88,19 @@ class Open(NamedTuple):
         return found
 
 
+class Event(NamedTuple):
+    """Something of a JSON document that is complete now.
+
+    kind     "key": a key is; "value": the value of a member is; "item": one of an array; "end": the document
+    pointer  JSON pointer of the member, the item or, "", the document
+    value    the key, a text; else the value
+    """
+
+    kind: str
+    pointer: str
+    value: Any
+
+
 class JsonSoFar(NamedTuple):
     """A document after some of its bytes; `JsonSoFar()` is one before the first.
 
@@ -138,21 +151,34 @@ class JsonSoFar(NamedTuple):
 
     def pointer(self) -> str:
         """JSON pointer of the value in progress: of the innermost that has begun, or of a member after its key."""
-        parts, here = [], self.innermost
-        is_inside = self.within > KEY
-        while here is not None:
-            if here.is_object and here.key is not None:
-                parts.append(here.key.replace("~", "~0").replace("/", "~1"))
-            elif not here.is_object and is_inside:
-                parts.append(str(here.n_items))
-            is_inside, here = True, here.outer
-        return "".join("/" + part for part in reversed(parts))
+        return _pointer(self.innermost, self.within > KEY)
+
+    def events(self, data: bytes, has_ended: bool = False) -> tuple[JsonSoFar, list[Event]]:
+        """As `after`, or `ended` where nothing follows, and what has become complete, in the order of the text."""
+        events: list[Event] = []
+        found = _Reader(self, events).read(data)
+        if has_ended and found.is_number:
+            found = _Reader(found, events).ended()
+        return found, events
+
+
+def _pointer(innermost: Open | None, is_inside: bool) -> str:
+    """JSON pointer of what is in progress in an array or object; `is_inside`: of its item, if it is an array."""
+    parts, here = [], innermost
+    while here is not None:
+        if here.is_object and here.key is not None:
+            parts.append(here.key.replace("~", "~0").replace("/", "~1"))
+        elif not here.is_object and is_inside:
+            parts.append(str(here.n_items))
+        is_inside, here = True, here.outer
+    return "".join("/" + part for part in reversed(parts))
 
 
 class _Reader:
-    """Reads one piece: the fields of `JsonSoFar`, which change meanwhile."""
+    """Reads one piece: the fields of `JsonSoFar`, which change meanwhile, and events, if they are wanted."""
 
-    def __init__(self, before: JsonSoFar) -> None:
+    def __init__(self, before: JsonSoFar, events: list[Event] | None = None) -> None:
+        self._events = events
         self._n_bytes, self._innermost, self._within, self._begin = before[:4]
         self._chunks, self._held, self._root, self._n_changes = before[4:]
 
@@ -185,10 +211,14 @@ class _Reader:
     def _take(self, value: Any) -> None:
         """Take a value that is complete."""
         self._within, self._chunks = NOTHING, None
-        if self._innermost is None:
+        here = self._innermost
+        if self._events is not None:
+            kind = "end" if here is None else "value" if here.is_object else "item"
+            self._events.append(Event(kind, _pointer(here, True), value))
+        if here is None:
             self._root = value
         else:
-            self._innermost = self._innermost.with_item(value)
+            self._innermost = here.with_item(value)
 
     def _enter(self, within: int, at: int, text: str = "") -> None:
         self._within, self._begin = within, self._n_bytes + at
@@ -241,6 +271,8 @@ class _Reader:
             assert self._innermost is not None
             self._innermost = self._innermost._replace(key=whole)
             self._within, self._chunks = NOTHING, None
+            if self._events is not None:
+                self._events.append(Event("key", _pointer(self._innermost, False), whole))
         return end + 1
 
     def _number(self, data: bytes, at: int) -> int:

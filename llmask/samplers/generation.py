@@ -27,7 +27,7 @@ from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import LlmaskError
 from llmask.matching.budget import checked_budget
-from llmask.matching.json_reader import JsonSoFar
+from llmask.matching.json_reader import Event, JsonSoFar
 from llmask.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def generate(
     on_value: Callable[[int, Any], object] | None = None,
     *,
     max_tokens: int = 1000,
+    on_event: Callable[[int, Event], object] | None = None,
     **options: Any,
 ) -> Any:
     """Have a model write a value, or one after each of several prompts.
@@ -73,6 +74,10 @@ def generate(
         the call.
     max_tokens : of each value, which is complete within so many, the end of sequence included, or within what is left
         of the model's context.
+    on_event : called as `on_event(number, event)` when something of a value is complete, in the order of the text:
+        `event.kind` is "key", "value" (of a member), "item" (of an array) or "end", with its JSON pointer and the key
+        or value, see `llmask.matching.json_reader.Event`. Of a grammar there is the end alone, with the text. Otherwise
+        as `on_value`.
     options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, seed, further
         `logits_processor`, ... What these do not know is an error.
 
@@ -115,7 +120,9 @@ def generate(
             help='give "...", or [{"role": "user", "content": "..."}], or a list of these',
         )
     write = _write_with_llama if is_llama else _write_with_transformers
-    watch = None if on_value is None else _Watch(grammar, isinstance(type_or_schema, CompiledGrammar), on_value)
+    is_watched = on_value is not None or on_event is not None
+    is_text = isinstance(type_or_schema, CompiledGrammar)
+    watch = _Watch(grammar, is_text, on_value, on_event) if is_watched else None
     rows = write(model, tokenizer, grammar, given, watch, checked_budget(max_tokens), options) if given else []
     texts = [_text(grammar, row) for row in rows]
     if watch is not None:
@@ -194,11 +201,18 @@ def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
 
 
 class _Watch:
-    """Calls `on_value` with the values so far, each read on from the last one."""
+    """Tells the caller of values so far and of what is complete; each text is read on from where it was."""
 
-    def __init__(self, grammar: CompiledGrammar, is_text: bool, on_value: Callable[[int, Any], object]) -> None:
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        is_text: bool,
+        on_value: Callable[[int, Any], object] | None,
+        on_event: Callable[[int, Event], object] | None,
+    ) -> None:
         self._grammar = grammar
         self._on_value = on_value
+        self._on_event = on_event
         self._nothing: JsonSoFar | bytes = b"" if is_text else JsonSoFar()
         self._seen: dict[int, tuple[int, JsonSoFar | bytes]] = {}  # tokens and what they are, by number
 
@@ -206,21 +220,24 @@ class _Watch:
         """Look at all tokens that are written for a prompt, `number`; `has_ended`: nothing follows."""
         own = _until_end(self._grammar, ids)
         n_read, before = self._seen.get(number, (0, self._nothing))
-        self._seen[number] = len(own), self._look(number, before, own[n_read:], has_ended)
-
-    def _look(self, number: int, before: JsonSoFar | bytes, new: list[int], has_ended: bool) -> JsonSoFar | bytes:
-        data = self._grammar.tokenizer.decode_bytes(new)
+        data = self._grammar.tokenizer.decode_bytes(own[n_read:])
+        after: JsonSoFar | bytes
+        value: Any
         if isinstance(before, bytes):
-            text = (before + data).decode("utf-8", "ignore")
-            if text != before.decode("utf-8", "ignore"):
-                self._on_value(number, text)
-            return before + data
-        after = before.after(data)
-        if has_ended and after.is_number:
-            after = after.ended()
-        if after.n_changes > before.n_changes:
-            self._on_value(number, after.value())
-        return after
+            after = before + data
+            value = after.decode("utf-8", "ignore")
+            is_new = value != before.decode("utf-8", "ignore")
+            events = [Event("end", "", value)] if has_ended else []
+        else:
+            after, events = before.events(data, has_ended)
+            is_new = after.n_changes > before.n_changes
+            value = after.value() if is_new else None
+        self._seen[number] = len(own), after
+        if self._on_event is not None:
+            for event in events:
+                self._on_event(number, event)
+        if is_new and self._on_value is not None:
+            self._on_value(number, value)
 
 
 # --- frameworks
@@ -259,7 +276,9 @@ def _write_with_transformers(
     criteria = list(options.pop("stopping_criteria", None) or ())
     if watch is not None:
         if (options.get("num_beams") or getattr(model.generation_config, "num_beams", None) or 1) > 1:
-            raise LlmaskError("on_value with beams: no text is certain before the end", help="leave one of them out")
+            raise LlmaskError(
+                "on_value or on_event with beams: no text is certain before the end", help="leave one of them out"
+            )
 
         def see(written: Any, scores: Any, **_: Any) -> Any:
             for number, row in enumerate(written[:, width:].tolist()):

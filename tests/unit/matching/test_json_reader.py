@@ -79,6 +79,35 @@ def test_a_change_is_counted_exactly_where_the_value_changes() -> None:
                 assert state.n_changes == before.n_changes, data[: at + 1]
 
 
+def events_of(value: Any, kind: str, pointer: str = "") -> list[tuple[str, str, Any]]:
+    """What a whole value becomes complete with, in the order of a text without repeated keys."""
+    found: list[tuple[str, str, Any]] = []
+    if isinstance(value, dict):
+        for key, item in value.items():
+            below = pointer + "/" + key.replace("~", "~0").replace("/", "~1")
+            found += [("key", below, key), *events_of(item, "value", below)]
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            found += events_of(item, "item", f"{pointer}/{number}")
+    return [*found, (kind, pointer, value)]
+
+
+@pytest.mark.parametrize("text", [text for text in DOCUMENTS if '"a": 1, "a"' not in text])
+def test_events_are_the_parts_of_a_document_in_its_order(text: str) -> None:
+    data, expected = text.encode(), events_of(json.loads(text), "end")
+    for length in (1, 2, 3, len(data)):
+        state, found = JsonSoFar(), []
+        for at in range(0, len(data), length):
+            piece = data[at : at + length]
+            after = state.after(piece)
+            state, events = state.events(piece)
+            assert repr(state) == repr(after)
+            found += events
+        state, events = state.events(b"", has_ended=True)
+        assert repr([tuple(event) for event in found + events]) == repr(expected)
+    assert state.events(b"", has_ended=True) == (state, [])
+
+
 def test_complete_parts_are_the_same_objects() -> None:
     state = JsonSoFar().after(b'{"a": [1, 2], "b": [3')
     later = state.after(b', 4], "c": {"d": "')
