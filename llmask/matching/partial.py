@@ -31,8 +31,8 @@ class Position(NamedTuple):
 
     Parameters
     ----------
-    pointer : JSON pointer of the value in progress, the innermost that has begun; after a key and its colon of the
-        member whose value comes next. "" is the whole document. None: the document is not JSON.
+    pointer : JSON pointer of the value in progress, the innermost that has begun; after a key that of the member whose
+        value comes next. "" is the whole document. None: the document is not JSON.
     kind : "value": in a string, number or literal, at `pointer`; "key": in a key of the object at `pointer`; "between":
         in neither, so that an array, an object or a member's value is in progress or to come; "end": the document is
         complete; "text": it is not JSON.

@@ -215,6 +215,10 @@ class ReasoningMatcher:
     def __bool__(self) -> bool:
         return True
 
+    def __repr__(self) -> str:
+        answer = "the answer has not begun" if self.is_thinking else repr(self.matcher)
+        return f"ReasoningMatcher({len(self._thoughts)} tokens of thinking, {answer})"
+
     # --- masks
 
     def fill_bitmask(self, bitmask: Any, row: int = 0, budget: int | None = None, may_answer: bool = True) -> bool:

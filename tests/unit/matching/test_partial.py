@@ -204,9 +204,11 @@ def test_thinking_is_no_part_of_the_answer(compiler: llmask.Compiler) -> None:
     for token in tok.encode('{"not": "this"'):
         assert matcher.accept(token)
     assert (matcher.partial(), matcher.position()) == (None, ("", "between", 0, 0))
+    assert repr(matcher).endswith("tokens of thinking, the answer has not begun)")
     for token in [*matcher.end, *tok.encode('{"a": "b')]:
         assert matcher.accept(token)
     assert (matcher.partial(), str(matcher.position().pointer)) == ({"a": "b"}, "/a")
+    assert repr(matcher).endswith("in the value at /a, 2 bytes so far, depth 1))")
 
 
 def test_grammars_that_are_no_json_have_a_text_and_no_pointer(compiler: llmask.Compiler) -> None:
