@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
     from .matching.matcher import Matcher
+    from .matching.partial import Position
     from .matching.reasoning import Reasoning, ReasoningMatcher
     from .samplers.generation import generate
     from .tokenizer.counting.growing import AppendableEncoder, PrependableEncoder
@@ -50,6 +51,7 @@ __all__ = [
     "Limits",
     "LlmaskError",
     "Matcher",
+    "Position",
     "PrependableEncoder",
     "Reasoning",
     "ReasoningMatcher",
@@ -79,6 +81,7 @@ _MODULES = {
     "Compiler": "compiling.compiler",
     "Limits": "limits",
     "Matcher": "matching.matcher",
+    "Position": "matching.partial",
     "Reasoning": "matching.reasoning",
     "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",

@@ -105,3 +105,9 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
 def shown(data: bytes) -> str:
     """Bytes in a message."""
     return repr(data)[1:]
+
+
+def on_one_line(text: str, most: int) -> str:
+    """A text in a message, at most its last `most` characters; what is no printable character is spelled out."""
+    cut = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[-most:])
+    return cut if len(text) <= most else "..." + cut

@@ -84,6 +84,16 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """Whether the documents of a registry that it was made from still say the same."""
         return all(document.is_unchanged() for document in self.documents)
 
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether its documents are JSON: it was made from a JSON schema, or is a union of such grammars."""
+        return self.recipe is not None and self.recipe.is_json()
+
+    @property
+    def lead(self) -> bytes:
+        """See `LoadedGrammar`."""
+        return b"" if self.recipe is None else self.recipe.lead
+
     def rules(self) -> Rules:
         """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
 
@@ -207,6 +217,17 @@ class CompiledGrammar(LoadedGrammar, Shared):
     def __str__(self) -> str:
         """A readable normal form in Lark's notation (llmask/grammar/expressions.py)."""
         return str(self.grammar)
+
+    def __repr__(self) -> str:
+        kind = "rules" if self.recipe is None else self.recipe.kind
+        n_warnings = f", {len(self.warnings)} warnings" if self.warnings else ""
+        return f"CompiledGrammar({kind}, {len(self.own_rules.names)} rules{n_warnings}, {self.tokenizer!r})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from .notebook import grammar_view
+
+        return grammar_view(repr(self), self.warnings, self.ledger, len(self.own_rules.state_rules), self.rules)
 
     def _joined(self, what: str, *others: Any, **options: Any) -> CompiledGrammar:
         """What the grammar and others, if there are any, are put together to."""

@@ -48,3 +48,14 @@ class Recipe(NamedTuple):
             else:
                 found[id(waiting.pop())] = here
         return list(found.values())
+
+    @property
+    def lead(self) -> bytes:
+        """The literal before a document, which only the prefix of a canonical grammar is; or nothing."""
+        is_led = self.kind == "concat" and self.parts[0].kind == "literal"
+        return bytes(self.parts[0].source) if is_led else b""
+
+    def is_json(self) -> bool:
+        """Whether sentences are JSON documents, the lead left aside."""
+        document = self.parts[1] if self.lead else self
+        return all(part.kind in ("json_schema", "union") for part in document.in_order())

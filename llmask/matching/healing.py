@@ -62,6 +62,11 @@ class PrefixedMatcher(Matcher):
         """What is left of the prefix."""
         return self.prefix[self._n_spelled :]
 
+    @property
+    def lead(self) -> bytes:
+        """As `Matcher.lead`."""
+        return self.prefix
+
     def _count(self) -> None:
         """Find out how much of the prefix the tokens spell."""
         self._n_spelled = min(len(self.text()), len(self.prefix))

@@ -64,11 +64,15 @@ class History:
 
     def tokens(self) -> list[int]:
         """All tokens, oldest first."""
+        return self.since(0)
+
+    def since(self, position: int) -> list[int]:
+        """The tokens from a position on, oldest first."""
         tokens: list[int] = []
-        for chunk, _ in self._chunks:
+        for chunk, _ in self._chunks[position // CHUNK :]:
             tokens.extend(chunk)
         tokens.extend(self._tail_tokens)
-        return tokens
+        return tokens[position - min(position // CHUNK, len(self._chunks)) * CHUNK :]
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Tokens, each with the configuration behind it, oldest first."""

@@ -27,6 +27,8 @@ from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
+from .json_reader import MISSING
+from .partial import Position, Reading, drop_after, position_in, read_on
 from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
@@ -46,9 +48,10 @@ class Matcher(Sequence):
     ----------
     on_limit : "error" or "finish", see `CompiledGrammar.matcher`.
     stop_tokens, terminates_at_end : see there, too.
+    readings : what `partial` and `position` know of the document, see partial.py.
     """
 
-    __slots__ = ("_finishes_from", "on_limit", "stop_tokens", "terminates_at_end")
+    __slots__ = ("_finishes_from", "on_limit", "readings", "stop_tokens", "terminates_at_end")
 
     def __init__(self, grammar: LoadedGrammar) -> None:
         super().__init__(grammar)
@@ -56,6 +59,7 @@ class Matcher(Sequence):
         self.stop_tokens: frozenset[int] = frozenset()
         self.terminates_at_end = False
         self._finishes_from: int | None = None  # tokens that were accepted when a limit was met
+        self.readings: list[Reading] = []
 
     # --- elsewhere
 
@@ -359,6 +363,7 @@ class Matcher(Sequence):
 
     def _settle(self) -> None:
         super()._settle()
+        drop_after(self.readings, len(self.history))
         if self._finishes_from is not None and len(self.history) < self._finishes_from:
             self._finishes_from = None
             self.cell[CELL_FILTER] = NO_FILTER
@@ -370,6 +375,7 @@ class Matcher(Sequence):
         twin.stop_tokens = self.stop_tokens
         twin.terminates_at_end = self.terminates_at_end
         twin._finishes_from = self._finishes_from
+        twin.readings = self.readings.copy()
         return twin
 
     # --- questions
@@ -386,6 +392,51 @@ class Matcher(Sequence):
         if not self.is_accepting() or engine.names_tokens(self.grammar_address, self.configuration):
             return False
         return self.run(engine.LIVE_BYTES, self.configuration, np.zeros(256, np.int32)) == 0
+
+    @property
+    def lead(self) -> bytes:
+        """Bytes that the tokens spell before the document: the prefix, see `CompiledGrammar.matcher`."""
+        return self.grammar.lead
+
+    def partial(self) -> Any:
+        """The document so far as a Python value, of grammars of JSON; of others its text so far.
+
+        Returns
+        -------
+        What `json.loads` will return, as far as it is there. A string in progress is the beginning of what it will be,
+        in whole characters; arrays and objects in progress have the items that are there, the one in progress included;
+        numbers, `true`, `false` and `null` count when they are complete, and a key with its value. None while there is
+        no value at all. `position` tells what is in progress: the value at its pointer and what is around it; all else
+        is complete. Complete arrays and objects are the same objects from call to call: copy them before changing them.
+        An integer of more digits than Python converts (`sys.get_int_max_str_digits`) is a `decimal.Decimal`.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> matcher = llmask.Compiler(llmask.Tokenizer.default()).json_object().matcher()
+        >>> matcher.accept_bytes(b'{"name": "Ada", "born": [1815, 1')
+        >>> matcher.partial()
+        {'name': 'Ada', 'born': [1815]}
+        """
+        if not self.grammar.is_json:
+            return self.text()[len(self.lead) :].decode("utf-8", "ignore")
+        value = self._so_far().document.value()
+        return None if value is MISSING else value
+
+    def position(self) -> Position:
+        """Where in the document the sequence is: a JSON pointer, whether in a key or a value, bytes of it, depth.
+
+        The pointer is None for grammars that are not JSON: those of patterns, Lark, GBNF, structural tags and tools.
+        """
+        reading = self._so_far()
+        return position_in(reading.document) if self.grammar.is_json else Position(None, "text", reading.n_bytes, 0)
+
+    def _so_far(self) -> Reading:
+        """What is known of the document so far; a number at its root counts when the sequence has ended."""
+        reading = read_on(self, self.readings, len(self.lead), self.stop_tokens)
+        if reading.document.is_number and self.is_terminated():
+            return reading._replace(document=reading.document.ended())
+        return reading
 
     def forced_bytes(self) -> bytes:
         """The bytes that must come next, whatever is chosen: the longest common beginning of all continuations.
@@ -453,6 +504,24 @@ class Matcher(Sequence):
         return temperature_of(self)
 
     # --- messages
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.history)} tokens, {self.position()})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show; a mask is made for it, and the state is unchanged."""
+        from ..tokenizer.notebook import folded
+        from .notebook import matcher_view, next_tokens_view
+
+        tokenizer = self.store.tokenizer
+        words = np.zeros((1, self.store.n_words), np.int32)
+        try:
+            self.fork().fill_bitmask(words)
+            tokens = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            coming = next_tokens_view(tokenizer, tokens[tokens < tokenizer.vocab_size])
+        except LlmaskError as error:
+            coming = folded("no mask can be made here", str(error))
+        return matcher_view(repr(self), self.text(), len(self.lead), self.grammar.is_json, coming)
 
     def _expectation(self, after: bytes = b"") -> str:
         """What could come next, for messages."""

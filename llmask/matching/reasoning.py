@@ -24,6 +24,7 @@ import numpy.typing as npt
 from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row
 from ..errors import BudgetError, LlmaskError, TokenRejected
 from .matcher import Matcher
+from .partial import Position
 
 WORD_BITS = 32
 
@@ -93,6 +94,14 @@ class ReasoningMatcher:
     def text(self) -> bytes:
         """The bytes of the answer so far."""
         return self.matcher.text()
+
+    def partial(self) -> Any:
+        """The answer so far as a value; see `Matcher.partial`."""
+        return self.matcher.partial()
+
+    def position(self) -> Position:
+        """Where in the answer the sequence is; see `Matcher.position`."""
+        return self.matcher.position()
 
     def is_accepting(self) -> bool:
         """Whether the sequence may end here."""
@@ -205,6 +214,10 @@ class ReasoningMatcher:
 
     def __bool__(self) -> bool:
         return True
+
+    def __repr__(self) -> str:
+        answer = "the answer has not begun" if self.is_thinking else repr(self.matcher)
+        return f"ReasoningMatcher({len(self._thoughts)} tokens of thinking, {answer})"
 
     # --- masks
 

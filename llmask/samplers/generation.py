@@ -27,13 +27,13 @@ from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import LlmaskError
 from llmask.matching.budget import checked_budget
+from llmask.matching.json_reader import Event, JsonSoFar
 from llmask.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Watch = Callable[[int, Iterable[int]], None]  # number of the prompt, all tokens after it
 _NOT_OPTIONS = {
     "transformers": (
         "input_ids",
@@ -55,6 +55,7 @@ def generate(
     on_value: Callable[[int, Any], object] | None = None,
     *,
     max_tokens: int = 1000,
+    on_event: Callable[[int, Event], object] | None = None,
     **options: Any,
 ) -> Any:
     """Have a model write a value, or one after each of several prompts.
@@ -68,10 +69,15 @@ def generate(
     prompts : a text, or the messages of a chat, `[{"role": "user", "content": "..."}, ...]`, which the model's own
         template is for; or a list of these. transformers takes a list as one batch.
     on_value : called as `on_value(number, value)` while a value is written, whenever it has grown: `number` counts the
-        prompts (with `num_return_sequences` the rows), `value` is what is there so far as plain data, of a grammar the
-        text so far. It needs pydantic, and no beams. What it raises ends the call.
+        prompts (with `num_return_sequences` the rows), `value` is what is there so far as plain data, see
+        `Matcher.partial`, of a grammar the text so far. The last one is the whole value. No beams. What it raises ends
+        the call.
     max_tokens : of each value, which is complete within so many, the end of sequence included, or within what is left
         of the model's context.
+    on_event : called as `on_event(number, event)` when something of a value is complete, in the order of the text:
+        `event.kind` is "key", "value" (of a member), "item" (of an array) or "end", with its JSON pointer and the key
+        or value, see `llmask.matching.json_reader.Event`. Of a grammar there is the end alone, with the text. Otherwise
+        as `on_value`.
     options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, seed, further
         `logits_processor`, ... What these do not know is an error.
 
@@ -114,9 +120,15 @@ def generate(
             help='give "...", or [{"role": "user", "content": "..."}], or a list of these',
         )
     write = _write_with_llama if is_llama else _write_with_transformers
-    watch = None if on_value is None else _watch(grammar, type_or_schema, on_value)
+    is_watched = on_value is not None or on_event is not None
+    is_text = isinstance(type_or_schema, CompiledGrammar)
+    watch = _Watch(grammar, is_text, on_value, on_event) if is_watched else None
     rows = write(model, tokenizer, grammar, given, watch, checked_budget(max_tokens), options) if given else []
-    values = [read(_text(grammar, row)) for row in rows]
+    texts = [_text(grammar, row) for row in rows]
+    if watch is not None:
+        for number, row in enumerate(rows):
+            watch(number, row, has_ended=True)
+    values = [read(text) for text in texts]
     if len(rows) > len(given):
         n = len(rows) // len(given)
         values = [values[first : first + n] for first in range(0, len(rows), n)]
@@ -188,30 +200,44 @@ def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
     return text
 
 
-def _watch(grammar: CompiledGrammar, type_or_schema: Any, on_value: Callable[[int, Any], object]) -> Watch:
-    """What calls `on_value` with the values so far."""
-    if isinstance(type_or_schema, CompiledGrammar):
-        read: Callable[[bytes], Any] = lambda text: text.decode("utf-8", "ignore")  # noqa: E731
-    else:
-        try:
-            from pydantic_core import from_json
-        except ImportError:
-            raise LlmaskError("on_value needs pydantic 2", help="pip install 'llmask[pydantic]'") from None
-        read = lambda text: from_json(text, allow_partial="trailing-strings")  # noqa: E731
-    values: dict[int, Any] = {}
+class _Watch:
+    """Tells the caller of values so far and of what is complete; each text is read on from where it was."""
 
-    def watch(number: int, ids: Iterable[int]) -> None:
-        try:
-            value = read(
-                grammar.tokenizer.decode_bytes([token for token in ids if token not in grammar.tokenizer.eos_ids])
-            )
-        except ValueError:  # nothing that is a value yet
-            return
-        if number not in values or value != values[number]:
-            values[number] = value
-            on_value(number, value)
+    def __init__(
+        self,
+        grammar: CompiledGrammar,
+        is_text: bool,
+        on_value: Callable[[int, Any], object] | None,
+        on_event: Callable[[int, Event], object] | None,
+    ) -> None:
+        self._grammar = grammar
+        self._on_value = on_value
+        self._on_event = on_event
+        self._nothing: JsonSoFar | bytes = b"" if is_text else JsonSoFar()
+        self._seen: dict[int, tuple[int, JsonSoFar | bytes]] = {}  # tokens and what they are, by number
 
-    return watch
+    def __call__(self, number: int, ids: Iterable[int], has_ended: bool = False) -> None:
+        """Look at all tokens that are written for a prompt, `number`; `has_ended`: nothing follows."""
+        own = _until_end(self._grammar, ids)
+        n_read, before = self._seen.get(number, (0, self._nothing))
+        data = self._grammar.tokenizer.decode_bytes(own[n_read:])
+        after: JsonSoFar | bytes
+        value: Any
+        if isinstance(before, bytes):
+            after = before + data
+            value = after.decode("utf-8", "ignore")
+            is_new = value != before.decode("utf-8", "ignore")
+            events = [Event("end", "", value)] if has_ended else []
+        else:
+            after, events = before.events(data, has_ended)
+            is_new = after.n_changes > before.n_changes
+            value = after.value() if is_new else None
+        self._seen[number] = len(own), after
+        if self._on_event is not None:
+            for event in events:
+                self._on_event(number, event)
+        if is_new and self._on_value is not None:
+            self._on_value(number, value)
 
 
 # --- frameworks
@@ -222,7 +248,7 @@ def _write_with_transformers(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: Watch | None,
+    watch: _Watch | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:
@@ -250,7 +276,9 @@ def _write_with_transformers(
     criteria = list(options.pop("stopping_criteria", None) or ())
     if watch is not None:
         if (options.get("num_beams") or getattr(model.generation_config, "num_beams", None) or 1) > 1:
-            raise LlmaskError("on_value with beams: no text is certain before the end", help="leave one of them out")
+            raise LlmaskError(
+                "on_value or on_event with beams: no text is certain before the end", help="leave one of them out"
+            )
 
         def see(written: Any, scores: Any, **_: Any) -> Any:
             for number, row in enumerate(written[:, width:].tolist()):
@@ -276,7 +304,7 @@ def _write_with_llama(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: Watch | None,
+    watch: _Watch | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:

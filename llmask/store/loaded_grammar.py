@@ -105,6 +105,16 @@ class LoadedGrammar:
         return self.generation.table
 
     @property
+    def is_json(self) -> bool:
+        """Whether its sentences are JSON documents, so that sequences can tell the value so far."""
+        return False
+
+    @property
+    def lead(self) -> bytes:
+        """What comes before the document itself in every sentence: the prefix of a canonical grammar."""
+        return b""
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that the grammar was compiled for."""
         return self.store.tokenizer

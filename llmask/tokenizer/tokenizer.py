@@ -81,6 +81,12 @@ class Tokenizer(TokenSources):
     def __repr__(self) -> str:
         return f"Tokenizer({self.vocab_size} tokens, eos_ids={self.eos_ids}, encoder={self.encoder_name!r})"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from .notebook import tokenizer_view
+
+        return tokenizer_view(self, repr(self))
+
     @property
     def encoder_name(self) -> str:
         """How `encode` works: "bpe", "spm", "ugm" and "wpm" give the model's own ids, "greedy" is longest match."""

@@ -110,10 +110,28 @@ def test_values_are_shown_while_they_are_written(loaded: Loaded) -> None:
         assert len(values) > 2
         names = [value["name"] for value in values if "name" in value]
         assert all(person.name.startswith(name) for name in names)
+        assert all(value.get("age", person.age) == person.age for value in values)  # a number counts when it has ended
+    numbers: list[tuple[int, Any]] = []
+    number = loaded.generate({"type": "integer"}, "a", lambda *call: numbers.append(call), max_tokens=20)
+    assert numbers == [(0, number)]
     texts: list[tuple[int, str]] = []
     text = loaded.generate(loaded.grammars.regex("(yes|no){3}"), "a", lambda *call: texts.append(call))
     assert texts[-1] == (0, text)
     assert all(text.startswith(part) for _, part in texts)
+
+
+def test_events_tell_what_is_complete(loaded: Loaded) -> None:
+    calls: list[tuple[int, Any]] = []
+    people = loaded.generate(Person, ["a", "write"], on_event=lambda *call: calls.append(call), max_tokens=60)
+    for number, person in enumerate(people):
+        assert [tuple(event) for where, event in calls if where == number] == [
+            *[("key", "/name", "name"), ("value", "/name", person.name)],
+            *[("key", "/age", "age"), ("value", "/age", person.age), ("end", "", person.model_dump())],
+        ]
+    calls.clear()
+    value = loaded.generate({"type": "integer"}, "a", on_event=lambda *call: calls.append(call), max_tokens=20)
+    text = loaded.generate(loaded.grammars.regex("(yes|no)"), "a", on_event=lambda *call: calls.append(call))
+    assert calls == [(0, ("end", "", value)), (0, ("end", "", text))]
 
 
 def test_what_on_value_raises_ends_the_call(loaded: Loaded) -> None:
@@ -200,4 +218,4 @@ def test_several_texts_of_a_prompt_are_a_list(loaded: Loaded) -> None:
         (one, two) = loaded.generate(Person, "x", max_tokens=60, num_return_sequences=2, **options)
         assert isinstance(one, Person)
         assert isinstance(two, Person)
-    assert message(loaded, Person, "x", print, num_beams=2).startswith("on_value with beams")
+    assert message(loaded, Person, "x", print, num_beams=2).startswith("on_value or on_event with beams")

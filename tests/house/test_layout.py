@@ -30,11 +30,12 @@ INSIDE = {
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
         *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
+        *("json_reader.py", "partial.py", "notebook.py"),
         *("matcher.py", "healing.py", "stops.py", "max_tokens.py", "workers.py", "batch.py", "reasoning.py"),
     ),
     "compiling": (
         *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
-        *("recipe.py", "saved.py", "compiled.py", "making.py", "stores.py", "pickles.py"),
+        *("recipe.py", "saved.py", "notebook.py", "compiled.py", "making.py", "stores.py", "pickles.py"),
         *("grammar_cache.py", "compiler.py"),
     ),
 }

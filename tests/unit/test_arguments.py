@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import llmask
-from llmask.arguments import as_bitmask, as_flag, as_integer, as_path, each_of
+from llmask.arguments import as_bitmask, as_flag, as_integer, as_path, each_of, on_one_line
 from llmask.errors import GrammarError, LlmaskError, VocabularyError
 
 
@@ -137,3 +137,9 @@ def test_a_bitmask_that_is_a_list_is_refused_however_deep(tiny_tokenizer: llmask
 def test_batches_are_read_from_any_collection_of_texts(default_tokenizer: llmask.Tokenizer) -> None:
     wanted = [default_tokenizer.encode("a b"), default_tokenizer.encode("c")]
     assert default_tokenizer.encode_batch(text for text in ("a b", "c")) == wanted  # type: ignore[arg-type]
+
+
+def test_texts_of_one_line() -> None:
+    assert on_one_line("/a b/é", 10) == "/a b/é"
+    assert on_one_line("/\n\x1b[1m\ud83d", 20) == "/\\n\\x1b[1m\\ud83d"
+    assert on_one_line("/" + "abc" * 10, 4) == "...cabc"

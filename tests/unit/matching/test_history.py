@@ -16,6 +16,8 @@ Pairs = list[tuple[int, int]]
 def assert_equal(history: History, pairs: Pairs) -> None:
     assert len(history) == len(pairs)
     assert history.tokens() == [token for token, _ in pairs]
+    for position in {0, 1, CHUNK - 1, CHUNK, len(pairs) // 2, len(pairs) - 1, len(pairs)} - {-1}:
+        assert history.since(position) == [token for token, _ in pairs[position:]]
     assert history.last_configuration() == (pairs[-1][1] if pairs else None)
 
 
