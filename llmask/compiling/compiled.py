@@ -5,6 +5,7 @@ In: a loaded grammar's parts. Out: `matcher()`, other grammars, sentences, stati
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
 from ..mask.apply import allocate_bitmask
 from ..matching.matcher import Matcher
+from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
@@ -153,8 +155,38 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """
         return self._joined("repeat", low=low, high=high)
 
-    def sample(self, seed: int, max_bytes: int = 1000) -> bytes:
-        """A random sentence of at most `max_bytes`, the same for the same seed: one that `matcher` accepts.
+    def accepts(self, text: str | bytes) -> bool:
+        """Whether a text is a whole document of the grammar, as it is spelled; what it refuses raises nothing.
+
+        Only bytes are read: a document that needs a named token has none to show. With `canonical=True`, and of rules
+        with `max_tokens`, it is what the grammar derives, in whatever tokens.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow.
+        LlmaskError : the text is neither str nor bytes.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).json_schema({"type": "integer", "minimum": 1})
+        >>> grammar.accepts("12"), grammar.accepts("1x"), grammar.accepts("")
+        (True, False, False)
+        """
+        if isinstance(text, str):
+            try:
+                text = text.encode()
+            except UnicodeEncodeError:  # a lone surrogate is in no document
+                return False
+        if not isinstance(text, (bytes, bytearray, memoryview)):
+            raise LlmaskError(f"a text is str or bytes, not {type(text).__name__}", help="give the document as a str")
+        matcher = Matcher(self)
+        return matcher.take_bytes(bytes(text)) == ALL_TAKEN and matcher.is_accepting()
+
+    def sample(self, seed: int | None = None, max_bytes: int = 1000) -> bytes:
+        """A random sentence of at most `max_bytes`, one that `matcher` accepts; the same for the same seed.
+
+        Without a seed it is another one each time.
 
         Raises
         ------
@@ -168,6 +200,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
         >>> llmask.Compiler(llmask.Tokenizer.default()).regex("[a-c]{3}").sample(1)
         b'ccc'
         """
+        if seed is None:
+            seed = secrets.randbits(32)
         for name, number in (("seed", seed), ("max_bytes", max_bytes)):
             if type(number) is not int or number < 0:
                 raise LlmaskError(f"{name} is a whole number, not {number!r}", help="for example sample(1)")
