@@ -142,6 +142,9 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
     )
     group.add_argument(
+        "--closed", action="store_true", help="no keys but declared ones where a schema says nothing of others"
+    )
+    group.add_argument(
         "--registry",
         metavar="FILE|JSON",
         action="append",
@@ -164,7 +167,7 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     spacing = ("whitespace", "max_whitespace", "indent")
-    forms = ("property_order", "unique_keys", "numbers", "escapes", "literals")
+    forms = ("property_order", "unique_keys", "closed", "numbers", "escapes", "literals")
     names = (*spacing, *forms, "format", "dialect", "unsupported")
     options = {name: getattr(arguments, name) for name in names}
     registry = _registry(arguments.registry) if arguments.registry else None

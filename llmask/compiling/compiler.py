@@ -133,6 +133,7 @@ class Compiler(Shared):
         formats: Mapping[str, str] | None = None,
         registry: Any = None,
         unique_keys: bool = False,
+        closed: bool = False,
         numbers: str = "json",
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
@@ -157,6 +158,8 @@ class Compiler(Shared):
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
+        closed : objects that declare properties and say nothing of other keys (no `additionalProperties`,
+            `patternProperties`, `unevaluatedProperties`) take no others.
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
@@ -190,6 +193,7 @@ class Compiler(Shared):
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
+            closed=closed,
             numbers=numbers,
             escapes=escapes,
             literals=literals,

@@ -208,6 +208,10 @@ class Context:
         """Pairs of positions of schemas that are not seen to exclude each other; the translation looks."""
         raise NotImplementedError
 
+    def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The schemas of a place, with what the option `closed` adds; the translation adds it."""
+        return schemas
+
     def nothing(self, reason: str, path: Path) -> None:
         """Note why no edge is written for a place."""
         self.reasons.append((reason, path))

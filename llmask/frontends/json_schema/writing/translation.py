@@ -22,6 +22,7 @@ from llmask.frontends.json_schema.lexical.lexemes import white_space
 from llmask.frontends.json_schema.meaning.alternatives import overlaps
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
+from llmask.frontends.json_schema.meaning.closed import closed
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import WriteVariant
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
@@ -102,6 +103,10 @@ class Translation(Writer):
     def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
         """Pairs of positions of schemas that their marks do not show to exclude each other."""
         return list(pairs_left(self, schemas))
+
+    def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The schemas of a place, with what the option `closed` adds."""
+        return closed(self, schemas)
 
     def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
         """A rule that is no place of the schema, made once for `key`."""
@@ -187,7 +192,7 @@ class Translation(Writer):
         rules.values_are_json = True
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
-        schemas = self._followed([(self.schema, ROOT)])
+        schemas = self._followed(self.closed([(self.schema, ROOT)]))
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         self.write_waiting()
 
