@@ -11,9 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_flag
-from ..errors import GrammarError, LlmaskError
+from ..errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from ..forks import cached_property
 from ..frontends.json_schema.reading.registries import Taken
+from ..frontends.regex import shorten
+from ..frontends.regex.contradictions import no_match_help
 from ..frontends.regex.posix import posix_class
 from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
 from ..grammar.lowering import Lowered
@@ -479,6 +481,10 @@ def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> C
         from ..frontends.regex.groups import named_groups
 
         groups = partial(named_groups, pattern, is_search)
+    if store.nodes.is_empty(node):
+        raise UnsatisfiableSchema(
+            "no text matches the pattern", f"the pattern {shorten(pattern)}", no_match_help(pattern)
+        )
     hint = posix_class(pattern)
     warnings = [] if hint is None else [f"the pattern {hint}"]
     return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups, warnings)

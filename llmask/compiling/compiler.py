@@ -36,6 +36,7 @@ from .recipe import Recipe
 from .saved import loaded
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
+from .texts import grammar_text
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 
@@ -279,8 +280,7 @@ class Compiler(Shared):
         return self._from_text("ebnf", text)
 
     def _from_text(self, kind: str, text: str) -> CompiledGrammar:
-        if not isinstance(text, str):
-            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        text = grammar_text(text)
         self._check_length("grammar", text)
         return self._cached((kind, text), lambda: self._make(Recipe(kind, text)))
 
@@ -327,8 +327,7 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.lark('start: "a" ("," "a")*')
         """
-        if not isinstance(text, str):
-            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        text = grammar_text(text)
         if not isinstance(start, str):
             raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
         if not isinstance(lexer, str) or lexer not in ("greedy", "exact"):
