@@ -1,4 +1,4 @@
-"""`llmask.generate`: arguments that are judged before a framework is asked (tests/contract/test_generation.py has more)."""
+"""`llmask.generate`: what is judged before a framework is asked; more in tests/contract/test_generation.py."""
 
 from __future__ import annotations
 
