@@ -14,9 +14,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
+from llmask import __version__
 from llmask.cli import bench, check, generate, mask, rules, tokenize, warm_up
 
+WRONG = 2  # exit code of a wrong command line
 SUBCOMMANDS = (generate, mask, check, rules, tokenize, bench, warm_up)
 EPILOG = """\
 examples:
@@ -54,6 +57,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line: argparse writes all options before each of them."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line, and end."""
+        self.exit(WRONG, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
     """Each command in one line; left to itself argparse breaks the line behind the longer names."""
 
@@ -64,7 +75,7 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
 
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="llmask",
         description="Token masks for constrained decoding. `llmask COMMAND --help` explains a command.",
         epilog=EPILOG,
@@ -72,6 +83,7 @@ def make_parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)  # all of it is to fit on one screen
+    parser.add_argument("--version", action="version", version=f"llmask {__version__}", help=argparse.SUPPRESS)
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for subcommand in SUBCOMMANDS:
         subcommand.add_parser(subparsers)

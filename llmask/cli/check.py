@@ -1,5 +1,7 @@
 """`llmask check`: what a schema asks of a document, keyword by keyword, and whether documents fulfil it.
 
+Documents are tested against grammars of all other notations, too, of which there is no ledger.
+
     $ llmask check '{"type": "integer", "minimum": 1, "title": "n"}' --instance n.json
     # type     enforced
     # minimum  enforced: numbers are written without exponent
@@ -8,10 +10,11 @@
     n.json: refused at byte 1 (line 1, column 2), after '-': found '1', expected ...
 
 An instance is judged as it is spelled, byte by byte, as a model would have to write it: `{"b": 1, "a": 2}` may be
-valid and refused for the order of its keys. The line break at the end of a file is no part of its document.
+valid and refused for the order of its keys. The line break at the end of a file is no part of its document, unless the
+grammar asks for one there.
 
-In: a schema, instances. Out: the ledger and the verdicts, as text or JSON. Cost: compiling the schema; about 0.1 us a
-byte of an instance, twenty times that for one that is refused.
+In: a schema or another grammar, instances. Out: the ledger and the verdicts, as text or JSON. Cost: compiling the
+grammar; about 0.1 us a byte of an instance, twenty times that for one that is refused.
 """
 
 from __future__ import annotations
@@ -20,16 +23,24 @@ import argparse
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from llmask.cli.inputs import add_schema_options, add_tokenizer_argument, load_tokenizer, schema_options
+from llmask.cli.inputs import (
+    add_grammar_arguments,
+    add_tokenizer_argument,
+    compiled,
+    is_text,
+    load_tokenizer,
+    name_of_grammar,
+    read_given,
+)
 
 if TYPE_CHECKING:
     from llmask.compiling.compiled import CompiledGrammar
     from llmask.errors import LlmaskError
 
 FINE, REFUSED, WRONG = 0, 1, 2
+STANDARD_INPUT = "-"
 SHOWN = 40  # bytes of an instance before the place where it is refused
 
 
@@ -53,47 +64,56 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check",
         help="show what is enforced of a schema, test documents",
-        description="Print every keyword of a schema with what became of it, and test documents as they are spelled.",
+        description="Print every keyword of a schema with what became of it, and test documents as they are spelled; "
+        "also against a grammar of another notation.",
         epilog="example: llmask check grammars/person.schema.json --instance person.json; "
         "exit codes: 0 all fine; 1 an instance is refused; 2 the schema or the command line is wrong",
     )
-    parser.add_argument("schema", metavar="SCHEMA", help="file, - for standard input, or JSON text")
+    add_grammar_arguments(parser, "JSON schema: file, - for standard input, or JSON text")
     parser.add_argument(
         "--instance",
-        metavar="FILE",
+        metavar="FILE|JSON",
         action="append",
         default=[],
         help="document to test, - for standard input; may be given several times",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print JSON for programs")
+    output.add_argument("--quiet", action="store_true", help="print nothing but errors: the exit code tells")
     add_tokenizer_argument(parser)
-    add_schema_options(parser)
     parser.set_defaults(run=run, parser=parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the schema, then the instances."""
-    if [arguments.schema, *arguments.instance].count("-") > 1:
+    if arguments.given is not None:
+        arguments.schema = arguments.given
+    if [name_of_grammar(arguments), *arguments.instance].count(STANDARD_INPUT) > 1:
         arguments.parser.error("standard input can be read once only")
     from llmask import Compiler
     from llmask.errors import LlmaskError
 
-    name = "the schema" if _is_text(arguments.schema) else arguments.schema
+    name = None
     try:
-        text = arguments.schema.encode() if _is_text(arguments.schema) else _read(arguments.schema)
-        instances = [(given, _without_line_end(_read(given))) for given in arguments.instance]
+        instances = [("the instance" if is_text(given) else given, _read(given)) for given in arguments.instance]
         compiler = Compiler(load_tokenizer(arguments))
-        options = schema_options(arguments)
+        name = name_of_grammar(arguments)
         started = time.perf_counter()
-        grammar = compiler.json_schema(text, **options)
+        grammar = compiled(compiler, arguments, _read)
         compile_ms = (time.perf_counter() - started) * 1000
-        verdicts = [verdict(grammar, given, document) for given, document in instances]
+        verdicts = [
+            Verdict(given) if grammar.accepts(document) else verdict(grammar, given, _without_line_end(document))
+            for given, document in instances
+        ]
     except OSError as error:
         sys.stderr.write(f"llmask: error: {error.strerror or error}: {error.filename}\n")
         return WRONG
     except LlmaskError as error:
         _write_error(error, name, arguments.json)
         return WRONG
+    fine = FINE if all(verdict.byte is None for verdict in verdicts) else REFUSED
+    if arguments.quiet:
+        return fine
     if arguments.json:
         report: dict[str, Any] = {
             "ledger": [{"pointer": at, "keyword": keyword, "fate": fate} for at, keyword, fate in grammar.ledger],
@@ -109,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [*table(grammar.ledger), *(f"warning: {text}" for text in grammar.warnings), f"grammar: {size}"]
         lines += [_sentence(verdict) for verdict in verdicts]
     sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
-    return FINE if all(verdict.byte is None for verdict in verdicts) else REFUSED
+    return fine
 
 
 def table(ledger: list[Any]) -> list[str]:
@@ -159,30 +179,29 @@ def verdict(grammar: CompiledGrammar, name: str, document: bytes) -> Verdict:
 
 
 def _sentence(verdict: Verdict) -> str:
-    if verdict.byte is None:
-        return f"{verdict.name}: allowed"
+    return f"{verdict.name}: {'allowed' if verdict.byte is None else refusal(verdict)}"
+
+
+def refusal(verdict: Verdict) -> str:
+    """Why and where a document is refused."""
     place = f"byte {verdict.byte} (line {verdict.line}, column {verdict.column}), after {verdict.after!r}"
     found = f"found {verdict.found!r}" if verdict.found else "the document ends"
-    return f"{verdict.name}: refused at {place}: {found}, expected {verdict.expected}"
-
-
-def _is_text(given: str) -> bool:
-    """Whether an argument is a schema and no file."""
-    return given.lstrip()[:1] == "{" or given in ("true", "false")
+    return f"refused at {place}: {found}, expected {verdict.expected}"
 
 
 def _read(given: str) -> bytes:
-    return sys.stdin.buffer.read() if given == "-" else Path(given).read_bytes()
+    return sys.stdin.buffer.read() if given == STANDARD_INPUT else read_given(given)
 
 
 def _without_line_end(document: bytes) -> bytes:
     return document.removesuffix(b"\n").removesuffix(b"\r")
 
 
-def _write_error(error: LlmaskError, name: str, is_json: bool) -> None:
+def _write_error(error: LlmaskError, name: str | None, is_json: bool) -> None:
     if is_json:
         parts = {"kind": type(error).__name__, "message": error.message, "where": error.where, "help": error.help}
         sys.stdout.write(json.dumps({"error": parts}, indent=2) + "\n")
         return
-    error.where = name if error.where is None else f"{name}: {error.where}"
+    if name is not None:
+        error.where = name if error.where is None else f"{name}: {error.where}"
     sys.stderr.write(f"llmask: error: {error}\n")

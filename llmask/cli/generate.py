@@ -39,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
         help="a model of transformers (folder) or llama.cpp (file), with its own tokenizer (default: a small model in "
         "the package, or a neutral one with --tokenizer)",
     )
-    parser.add_argument("--prompt", metavar="TEXT", default="", help="with --model: text before the document")
+    parser.add_argument("--prompt", metavar="TEXT", help="with --model: text before the document")
     parser.add_argument("--n", metavar="N", type=_at_least(1), default=1, help="documents to write (default: 1)")
     parser.add_argument("--seed", metavar="N", type=_at_least(0), help="same seed, same documents (default: random)")
     parser.add_argument(
@@ -69,10 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.model is not None and (arguments.tokenizer, arguments.eos) != (None, None):
         arguments.parser.error("--model brings its own tokenizer; leave --tokenizer and --eos out")
+    if arguments.prompt is not None and arguments.model is None:
+        arguments.parser.error("--prompt is for a model, and there is no --model: the model of the package reads none")
     import numpy as np
 
     from llmask.cli.sampling import write_document
-    from llmask.cli.show import draw_steps
+    from llmask.cli.show import draw_steps, has_colours
     from llmask.errors import LimitExceeded
 
     tokenizer, source = _load(arguments)
@@ -95,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             progress.clear()
             if arguments.show:
-                sys.stderr.write(draw_steps(tokenizer, steps) + "\n")
+                sys.stderr.write(draw_steps(tokenizer, steps, has_colours(sys.stderr)) + "\n")
             document = tokenizer.decode_bytes([step.token for step in steps])
             sys.stdout.buffer.write(document + b"\n")
             sys.stdout.buffer.flush()
@@ -113,12 +115,13 @@ def _load(arguments: argparse.Namespace) -> tuple[Tokenizer, LogitsSource]:
         from llmask.cli.framework_models import LlamaCppSource, TransformersSource
 
         source: LogitsSource
+        prompt = arguments.prompt or ""
         if arguments.model.is_dir():
-            source = TransformersSource(arguments.model, arguments.prompt)
+            source = TransformersSource(arguments.model, prompt)
             tokenizer = Tokenizer.from_huggingface(str(arguments.model), arguments.eos, arguments.vocab_size)
         else:
             tokenizer = Tokenizer.from_gguf(str(arguments.model), arguments.eos, arguments.vocab_size)
-            source = LlamaCppSource(arguments.model, arguments.prompt, max_tokens)
+            source = LlamaCppSource(arguments.model, prompt, max_tokens)
         return tokenizer, OneLine(source, Endings(tokenizer, is_json(arguments), max_tokens))
     tokenizer = load_tokenizer(arguments)
     endings = Endings(tokenizer, is_json(arguments), max_tokens)

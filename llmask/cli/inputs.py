@@ -1,5 +1,7 @@
 """Arguments that several subcommands share: the grammar (`--schema`, `--regex`, ...), its options and the tokenizer.
 
+Where a file with JSON is asked for, its text may be given: what begins with `{` is no file.
+
 In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the file, compiling the grammar.
 """
 
@@ -9,6 +11,7 @@ import argparse
 import json
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +25,21 @@ TEXT_GRAMMARS = {
     "ebnf": "XGrammar",
     "lark": "lark",
 }  # methods of `Compiler`, and who else reads them
+OF_FILES = ("schema", *TEXT_GRAMMARS, "structural_tag", "tools", "response_format")  # grammars with a file, or its text
 
 
-def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
+def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "") -> None:
     """Add `--schema FILE`, `--regex PATTERN` and other grammars, of which exactly one must be given, and the options of
-    schemas.
+    schemas. `positional` is the help of a schema that may be given without an option, as `arguments.given`.
     """
     grammar = parser.add_mutually_exclusive_group(required=True)
-    grammar.add_argument("--schema", metavar="FILE", type=Path, help="JSON schema that the text must fulfil")
+    if positional:
+        grammar.add_argument("given", metavar="SCHEMA", nargs="?", help=positional)
+    grammar.add_argument("--schema", metavar="FILE|JSON", help="JSON schema that the text must fulfil")
     grammar.add_argument("--regex", metavar="PATTERN", help="regular expression that the whole text must match")
     grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (compiling/ready.py)")
     for option, command in TEXT_GRAMMARS.items():
-        grammar.add_argument(f"--{option}", metavar="FILE", type=Path, help=f"grammar that {command} reads")
+        grammar.add_argument(f"--{option}", metavar="FILE", help=f"grammar that {command} reads")
     parser.add_argument(
         "--lexer",
         choices=("greedy", "exact"),
@@ -41,18 +47,16 @@ def add_grammar_arguments(parser: argparse.ArgumentParser) -> None:
         help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
     )
     grammar.add_argument(
-        "--structural-tag", metavar="FILE", type=Path, help="structural tag that XGrammar reads: text, tags and schemas"
+        "--structural-tag", metavar="FILE|JSON", help="structural tag that XGrammar reads: text, tags and schemas"
     )
     grammar.add_argument(
         "--tools",
-        metavar="FILE",
-        type=Path,
+        metavar="FILE|JSON",
         help="functions that a model may call: a list in the form of OpenAI, MCP or Anthropic",
     )
     grammar.add_argument(
         "--response-format",
-        metavar="FILE",
-        type=Path,
+        metavar="FILE|JSON",
         help="what OpenAI's clients send: `response_format`, `text.format` or a custom tool; a schema in it takes the "
         "options of --schema",
     )
@@ -138,9 +142,11 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"
     )
     group.add_argument(
+        "--closed", action="store_true", help="no keys but declared ones where a schema says nothing of others"
+    )
+    group.add_argument(
         "--registry",
-        metavar="FILE",
-        type=Path,
+        metavar="FILE|JSON",
         action="append",
         default=[],
         help="document that references may name, by its $id or else by FILE; may be given several times",
@@ -161,14 +167,14 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     spacing = ("whitespace", "max_whitespace", "indent")
-    forms = ("property_order", "unique_keys", "numbers", "escapes", "literals")
+    forms = ("property_order", "unique_keys", "closed", "numbers", "escapes", "literals")
     names = (*spacing, *forms, "format", "dialect", "unsupported")
     options = {name: getattr(arguments, name) for name in names}
     registry = _registry(arguments.registry) if arguments.registry else None
     return {**options, "formats": dict(arguments.format_pattern), "registry": registry}
 
 
-def _registry(paths: list[Path]) -> Any:
+def _registry(files: list[str]) -> Any:
     """A registry of the documents in files."""
     from llmask.errors import GrammarError, LlmaskError
 
@@ -178,13 +184,14 @@ def _registry(paths: list[Path]) -> Any:
     except ImportError:
         raise LlmaskError("--registry needs referencing", help="pip install 'llmask[schema]'") from None
     documents = []
-    for path in paths:
+    for file in files:
         try:
-            contents = json.loads(path.read_bytes())
+            contents = json.loads(read_given(file))
         except (ValueError, RecursionError) as error:
-            raise GrammarError(f"the document is not JSON: {error}", str(path)) from None
+            where = "the text of --registry" if is_text(file) else file
+            raise GrammarError(f"the document is not JSON: {error}", where) from None
         resource = Resource.from_contents(contents, default_specification=DRAFT202012)
-        documents.append((resource.id() or str(path), resource))
+        documents.append((resource.id() or file, resource))
     return Registry().with_resources(documents)
 
 
@@ -228,48 +235,74 @@ def load_tokenizer(arguments: argparse.Namespace) -> Tokenizer:
     return Tokenizer.load(arguments.tokenizer or DEFAULT_FILE, arguments.eos, arguments.vocab_size)
 
 
+def is_text(given: str) -> bool:
+    """Whether what is given for a file is its text: an object, one of the schemas that are words, or an array."""
+    text = given.strip()
+    return text[:1] == "{" or text in ("true", "false") or (text[:1], text[-1:]) == ("[", "]")
+
+
+def read_given(given: str) -> bytes:
+    """What is in a file, or the text that is given for it.
+
+    Raises
+    ------
+    OSError : the file cannot be read.
+    """
+    return given.encode("utf-8", "surrogateescape") if is_text(given) else Path(given).read_bytes()
+
+
+def name_of_grammar(arguments: argparse.Namespace) -> str | None:
+    """What messages call the grammar that the arguments name: its file, if it has one."""
+    for option in OF_FILES:
+        given = getattr(arguments, option)
+        if given is not None:
+            text = "the schema" if option == "schema" else f"the text of --{option.replace('_', '-')}"
+            return text if is_text(given) else given
+    return None
+
+
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:
     """Compile what the arguments name; errors in a file say which one it is. Warnings go to standard error."""
     from llmask import Compiler
-    from llmask.errors import GrammarWarning
+    from llmask.errors import GrammarError
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GrammarWarning)
-        grammar = _compiled(Compiler(tokenizer), arguments)
+    try:
+        grammar = compiled(Compiler(tokenizer), arguments)
+    except GrammarError as error:
+        name = name_of_grammar(arguments)
+        if name is not None:
+            error.where = name if error.where is None else f"{name}: {error.where}"
+        raise
     for warning in grammar.warnings:
         sys.stderr.write(f"llmask: warning: {warning}\n")
     return grammar
 
 
-def _compiled(compiler: Compiler, arguments: argparse.Namespace) -> CompiledGrammar:
-    from llmask.errors import GrammarError
+def compiled(
+    compiler: Compiler, arguments: argparse.Namespace, read: Callable[[str], bytes] = read_given
+) -> CompiledGrammar:
+    """Compile what the arguments name; `read` reads files. What is to be known of the grammar is in its warnings."""
+    from llmask.errors import GrammarWarning
 
-    if arguments.regex is not None:
-        return compiler.regex(arguments.regex)
-    if arguments.grammar is not None:
-        return compiler.grammar(arguments.grammar)
-    path = arguments.schema
-    try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GrammarWarning)
+        if arguments.regex is not None:
+            return compiler.regex(arguments.regex)
+        if arguments.grammar is not None:
+            return compiler.grammar(arguments.grammar)
         if arguments.lark is not None:
-            path = arguments.lark
-            return compiler.lark(_text_of(path), directory=path.parent, lexer=arguments.lexer)
+            folder = Path(arguments.lark).parent
+            return compiler.lark(_text_of(read(arguments.lark)), directory=folder, lexer=arguments.lexer)
         for given, compile_text in ((arguments.gbnf, compiler.gbnf), (arguments.ebnf, compiler.ebnf)):
             if given is not None:
-                path = given
-                return compile_text(_text_of(path))
+                return compile_text(_text_of(read(given)))
         if arguments.structural_tag is not None:
-            path = arguments.structural_tag
-            return compiler.structural_tag(path.read_bytes())
+            return compiler.structural_tag(read(arguments.structural_tag))
         if arguments.tools is not None:
-            path = arguments.tools
-            return compiler.tools(_json_of(path), **tool_options(arguments))
+            return compiler.tools(_json_of(read(arguments.tools)), **tool_options(arguments))
         if arguments.response_format is not None:
-            path = arguments.response_format
-            return compiler.response_format(path.read_bytes(), **schema_options(arguments))
-        return compiler.json_schema(path.read_bytes(), **schema_options(arguments))
-    except GrammarError as error:
-        error.where = str(path) if error.where is None else f"{path}: {error.where}"
-        raise
+            return compiler.response_format(read(arguments.response_format), **schema_options(arguments))
+        return compiler.json_schema(read(arguments.schema), **schema_options(arguments))
 
 
 def is_json(arguments: argparse.Namespace) -> bool:
@@ -277,7 +310,7 @@ def is_json(arguments: argparse.Namespace) -> bool:
     if arguments.response_format is None:
         return arguments.schema is not None
     try:
-        document = json.loads(arguments.response_format.read_bytes())
+        document = json.loads(read_given(arguments.response_format))
     except (OSError, ValueError, RecursionError):
         return False
     forms = (document, document.get("format")) if isinstance(document, dict) else ()
@@ -295,19 +328,19 @@ def tool_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _json_of(path: Path) -> Any:
+def _json_of(data: bytes) -> Any:
     from llmask.errors import GrammarError
 
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise GrammarError(f"the file is not JSON: {error}", help="save it as a JSON array of functions") from None
 
 
-def _text_of(path: Path) -> str:
+def _text_of(data: bytes) -> str:
     from llmask.errors import GrammarError
 
     try:
-        return path.read_bytes().decode()
+        return data.decode()
     except UnicodeDecodeError as error:
         raise GrammarError("the grammar is not UTF-8", f"byte {error.start}", "save it as UTF-8") from None

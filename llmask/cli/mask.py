@@ -16,6 +16,7 @@ import json
 import sys
 from typing import Any
 
+from llmask.cli.check import refusal, verdict
 from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
 
 
@@ -38,10 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the mask after the prefix."""
     import llmask
     from llmask.cli.sampling import allowed_tokens
+    from llmask.errors import TokenRejected
 
     tokenizer = load_tokenizer(arguments)
-    matcher = compile_grammar(tokenizer, arguments).matcher()
-    matcher.accept_bytes(arguments.prefix.encode())
+    grammar = compile_grammar(tokenizer, arguments)
+    prefix = arguments.prefix.encode("utf-8", "surrogateescape")
+    matcher = grammar.matcher()
+    try:
+        matcher.accept_bytes(prefix)
+    except TokenRejected:
+        raise TokenRejected(f"--prefix is {refusal(verdict(grammar, 'the prefix', prefix))}") from None
     bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     matcher.fill_bitmask(bitmask)
     allowed = allowed_tokens(bitmask[0], tokenizer.vocab_size).tolist()

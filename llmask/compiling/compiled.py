@@ -5,14 +5,17 @@ In: a loaded grammar's parts. Out: `matcher()`, other grammars, sentences, stati
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import as_flag
-from ..errors import GrammarError, LlmaskError
+from ..errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from ..forks import cached_property
 from ..frontends.json_schema.reading.registries import Taken
+from ..frontends.regex import shorten
+from ..frontends.regex.contradictions import no_match_help
 from ..frontends.regex.posix import posix_class
 from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
 from ..grammar.lowering import Lowered
@@ -22,6 +25,7 @@ from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
 from ..mask.apply import allocate_bitmask
 from ..matching.matcher import Matcher
+from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
@@ -163,8 +167,38 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """
         return self._joined("repeat", low=low, high=high)
 
-    def sample(self, seed: int, max_bytes: int = 1000) -> bytes:
-        """A random sentence of at most `max_bytes`, the same for the same seed: one that `matcher` accepts.
+    def accepts(self, text: str | bytes) -> bool:
+        """Whether a text is a whole document of the grammar, as it is spelled; what it refuses raises nothing.
+
+        Only bytes are read: a document that needs a named token has none to show. With `canonical=True`, and of rules
+        with `max_tokens`, it is what the grammar derives, in whatever tokens.
+
+        Raises
+        ------
+        LimitExceeded : deciding needs more work than the limits allow.
+        LlmaskError : the text is neither str nor bytes.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).json_schema({"type": "integer", "minimum": 1})
+        >>> grammar.accepts("12"), grammar.accepts("1x"), grammar.accepts("")
+        (True, False, False)
+        """
+        if isinstance(text, str):
+            try:
+                text = text.encode()
+            except UnicodeEncodeError:  # a lone surrogate is in no document
+                return False
+        if not isinstance(text, (bytes, bytearray, memoryview)):
+            raise LlmaskError(f"a text is str or bytes, not {type(text).__name__}", help="give the document as a str")
+        matcher = Matcher(self)
+        return matcher.take_bytes(bytes(text)) == ALL_TAKEN and matcher.is_accepting()
+
+    def sample(self, seed: int | None = None, max_bytes: int = 1000) -> bytes:
+        """A random sentence of at most `max_bytes`, one that `matcher` accepts; the same for the same seed.
+
+        Without a seed it is another one each time.
 
         Raises
         ------
@@ -178,6 +212,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
         >>> llmask.Compiler(llmask.Tokenizer.default()).regex("[a-c]{3}").sample(1)
         b'ccc'
         """
+        if seed is None:
+            seed = secrets.randbits(32)
         for name, number in (("seed", seed), ("max_bytes", max_bytes)):
             if type(number) is not int or number < 0:
                 raise LlmaskError(f"{name} is a whole number, not {number!r}", help="for example sample(1)")
@@ -466,6 +502,10 @@ def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> C
         from ..frontends.regex.groups import named_groups
 
         groups = partial(named_groups, pattern, is_search)
+    if store.nodes.is_empty(node):
+        raise UnsatisfiableSchema(
+            "no text matches the pattern", f"the pattern {shorten(pattern)}", no_match_help(pattern)
+        )
     hint = posix_class(pattern)
     warnings = [] if hint is None else [f"the pattern {hint}"]
     return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups, warnings)

@@ -36,6 +36,7 @@ from .recipe import Recipe
 from .saved import loaded
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
+from .texts import grammar_text
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 
@@ -133,6 +134,7 @@ class Compiler(Shared):
         formats: Mapping[str, str] | None = None,
         registry: Any = None,
         unique_keys: bool = False,
+        closed: bool = False,
         numbers: str = "json",
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
@@ -157,6 +159,8 @@ class Compiler(Shared):
         formats : further formats, or others of the same name: name to pattern (ECMA-262).
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
+        closed : objects that declare properties and say nothing of other keys (no `additionalProperties`,
+            `patternProperties`, `unevaluatedProperties`) take no others.
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
             "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
@@ -190,6 +194,7 @@ class Compiler(Shared):
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
+            closed=closed,
             numbers=numbers,
             escapes=escapes,
             literals=literals,
@@ -275,8 +280,7 @@ class Compiler(Shared):
         return self._from_text("ebnf", text)
 
     def _from_text(self, kind: str, text: str) -> CompiledGrammar:
-        if not isinstance(text, str):
-            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        text = grammar_text(text)
         self._check_length("grammar", text)
         return self._cached((kind, text), lambda: self._make(Recipe(kind, text)))
 
@@ -323,8 +327,7 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.lark('start: "a" ("," "a")*')
         """
-        if not isinstance(text, str):
-            raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
+        text = grammar_text(text)
         if not isinstance(start, str):
             raise GrammarError(f"start is the name of a rule, not {start!r}", help='for example start="start"')
         if not isinstance(lexer, str) or lexer not in ("greedy", "exact"):

@@ -112,6 +112,12 @@ def generate(
         source = model.model_path if tokenizer is None else tokenizer
         grammar = compiler_for(source, 0 if is_llama else len(tokenizer)).json_schema(type_or_schema)
     read = _reader(type_or_schema)
+    others = options.get("logits_processor")
+    if others is not None and not isinstance(others, (list, tuple)):
+        raise LlmaskError(
+            f"logits_processor is a list of processors, not {type(others).__name__}",
+            help="put it into a list: logits_processor=[...]; llmask.generate adds its own",
+        )
     is_one = isinstance(prompts, str) or _is_chat(prompts)
     given = [prompts] if is_one else list(prompts) if isinstance(prompts, (list, tuple)) else [None]
     if not all(isinstance(prompt, str) or _is_chat(prompt) for prompt in given):

@@ -18,7 +18,7 @@ from ..arguments import as_path
 from ..vocabulary.gguf import read_gguf
 from ..vocabulary.gguf_write import write_gguf
 from ..vocabulary.huggingface import read_huggingface
-from ..vocabulary.kinds import known_kind_of, refuse_other_kinds
+from ..vocabulary.kinds import known_kind_of, refuse_names, refuse_other_kinds
 from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
 from ..vocabulary.tiktoken import read_tiktoken
@@ -62,6 +62,7 @@ class TokenSources(TokenTable):
         >>> Tokenizer.load(DEFAULT_FILE, vocab_size=32896)
         Tokenizer(32896 tokens, eos_ids=[32767], encoder='bpe')
         """
+        refuse_names(path)
         kind = known_kind_of(path)
         found: Self = getattr(cls, kind)(path, eos=eos, vocab_size=vocab_size)
         return found
@@ -126,11 +127,12 @@ class TokenSources(TokenTable):
 
         Raises
         ------
-        VocabularyError : not such a tokenizer, or a model of an unknown kind; or `vocab_size` is no number of ids, or
-            cuts a token that is special.
+        VocabularyError : not such a tokenizer, a model of an unknown kind, or the name of a model, as nothing is
+            downloaded; or `vocab_size` is no number of ids, or cuts a token that is special.
         OSError : the file cannot be opened.
         """
         if isinstance(source, (str, os.PathLike)):
+            refuse_names(source)
             refuse_other_kinds(source, "from_huggingface")
         return cls(resize(read_huggingface(source, eos), vocab_size))
 

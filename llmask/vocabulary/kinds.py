@@ -18,6 +18,8 @@ from ..arguments import as_path
 from ..errors import VocabularyError
 
 HEAD_BYTES = 4096
+# what models are called on hubs, `gpt2` or `owner/model`; names of files say so at their end
+MODEL_NAME = re.compile(r"[\w-][\w.-]*(?:/[\w.-]+)?(?<!\.json)(?<!\.gguf)(?<!\.model)(?<!\.tiktoken)")
 RANKED_TOKEN = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+\s")  # the first line of a .tiktoken file
 FIRST_PIECE = b"\x0a"  # field 1 of the protocol buffer, of length-delimited type: the pieces come first
 # constructors of `Tokenizer`, and what they read
@@ -65,6 +67,20 @@ def known_kind_of(path: str | os.PathLike[str]) -> str:
             help="give a file of one of these kinds",
         )
     return kind
+
+
+def refuse_names(path: object) -> None:
+    """Say that nothing is downloaded to who gives the name of a model, as `gpt2`, where a file is asked for.
+
+    Raises
+    ------
+    VocabularyError : no file is called so, and models are.
+    """
+    if isinstance(path, str) and MODEL_NAME.fullmatch(path) and not os.path.exists(path):
+        raise VocabularyError(
+            f'there is no file or folder "{path}", and llmask downloads nothing',
+            help=f'pass the tokenizer itself: Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("{path}"))',
+        )
 
 
 def refuse_other_kinds(path: str | os.PathLike[str], constructor: str) -> None:

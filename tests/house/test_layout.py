@@ -36,7 +36,7 @@ INSIDE = {
     "compiling": (
         *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
         *("recipe.py", "saved.py", "notebook.py", "compiled.py", "making.py", "stores.py", "pickles.py"),
-        *("grammar_cache.py", "compiler.py"),
+        *("grammar_cache.py", "texts.py", "compiler.py"),
     ),
 }
 LOOSE = 6  # modules beside the folders of llmask/, at most

@@ -35,9 +35,6 @@ INT = "\n  give it as an int"
 IDS = "token ids are a sequence of integers, not {}\n  for one token use a list of one"
 CHOICES = 'choices are a sequence of str\n  for example ["yes", "no"]'
 FORMATS = 'formats are a dict from names to patterns, both str\n  for example {"zip": "[0-9]{5}"}'
-NOTHING = (
-    "no document fulfils the grammar\n  look for contradictory bounds, or for a part that requires itself without end"
-)
 
 
 def zeros(*shape: int, dtype: Any = np.int32) -> Any:
@@ -162,7 +159,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "bytes refused",
         lambda m: m.accept_bytes(bytearray(b"bcx")),
         TokenRejected,
-        "byte 2 of 'bcx' cannot come next; expected the end" + AFTER_AB,
+        "byte 2 of 'bcx' cannot come next; expected the end\n  at byte 4, after 'abbc'" + ASK_THE_MASK,
     ),
     # --- rollback
     (
@@ -343,7 +340,7 @@ FINISHED: list[tuple[Callable[[Any], Any], str]] = [
     (lambda m: m.accept_token(EOS), "token 1 (end of sequence) cannot come next; the document has ended"),
     (lambda m: m.accept_token(A), "token 100 'a' cannot come next; the document has ended"),
     (lambda m: m.accept_tokens([EOS, A]), "token 1 (end of sequence) cannot come next; the document has ended"),
-    (lambda m: m.accept_bytes(b"a"), "byte 0 of 'a' cannot come next; the document has ended"),
+    (lambda m: m.accept_bytes(b"a"), "byte 0 of 'a' cannot come next; the document has ended"),  # a place in bytes
 ]
 
 
@@ -354,7 +351,8 @@ def test_a_finished_matcher_takes_nothing(tiny_tokenizer: Any, act: Callable[[An
     before = seen(matcher)
     with pytest.raises(TokenRejected) as caught:
         act(matcher)
-    assert str(caught.value) == f"{message}\n  at token 3, after 'ac'{ASK_THE_MASK}"
+    place = "byte 2" if message.startswith("byte") else "token 3"
+    assert str(caught.value) == f"{message}\n  at {place}, after 'ac'{ASK_THE_MASK}"
     assert seen(matcher) == before == ([A, C, EOS], b"ac", True, True, {EOS})
     matcher.rollback(1)
     assert not matcher.is_terminated()
@@ -380,7 +378,22 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "pattern of nothing",
         lambda c: c.regex("a(?=b)c"),
         UnsatisfiableSchema,
-        NOTHING,
+        "no text matches the pattern\n  at the pattern a(?=b)c\n"
+        "  look for a look-around, an anchor or an empty class that contradicts what stands beside it",
+    ),
+    (
+        "pattern with a word boundary between letters",
+        lambda c: c.regex(r"a\bb"),
+        UnsatisfiableSchema,
+        "no text matches the pattern\n  at the pattern a\\bb\n"
+        "  \\b stands between two letters or digits, where it never holds: take it out, or write \\\\b for a backslash",
+    ),
+    (
+        "pattern with an anchor in its middle",
+        lambda c: c.regex("a$b"),
+        UnsatisfiableSchema,
+        "no text matches the pattern\n  at the pattern a$b\n"
+        "  ^ and $ hold at the ends of a text only: take them out, or write \\^ and \\$ for the characters",
     ),
     ("choices str", lambda c: c.choice("yes"), GrammarError, CHOICES),
     ("choices None", lambda c: c.choice(None), GrammarError, CHOICES),
@@ -468,7 +481,8 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema unsatisfiable",
         lambda c: c.json_schema({"type": "integer", "minimum": 3, "maximum": 2}),
         UnsatisfiableSchema,
-        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #",
+        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #\n"
+        "  minimum is 3 and maximum is 2: lower the one, or raise the other",
     ),
     (
         "schema without end",

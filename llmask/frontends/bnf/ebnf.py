@@ -151,9 +151,10 @@ class _Parser(Reader):
                 raise self.error(f"{name} is no element", f'write "{name}" for the text', begin)
             return self.elements.reference(name, begin, rule)
         if character and character in "*+?{":
-            raise self.error(f"there is nothing to repeat before {character!r}", "put an element before it", begin)
+            help = self.braces_help(begin, "put an element before it")
+            raise self.error(f"there is nothing to repeat before {character!r}", help, begin)
         what = "a new rule" if character in NAME_START and character else self.here()
-        raise self.error(f"there is {what} where an element should be", 'write "" for nothing', begin)
+        raise self.error(f"there is {what} where an element should be", self.sign_help('write "" for nothing'), begin)
 
     def group(self, rule: str, depth: int) -> Expression:
         begin = self.at
@@ -197,7 +198,8 @@ class _Parser(Reader):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            help = self.braces_help(begin, "write {2}, {2,} or {2,5}")
+            raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
         self.skip_space()
         return self.elements.count(digits, begin)
 

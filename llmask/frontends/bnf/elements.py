@@ -6,6 +6,7 @@ In: a parser's calls. Out: a `Grammar`, where every name is defined. Cost: about
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,6 +25,9 @@ MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand th
 MAX_COUNT = 10**9  # counters are 32-bit
 
 
+BRACES = re.compile(r"\{[ \t]*([^\d,{}\s][^{}\n]{0,60}?)[ \t]*\}")  # around something that is no number
+
+
 class Elements:
     """The rules of one text.
 
@@ -31,6 +35,7 @@ class Elements:
     ----------
     rules : what was defined, by name.
     warnings : what the author should know.
+    turned : classes that hold nothing because the bounds of a range are the wrong way round, and where the range is.
     """
 
     def __init__(self, nodes: RegexNodes, scanner: Scanner) -> None:
@@ -38,6 +43,7 @@ class Elements:
         self.scanner = scanner
         self.rules: dict[str, Expression] = {}
         self.warnings: list[str] = []
+        self.turned: dict[str, int] = {}
         self._defined_at: dict[str, int] = {}
         self._uses: list[tuple[str, str, int]] = []  # the rule, the name that it uses, and where
 
@@ -130,6 +136,19 @@ class Reader(Scanner, ABC):
         while self.peek():
             self.rule()
         return self.elements.grammar("root"), self.elements.warnings
+
+    def sign_help(self, otherwise: str) -> str:
+        """How to mend a character that is no element: signs of other notations, which are not written here."""
+        if self.peek() == ";":
+            return "take it out: the end of the line ends the rule"
+        if self.peek() == ",":
+            return "take it out: elements follow each other without a sign"
+        return otherwise
+
+    def braces_help(self, begin: int, otherwise: str) -> str:
+        """How to mend braces that hold no number, as EBNF of ISO 14977 has them for what is repeated."""
+        found = BRACES.match(self.text, begin)
+        return otherwise if found is None else f"for any number of it write ({found[1]})*; a number of times is {{2,5}}"
 
     @abstractmethod
     def skip_space(self) -> None:

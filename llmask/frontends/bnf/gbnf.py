@@ -29,6 +29,7 @@ import re
 from typing import TYPE_CHECKING
 
 from llmask.frontends.bnf.elements import Reader
+from llmask.grammar.analysis import productive_rules
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
 from llmask.regex.code_points import TEXT, CodePointSet
 
@@ -56,7 +57,10 @@ def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
     GrammarError : the text is malformed, or names a token that the vocabulary does not have.
     LimitExceeded : groups nest too deep.
     """
-    return _Parser(nodes, text).parse()
+    parser = _Parser(nodes, text)
+    grammar, warnings = parser.parse()
+    parser.refuse_turned(grammar)
+    return grammar, warnings
 
 
 class _Parser(Reader):
@@ -94,7 +98,7 @@ class _Parser(Reader):
             closing = self.peek() == ")"
             raise self.error(
                 "this parenthesis closes no group" if closing else f"{self.here()} is no element of a rule",
-                "take it out, or open one" if closing else 'end the line, or put text into "quotes"',
+                "take it out, or open one" if closing else self.sign_help('end the line, or put text into "quotes"'),
             )
         self.skip_space(True)
 
@@ -192,10 +196,19 @@ class _Parser(Reader):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            raise self.error(f"a repetition takes a number, not {self.here()}", "write {2}, {2,} or {2,5}", begin)
+            help = self.braces_help(begin, "write {2}, {2,} or {2,5}")
+            raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
         return self.elements.count(digits, begin)
 
     # --- characters
+
+    def refuse_turned(self, grammar: Grammar) -> None:
+        """Refuse a grammar that derives nothing where a range is written the wrong way round, which explains it."""
+        empty, turned = self.elements.nodes.EMPTY, self.elements.turned
+        if turned and grammar.start not in productive_rules(grammar.rules, lambda lexeme: lexeme.node == empty):
+            written, at = next(iter(turned.items()))
+            message = f"the grammar derives nothing: the bounds of a range in {written} are the wrong way round"
+            raise self.error(message, "write the lower one first", at)
 
     def characters(self, begin: int) -> str:
         """What a text in quotes holds."""
@@ -220,9 +233,11 @@ class _Parser(Reader):
         self.at += is_negated
         first = self.at
         ranges = []
+        turned = 0  # where a range begins whose bounds are the wrong way round: llama.cpp takes it for none
         while self.peek() != "]":
             if not self.peek():
                 raise self.error("this class is not closed", "close it with ]", begin)
+            at = self.at
             low = high = self.character()
             if self.peek() == "-" and self.peek(1) != "]":
                 self.at += 1
@@ -231,12 +246,16 @@ class _Parser(Reader):
                 high = self.character()
             if low <= high:
                 ranges.append((low, min(high, 0x10FFFF)))
+            else:
+                turned = turned or at
         is_empty = self.at == first
         self.at += 1
         if is_empty:
             return EMPTY
         members = CodePointSet.from_ranges(ranges)
         members = ANY.subtract(members) if is_negated else ANY.intersect(members)
+        if turned and not members:
+            self.elements.turned.setdefault(self.text[begin : self.at], turned)
         return self.elements.one_of(members, self.text[begin : self.at])
 
     def character(self) -> int:

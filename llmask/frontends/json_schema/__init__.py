@@ -106,5 +106,5 @@ def _check_productive(translation: Translation) -> None:
     rules = translation.rules
     productive = translation.productive[0] or productive_states(rules)
     if not productive[rules.rule_starts[rules.start]]:
-        reason, path = translation.reasons[0]
-        raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path))
+        reason, path, help = translation.reasons[0]
+        raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path), help)

@@ -20,6 +20,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
+from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS
 from llmask.frontends.json_schema.reading.keywords import Shape
 from llmask.frontends.json_schema.reading.options import LedgerEntry, SchemaOptions
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
@@ -49,6 +50,7 @@ DESCRIPTIONS = (
 )
 PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
+CLOSED = "no other keys (closed), but for what another schema of the same place says of them"
 LISTS = ("const", "enum")
 NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
@@ -239,8 +241,13 @@ class _Ledger:
             return "integers are written without exponent"
         if keyword in LISTS:
             return _form_of_values([value] if keyword == "const" else value, options)
-        if keyword == "properties" and options.property_order == "schema" and len(value) > 1:
-            return "properties are written in this order"
+        if keyword == "properties":
+            forms = []
+            if options.property_order == "schema" and len(value) > 1:
+                forms.append("properties are written in this order")
+            if options.closed and not any(word in here for word in (*SPEAK_OF_OTHERS, *LISTS)):
+                forms.append(CLOSED)
+            return "; ".join(forms)
         if (
             keyword == "required"
             and options.property_order == "schema"

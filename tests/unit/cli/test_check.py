@@ -168,3 +168,66 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         main(["check", "-", "--instance", "-"])
     assert caught.value.code == 2
     assert "standard input can be read once only" in capsys.readouterr().err
+
+
+def test_grammars_of_every_notation_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bnf, lark, good, bad = (tmp_path / name for name in ("a.bnf", "a.lark", "good", "bad"))
+    bnf.write_text('root ::= "a" root | "b"')
+    lark.write_text('start: "a" start | "b"')
+    good.write_text("aab\n")
+    bad.write_text("ac")
+    for option, given in (("lark", lark), ("gbnf", bnf), ("ebnf", bnf), ("regex", "a*b")):
+        grammar = [f"--{option}", str(given)]
+        assert main(["check", *grammar, "--instance", str(good)]) == 0
+        assert capfd.readouterr().out.splitlines()[-1] == f"{good}: allowed"
+        assert main(["check", *grammar, "--instance", str(bad)]) == 1
+        last = capfd.readouterr().out.splitlines()[-1]
+        assert last == f"{bad}: refused at byte 1 (line 1, column 2), after 'a': found 'c', expected 'a'..'b'"
+    assert main(["check", "--grammar", "arithmetic", "--instance", str(good)]) == 0
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'start: "x"')))
+    assert main(["check", "--lark", "-"]) == 0
+    bnf.write_text("root ::= other")
+    assert main(["check", "--gbnf", str(bnf)]) == 2
+    assert f"  at {bnf}: line 1, column 10" in capfd.readouterr().err
+
+
+def test_the_line_end_of_a_file_counts_where_the_grammar_asks_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"a\n")
+    assert [main(["check", "--regex", pattern, "--instance", str(path)]) for pattern in ("a", r"a\n", "ab")] == [
+        0,
+        0,
+        1,
+    ]
+
+
+def test_texts_are_taken_for_files(capfd: pytest.CaptureFixture[str]) -> None:
+    tools = '[{"name": "f", "parameters": {"type": "object"}}]'
+    tag = '{"type": "structural_tag", "format": {"type": "const_string", "value": "x"}}'
+    assert main(["check", "--schema", ' {"type": "object"}', "--instance", ' {"a": 1}\n']) == 1
+    assert capfd.readouterr().out.splitlines()[-1].startswith("the instance: refused at byte 0 ")
+    assert main(["check", "--schema", "\n{}", "--instance", '{"a": 1}']) == 0
+    for arguments in (
+        ["--tools", tools],
+        ["--structural-tag", tag],
+        ["--response-format", '{"type": "json_object"}'],
+        ['{"$ref": "https://e.org/a"}', "--registry", '{"$id": "https://e.org/a", "type": "null"}'],
+    ):
+        assert main(["check", *arguments]) == 0
+    capfd.readouterr()
+    assert main(["check", "--tools", "[}]"]) == 2
+    assert "  at the text of --tools\n" in capfd.readouterr().err
+    assert main(["check", "[a].json"]) == 2
+    assert capfd.readouterr().err == "llmask: error: No such file or directory: [a].json\n"
+
+
+def test_quiet_prints_errors_only(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("1")
+    assert main(["check", "true", "--quiet", "--instance", str(path)]) == 0
+    assert main(["check", "false", "--quiet"]) == 2
+    assert capfd.readouterr().err != ""
+    assert main(["check", '{"type": "null", "format": "odd"}', "--quiet", "--instance", str(path)]) == 1
+    assert capfd.readouterr() == ("", "")

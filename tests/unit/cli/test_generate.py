@@ -148,7 +148,7 @@ def test_wrong_arguments_are_explained(
     with pytest.raises(SystemExit) as caught:
         main(["generate", "--regex", "a", *arguments])
     assert caught.value.code == 2
-    assert capfd.readouterr().err.splitlines()[-1] == f"llmask generate: error: {message}"
+    assert capfd.readouterr().err == f"llmask generate: error: {message} (see llmask generate --help)\n"
 
 
 @pytest.mark.parametrize("name", [None, "llama-bpe.gguf", "llama-spm.gguf"])
@@ -169,3 +169,10 @@ def test_the_person_of_the_readme_is_valid_for_many_seeds(
     for line in lines:
         validator.validate(json.loads(line))
     assert len(set(lines)) > n // 2
+
+
+def test_a_prompt_needs_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["generate", "--regex", "a", "--prompt", ""])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith("llmask generate: error: --prompt is for a model")

@@ -122,6 +122,7 @@ def test_every_option_of_a_schema_has_an_argument(byte_tokenizer: Any, tmp_path:
         ("--escapes", "u"): b'{"z":"\\u0022"}',
         ("--literals", "any"): b'{"\\u00e9":"\\u00E9"}',
         ("--unsupported", "ignore"): b'{"z":"1"}',
+        ("--closed",): b'{"z":"1"}',
         ("--dialect", "openapi-3.0"): b'{"n":null}',
     }
     for arguments, text in cases.items():

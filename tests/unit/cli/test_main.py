@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import llmask
 from llmask.cli import SUBCOMMANDS, main, make_parser
 
 
@@ -54,3 +55,33 @@ def test_no_command_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) 
         main([])
     assert caught.value.code == 2
     assert "the following arguments are required: COMMAND" in capsys.readouterr().err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"llmask {llmask.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["generate", "--regex", "a", "--n", "x"], "llmask generate: error: argument --n: invalid integer value: 'x'"),
+        (["mask", "--regex", "a", "--schema", "b"], "llmask mask: error: argument --schema: not allowed with argument"),
+        (["check"], "llmask check: error: one of the arguments SCHEMA --schema --regex "),
+        (["tokenize", "--split", "0"], "llmask tokenize: error: --split 0: a chunk has at least one token"),
+        (["rules", "--regex", "a", "--nonsense"], "llmask: error: unrecognized arguments: --nonsense"),
+        (["generat"], "llmask: error: argument COMMAND: invalid choice: 'generat'"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_with_a_hint(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    text = capsys.readouterr().err
+    assert text.startswith(message)
+    assert text.endswith(f" (see {message.partition(': error')[0]} --help)\n")
+    assert text.count("\n") == 1

@@ -46,5 +46,20 @@ def test_a_refused_prefix_is_an_error_without_a_traceback(capfd: pytest.CaptureF
     assert main(["mask", "--regex", "(no|yes)?", "--prefix", "maybe"]) == 1
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("llmask: error: ")
-    assert "Traceback" not in captured.err
+    assert captured.err == (
+        "llmask: error: --prefix is refused at byte 0 (line 1, column 1), after '': found 'm', "
+        "expected 'n', 'y', the end\n"
+    )
+
+
+def test_a_refused_prefix_is_one_message_about_its_bytes(capfd: pytest.CaptureFixture[str]) -> None:
+    schema = '{"type": "object", "properties": {"name": {}}, "additionalProperties": false}'
+    assert main(["mask", "--schema", schema, "--whitespace", "compact", "--prefix", '{"x']) == 1
+    assert capfd.readouterr().err == (
+        "llmask: error: --prefix is refused at byte 2 (line 1, column 3), after '{\"': found 'x', expected 'n'\n"
+    )
+
+
+def test_warnings_of_the_grammar_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["mask", "--schema", ' {"type": "string", "format": "odd"}', "--first", "1"]) == 0
+    assert capfd.readouterr().err.startswith('llmask: warning: "format" at #/format is not enforced: ')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import weakref
 from typing import Any
 
@@ -160,3 +161,42 @@ def test_a_matcher_outlives_compiler_and_grammar(tiny_tokenizer: Any) -> None:
         read_mask(matcher, tiny_tokenizer.vocab_size)
         matcher.accept_bytes(bytes([byte]))
     assert matcher.is_accepting()
+
+
+@pytest.mark.parametrize("is_canonical", [False, True])
+def test_whole_documents_are_accepted_and_nothing_else(default_tokenizer: Any, is_canonical: bool) -> None:
+    grammar = llmask.Compiler(default_tokenizer, canonical=is_canonical).regex("é+|a")
+    for text in ("a", "éé", "é".encode(), bytearray(b"a"), memoryview(b"a")):
+        assert grammar.accepts(text) is True
+    for text in ("", "b", "aa", "é\n", "é".encode()[:1], b"\xff", "\ud800", "a\udc80", b"a\x00"):
+        assert grammar.accepts(text) is False
+
+
+def test_documents_of_a_schema_are_accepted_as_they_are_spelled(byte_tokenizer: Any) -> None:
+    grammar = llmask.Compiler(byte_tokenizer).json_schema({"properties": {"a": {"type": "integer"}, "b": {}}})
+    assert grammar.accepts('{"a": 1, "b": null}')
+    assert not grammar.accepts('{"b": null, "a": 1}')
+    assert not grammar.accepts('{"a": 1')
+    assert not grammar.accepts('{"a": 1} ')
+
+
+def test_max_tokens_and_named_tokens_do_not_hinder_accepting(byte_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(byte_tokenizer)
+    assert compiler.lark('start: a "."\na[max_tokens=3]: /[a-z]+/').accepts("abcdefg.")
+    named = compiler.lark('start: "a" <[65]> | "b"')
+    assert [named.accepts(text) for text in ("a", "b", "aA", "a<[65]>")] == [False, True, False, False]
+
+
+@pytest.mark.parametrize("text", [None, 1, ["a"], {"a": 1}])
+def test_only_texts_are_asked_for(byte_tokenizer: Any, text: Any) -> None:
+    with pytest.raises(llmask.LlmaskError, match=f"a text is str or bytes, not {type(text).__name__}"):
+        llmask.Compiler(byte_tokenizer).regex("a").accepts(text)
+
+
+def test_what_takes_too_long_to_read_is_no_verdict(byte_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(byte_tokenizer, limits=llmask.Limits(max_lexer_states=500))
+    grammar = compiler.regex("[ab]*a[ab]{20}")
+    letters = "".join(random.Random(1).choices("ab", k=9000))
+    with pytest.raises(llmask.LimitExceeded):
+        grammar.accepts(letters)
+    assert grammar.accepts("b" * 9000) is False

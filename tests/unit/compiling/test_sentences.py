@@ -174,3 +174,11 @@ def test_samples_of_schemas_are_varied_json(compiler: Compiler) -> None:
     grammar = compiler.json_schema(True)
     kinds = {type(json.loads(grammar.sample(seed))) for seed in range(60)}
     assert kinds == {dict, list, str, int, float, bool, type(None)}
+
+
+def test_without_a_seed_a_sample_is_another_one_each_time(compiler: Compiler) -> None:
+    grammar = compiler.regex("[a-z]{20}")
+    found = {grammar.sample() for _ in range(5)}
+    assert len(found) == 5
+    assert all(accepts(grammar, one) for one in found)
+    assert grammar.sample(None) not in found

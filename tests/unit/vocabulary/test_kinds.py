@@ -105,3 +105,28 @@ def test_objects_of_another_library_are_named():
     with pytest.raises(VocabularyError) as caught:
         Tokenizer.from_huggingface(Encoding())
     assert caught.value.help == "Tokenizer.from_tiktoken(encoding) reads it"
+
+
+@pytest.mark.parametrize("name", ["gpt2", "meta-llama/Llama-3.1-8B"])
+@pytest.mark.parametrize("constructor", ["load", "from_huggingface"])
+def test_nothing_is_downloaded_and_that_is_said(constructor: str, name: str):
+    with pytest.raises(VocabularyError) as caught:
+        getattr(Tokenizer, constructor)(name)
+    assert str(caught.value) == (
+        f'there is no file or folder "{name}", and llmask downloads nothing\n'
+        f'  pass the tokenizer itself: Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("{name}"))'
+    )
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "a/tokenizer.json", "model.gguf", "./gpt2", "/gpt2", "a/b/c"])
+def test_what_is_called_like_a_file_is_missing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        Tokenizer.from_huggingface(name)
+
+
+def test_a_folder_that_is_called_like_a_model_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gpt2").mkdir()
+    with pytest.raises(FileNotFoundError):  # the tokenizer.json in it
+        Tokenizer.from_huggingface("gpt2")

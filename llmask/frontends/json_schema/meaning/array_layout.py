@@ -88,6 +88,7 @@ class ArrayLayout:
 
     def __init__(self, context: Context, parts: list[Part]) -> None:
         context.count_work(len(parts) // 4)
+        self._context = context
         self.prefixes: list[list[SchemaAt]] = []
         self.others: list[SchemaAt] = []
         self.counted: list[Counted] = []
@@ -113,8 +114,12 @@ class ArrayLayout:
         if self.high is not None and self.high < 2:
             self.is_unique = False
 
-    def schemas_at(self, index: int) -> list[SchemaAt]:
-        """What the item at `index` must fulfil."""
+    def schemas_at(self, index: int, *others: SchemaAt) -> list[SchemaAt]:
+        """What the item at `index` must fulfil, one that must fulfil `others`, too."""
+        return self._context.closed([*self.written_at(index), *others])
+
+    def written_at(self, index: int) -> list[SchemaAt]:
+        """What the schemas themselves say of the item at `index`."""
         found = [
             prefix[index] if index < len(prefix) else other
             for prefix, other in zip(self.prefixes, self.others, strict=True)

@@ -17,6 +17,7 @@ from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types, punct
 from llmask.frontends.json_schema.lexical.strings import literal_string
 from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.reading.keywords import Internal, Shape
+from llmask.frontends.json_schema.reading.misspelled import types_meant
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
 from llmask.grammar.kinds import RuleId, StateId
@@ -42,7 +43,7 @@ class Context:
     rules : what is written.
     warnings : what is not enforced, by JSON pointer of the keyword.
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
-    reasons : places that allow nothing, and why.
+    reasons : places that allow nothing: why, where, and how to mend it.
     shares_places : objects and arrays are rules of their own, as variants of rules will need them again.
     void : places of which a guard must know that they allow nothing.
     """
@@ -56,7 +57,7 @@ class Context:
         self.rules = Rules()
         self.warnings: dict[str, str] = {}
         self.hints: dict[str, str] = {}
-        self.reasons: list[tuple[str, Path]] = []
+        self.reasons: list[tuple[str, Path, str | None]] = []
         self.void: set[Hashable] = set()
         self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
@@ -94,7 +95,7 @@ class Context:
         if shape is not None:
             return shape
         if type(schema) is not dict:
-            raise GrammarError(f"a schema must be an object or a boolean, not {_shown(schema)}", pointer(path))
+            raise GrammarError(f"a schema must be an object or a boolean, not {shown(schema)}", pointer(path))
         keys = tuple(schema)
         references = self.references
         draft = self.draft
@@ -112,7 +113,9 @@ class Context:
         for keyword, check, expected in shape.checks:
             if not check(schema[keyword]):
                 raise GrammarError(
-                    f'"{keyword}" must be {expected}, not {_shown(schema[keyword])}', pointer(path, keyword)
+                    f'"{keyword}" must be {expected}, not {shown(schema[keyword])}',
+                    pointer(path, keyword),
+                    types_meant(schema[keyword]) if keyword == "type" else None,
                 )
         if shape.adds_null and schema["nullable"] is True and type(schema["type"]) is str:
             schema["type"] = list(dict.fromkeys((schema["type"], "null")))  # the schema is a copy of our own
@@ -208,9 +211,13 @@ class Context:
         """Pairs of positions of schemas that are not seen to exclude each other; the translation looks."""
         raise NotImplementedError
 
-    def nothing(self, reason: str, path: Path) -> None:
-        """Note why no edge is written for a place."""
-        self.reasons.append((reason, path))
+    def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The schemas of a place, with what the option `closed` adds; the translation adds it."""
+        return schemas
+
+    def nothing(self, reason: str, path: Path, help: str | None = None) -> None:
+        """Note why no edge is written for a place, and how to mend it."""
+        self.reasons.append((reason, path, help))
 
     def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
         """Lexeme of a declared key."""
@@ -220,7 +227,7 @@ class Context:
         return node
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A short spelling of a value for messages."""
     if type(value) is dict or type(value) is list:
         return "an object" if type(value) is dict else "a list"

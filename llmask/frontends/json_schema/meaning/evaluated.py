@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import items_of
 from llmask.frontends.json_schema.meaning.synthetic import negated
-from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, PREFIX
+from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ class Case(NamedTuple):
 
     names, patterns : keys with a schema of their own; all_keys : every key has one.
     n_items : first items that have a schema; all_items : every item has one; contained : schemas of `contains`.
+    declares : keys are declared, be it none.
     """
 
     schemas: tuple[SchemaAt, ...] = ()
@@ -40,6 +41,7 @@ class Case(NamedTuple):
     n_items: int = 0
     all_items: bool = False
     contained: tuple[SchemaAt, ...] = ()
+    declares: bool = False
 
     def and_(self, other: Case) -> Case:
         """Both hold."""
@@ -51,12 +53,13 @@ class Case(NamedTuple):
             max(self.n_items, other.n_items),
             self.all_items or other.all_items,
             self.contained + other.contained,
+            self.declares or other.declares,
         )
 
     @property
     def evaluates(self) -> tuple[Any, ...]:
         """What is evaluated, to compare."""
-        return (*self[1:6], frozenset(id(schema) for schema, _ in self.contained))
+        return (*self[1:6], frozenset(id(schema) for schema, _ in self.contained), self.declares)
 
 
 NOTHING_HELD = Case()
@@ -76,6 +79,25 @@ def cases_of(context: Context, schema: dict[Any, Any], path: Path) -> list[Schem
 
     found: list[SchemaAt] = context.synthetic(("cases", context.identity(schema, path)), make)
     return found
+
+
+def cases_of_all(context: Context, schemas: list[SchemaAt]) -> list[Case]:
+    """The ways in which all of `schemas` hold together, and what each evaluates; errors as `cases_of` has them."""
+    cases = _Cases(context)
+    found = [NOTHING_HELD]
+    for schema, path in schemas:
+        found = cases.product(found, cases.of(schema, path), path)
+    return found
+
+
+def without_others(case: Case, member: Any, path: Path) -> Case:
+    """The case in which keys that it does not evaluate must fulfil `member`."""
+    rest = {
+        "properties": dict.fromkeys(sorted(case.names), True),
+        "patternProperties": dict.fromkeys(sorted(case.patterns), True),
+        "additionalProperties": member,
+    }
+    return case._replace(schemas=(*case.schemas, (rest, path)))
 
 
 class _Cases:
@@ -100,11 +122,11 @@ class _Cases:
             if keyword == "" or keyword in ("unevaluatedProperties", "unevaluatedItems"):
                 continue
             for choice in self._choices(keyword, schema, path, shape):
-                cases = self._product(cases, choice, path)
+                cases = self.product(cases, choice, path)
         self.open.pop()
         return [self._finished(case, schema, path, shape) for case in cases]
 
-    def _product(self, cases: list[Case], choice: list[Case], path: Path) -> list[Case]:
+    def product(self, cases: list[Case], choice: list[Case], path: Path) -> list[Case]:
         """Every case of the one with every case of the other."""
         context = self.context
         if len(cases) * len(choice) > context.options.limits.max_schema_cases:
@@ -136,6 +158,7 @@ class _Cases:
             len(prefix),
             has_others,
             contained,
+            "properties" in own,
         )
 
     def _choices(self, keyword: Any, schema: dict[Any, Any], path: Path, shape: Shape) -> list[list[Case]]:
@@ -145,6 +168,12 @@ class _Cases:
             return [self.of(*context.target(keyword, schema, path))]
         if keyword == "allOf":
             return [self.of(member, (path, "allOf", index)) for index, member in enumerate(schema["allOf"])]
+        if keyword is ALL_OF:
+            return [self.of(*member) for member in schema[ALL_OF]]
+        if keyword is ANY_OF:
+            return [self._any_of(schema[ANY_OF])]
+        if keyword is NOT:
+            return [[Case((negated(context, *schema[NOT]),))]]
         if keyword == "anyOf":
             return [self._any_of([(member, (path, "anyOf", index)) for index, member in enumerate(schema["anyOf"])])]
         if keyword == "oneOf":
@@ -155,7 +184,7 @@ class _Cases:
             then = self.of(schema.get("then", True), (path, "then"))
             otherwise = self.of(schema.get("else", True), (path, "else"))
             fails = Case((negated(context, *condition),))
-            return [[*self._product(holds, then, path), *(fails.and_(case) for case in otherwise)]]
+            return [[*self.product(holds, then, path), *(fails.and_(case) for case in otherwise)]]
         if keyword == "not":
             return [[Case((negated(context, schema["not"], (path, "not")),))]]
         choices = []
@@ -172,46 +201,50 @@ class _Cases:
     def _any_of(self, schemas: list[SchemaAt]) -> list[Case]:
         """Subsets of the alternatives that evaluate something, and one case in which none of them need hold."""
         cases: list[Case] = []
+        members: list[set[int]] = []  # of each case the alternatives that hold
         silent: list[SchemaAt] = []
-        for member in schemas:
+        overlaps = self._overlaps(schemas)
+        for at, member in enumerate(schemas):
             own = self.of(*member)
             if all(case.evaluates == NOTHING_HELD.evaluates for case in own):
                 silent.append(member)
                 continue
-            self._product(cases, own, member[1])
-            for smaller in list(cases):
+            beside = [n for n, held in enumerate(members) if held <= overlaps[at]]
+            self.product([cases[n] for n in beside], own, member[1])
+            for n in beside:
                 for other in own:
-                    case = smaller.and_(other)
+                    case = cases[n].and_(other)
                     # a larger subset that evaluates no more allows nothing new
-                    if case.evaluates not in (smaller.evaluates, other.evaluates):
+                    if case.evaluates not in (cases[n].evaluates, other.evaluates):
                         cases.append(case)
+                        members.append({*members[n], at})
             cases += own
+            members += [{at}] * len(own)
         if silent:
             cases.append(Case((({ANY_OF: silent}, silent[0][1]),)))
         return cases
 
     def _one_of(self, schemas: list[SchemaAt]) -> list[Case]:
-        context = self.context
-        overlaps: list[list[int]] = [[] for _ in schemas]
-        for one, other in context.overlapping(schemas):
-            overlaps[one].append(other)
-            overlaps[other].append(one)
+        overlaps = self._overlaps(schemas)
         cases = []
         for at, member in enumerate(schemas):
-            alone = Case(tuple(negated(context, *schemas[other]) for other in overlaps[at]))
+            alone = Case(tuple(negated(self.context, *schemas[other]) for other in sorted(overlaps[at])))
             cases += [case.and_(alone) for case in self.of(*member)]
         return cases
+
+    def _overlaps(self, schemas: list[SchemaAt]) -> list[set[int]]:
+        """For each alternative the others that may hold with it."""
+        overlaps: list[set[int]] = [set() for _ in schemas]
+        for one, other in self.context.overlapping(schemas):
+            overlaps[one].add(other)
+            overlaps[other].add(one)
+        return overlaps
 
     def _finished(self, case: Case, schema: dict[Any, Any], path: Path, shape: Shape) -> Case:
         """The case with what its unevaluated keywords ask of the rest."""
         if "unevaluatedProperties" in shape.in_place:
             if not case.all_keys:
-                rest = {
-                    "properties": dict.fromkeys(sorted(case.names), True),
-                    "patternProperties": dict.fromkeys(sorted(case.patterns), True),
-                    "additionalProperties": schema["unevaluatedProperties"],
-                }
-                case = case._replace(schemas=(*case.schemas, (rest, path)))
+                case = without_others(case, schema["unevaluatedProperties"], path)
             case = case._replace(all_keys=True)
         if "unevaluatedItems" in shape.in_place:
             if not case.all_items:

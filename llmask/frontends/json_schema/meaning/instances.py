@@ -183,7 +183,7 @@ def _array_fulfils(context: Context, value: list[Any], parts: list[Part]) -> boo
     layout = ArrayLayout(context, parts)
     if layout.low > len(value) or (layout.high is not None and len(value) > layout.high):
         return False
-    if not all(fulfils(context, member, layout.schemas_at(index)) for index, member in enumerate(value)):
+    if not all(fulfils(context, member, layout.written_at(index)) for index, member in enumerate(value)):
         return False
     for first, schema, least, greatest in layout.counted:
         n = sum(fulfils(context, member, [schema]) for member in value[first:])

@@ -85,6 +85,17 @@ def layout_of(context: Context, parts: list[Part]) -> Layout:
     LimitExceeded
         When patterns or witnesses divide the keys into too many sets.
     """
+    layout = _layout_as_written(context, parts)
+    if not context.options.closed:
+        return layout
+    entries = [entry._replace(schemas=context.closed(entry.schemas)) for entry in layout.entries]
+    return layout._replace(
+        entries=entries,
+        cells=[cell._replace(schemas=context.closed(cell.schemas)) for cell in layout.cells],
+    )
+
+
+def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
     subjects = [part for part in parts if part[2].has_object]
     if not subjects:
         return Layout([], [Cell(free_string(context.nodes), [])], 0, None, [])

@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import json
 import marshal
+import os
 import re
 from collections.abc import Hashable, Mapping
 from decimal import Decimal, InvalidOperation
@@ -28,6 +29,7 @@ from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 
 EXTRA = "pip install 'llmask[pydantic]', or give the schema as a dict or JSON text"
 CONTAINERS = frozenset((dict, list, tuple))
+FILE_NAME = re.compile(r"[^\n{}\[\]\"]{1,250}\.json")
 MANY_PARTS = 50_000  # containers; so few are written out without a look at which are the same
 KEY_VERSION = 2  # of marshal's format: the last one in which equal objects always have equal bytes
 
@@ -64,6 +66,8 @@ def schema_of(source: Any, max_characters: int) -> Any:
         return owned(source)
     if isinstance(source, (str, bytes, bytearray)):
         return _parsed(source, max_characters)
+    if isinstance(source, os.PathLike):
+        raise GrammarError("a schema is no path", help="give what is in the file: json_schema(path.read_bytes())")
     if source is None or isinstance(source, (list, tuple, int, float, Decimal)):
         return source  # values, and no annotations: compiling says what is wrong
     return owned(_described(source))  # a model may write its schema by a method that gives the same dict every time
@@ -108,10 +112,11 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
             "the schema is nested too deeply to be read as JSON", help="flatten it with $ref and $defs"
         ) from None
     except json.JSONDecodeError as error:
+        name = text if isinstance(text, str) and FILE_NAME.fullmatch(text) else None
         raise GrammarError(
             f"the schema is not JSON: {error.msg}",
             f"line {error.lineno}, column {error.colno}",
-            "give a dict or JSON text",
+            "give a dict or JSON text" + (f"; the text of a file is Path({name!r}).read_text()" if name else ""),
         ) from None
     except UnicodeDecodeError as error:
         raise GrammarError("the schema is not UTF-8", f"byte {error.start}", "give it as text") from None

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from llmask.frontends.json_schema.reading.keywords import KEYWORDS
+from llmask.frontends.json_schema.reading.keywords import KEYWORDS, TYPE_NAMES
 
 # Annotations of the specification and of OpenAPI, and what others write often: known, so no mistakes.
 KNOWN = frozenset((
@@ -22,6 +22,11 @@ KNOWN = frozenset((
     "contentMediaType", "contentSchema", "default", "deprecated", "description", "discriminator", "example", "examples",
     "externalDocs", "id", "nullable", "readOnly", "title", "writeOnly", "xml",
 ))  # fmt: skip
+OTHER_TYPES = {
+    "str": "string", "text": "string", "char": "string", "int": "integer", "long": "integer", "float": "number",
+    "double": "number", "decimal": "number", "num": "number", "bool": "boolean", "none": "null", "nil": "null",
+    "list": "array", "tuple": "array", "dict": "object", "map": "object", "record": "object", "struct": "object",
+}  # fmt: skip
 SHORT = 5  # letters
 LONG = 8
 MEANT_SO = ("_", "x-")  # how people put a keyword out of action, and extensions of OpenAPI
@@ -58,6 +63,33 @@ def meant_by(name: str, value: Any) -> str | None:
         if len(_plain(key)) > SHORT or KEYWORDS[key][1][0](value):
             return key
     return None
+
+
+def types_meant(value: Any) -> str:
+    """Help for a `type` that is none.
+
+    Examples
+    --------
+    >>> types_meant("strin"), types_meant(["int", "null"])
+    ('did you mean "string"?', '"int" is none of them: did you mean "integer"?')
+    """
+    for name in value if type(value) is list else [value]:
+        if type(name) is str and name not in TYPE_NAMES:
+            meant = _type_meant(name)
+            if meant is not None:
+                asked = f'did you mean "{meant}"?'
+                return asked if name is value else f'"{name}" is none of them: {asked}'
+    return "the types are " + ", ".join(f'"{name}"' for name in sorted(TYPE_NAMES)) + "; without one it is any value"
+
+
+def _type_meant(name: str) -> str | None:
+    given = name.lower()
+    if len(name) > MOST_LETTERS:
+        return None
+    if given in OTHER_TYPES or given in TYPE_NAMES:
+        return OTHER_TYPES.get(given, given)
+    n, nearest = min((n_mistakes(given, known), known) for known in sorted(TYPE_NAMES))
+    return nearest if n <= 2 else None
 
 
 @lru_cache(10_000)

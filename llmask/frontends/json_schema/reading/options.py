@@ -30,6 +30,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "numbers": ("json", "plain"),
     "literals": ("json", "any"),
     "unique_keys": (False, True),
+    "closed": (False, True),
     "dialect": (None, "openapi-3.0"),
 }
 WHITE_SPACE = " \t\n\r"
@@ -67,6 +68,7 @@ class SchemaOptions:
         `"/\bfnrtu`). A character that must be escaped and that none of the letters spells is written as in "minimal".
     literals : declared keys and the strings of `const` and `enum` have one spelling, that of
         `json.dumps(ensure_ascii=False)`, with "json", and every spelling that `escapes` allows with "any".
+    closed : objects whose schemas declare keys, and say nothing of others, take no others, see `meaning/closed.py`.
     registry : other documents that references may name, a `referencing.Registry`.
     dialect : None: the draft that the schema declares. "openapi-3.0": a Schema Object of OpenAPI 3.0, which is draft 4
         (bounds are exclusive by booleans, beside `$ref` nothing counts) with `nullable`, which adds null to the `type`
@@ -85,6 +87,7 @@ class SchemaOptions:
     numbers: str = "json"
     escapes: str | Iterable[str] = "all"
     literals: str = "json"
+    closed: bool = False
     registry: Any = None
     dialect: str | None = None
     limits: Limits = field(default_factory=Limits)
@@ -140,6 +143,7 @@ class SchemaOptions:
         return (
             *(self.whitespace, self.max_whitespace, self.indent, self.format, formats, self.unsupported),
             *(self.property_order, self.unique_keys, self.numbers, self.style, registry, self.dialect),
+            self.closed,
         )
 
 

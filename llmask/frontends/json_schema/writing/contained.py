@@ -94,7 +94,7 @@ class CountingWriter:
                     waiting.append(there)
                     if self._may_end(there):
                         rules.scan(after[there], lexemes.close_array, end)
-                place = [*layout.schemas_at(min(n_read, layout.n_prefix)), *schemas]
+                place = layout.schemas_at(min(n_read, layout.n_prefix), *schemas)
                 self.writer.count_work(WAY_WORK)
                 item = rules.state(self.rule)
                 if n_read:

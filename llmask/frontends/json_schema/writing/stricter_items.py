@@ -92,7 +92,7 @@ def _differing_in_one(writer: Writer, parts: list[Part], objects: list[dict[str,
     found: list[SchemaAt] = []
     for name in names:
         taken = [value[name] for value in objects if name in value]
-        members = key_schemas(writer, parts, name)
+        members = writer.closed(key_schemas(writer, parts, name))
         if UNLISTED in taken or any(type(value) in (dict, list) for value in taken):
             continue
         if any(member is False for member, _ in members):

@@ -22,8 +22,10 @@ from llmask.frontends.json_schema.lexical.lexemes import white_space
 from llmask.frontends.json_schema.meaning.alternatives import overlaps
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
+from llmask.frontends.json_schema.meaning.closed import closed
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
 from llmask.frontends.json_schema.meaning.context import WriteVariant
+from llmask.frontends.json_schema.meaning.contradictions import bounds_help, types_help
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
 from llmask.frontends.json_schema.meaning.marks import marks_of
 from llmask.frontends.json_schema.meaning.names import strings_of
@@ -102,6 +104,10 @@ class Translation(Writer):
     def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
         """Pairs of positions of schemas that their marks do not show to exclude each other."""
         return list(pairs_left(self, schemas))
+
+    def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The schemas of a place, with what the option `closed` adds."""
+        return closed(self, schemas)
 
     def own_rule(self, key: Hashable, make: Callable[[], RuleId]) -> RuleId:
         """A rule that is no place of the schema, made once for `key`."""
@@ -187,7 +193,7 @@ class Translation(Writer):
         rules.values_are_json = True
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
-        schemas = self._followed([(self.schema, ROOT)])
+        schemas = self._followed(self.closed([(self.schema, ROOT)]))
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         self.write_waiting()
 
@@ -415,7 +421,8 @@ class Translation(Writer):
                 return emit_values(self, parts, rule, start, end, depth)
         types = types_of(parts)
         if not types:
-            return self.nothing("no type fulfils all of the schemas that hold here", parts[0][1])
+            reason = "no type fulfils all of the schemas that hold here"
+            return self.nothing(reason, parts[0][1], None if self.reasons else types_help(parts))
         for kind in types:
             self._write_type(kind, parts, rule, start, end, depth)
         return None
@@ -427,7 +434,8 @@ class Translation(Writer):
             return self._write_array(parts, rule, start, end, depth)
         node = scalar_node(self, kind, parts)
         if node == self.nodes.EMPTY:
-            return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1])
+            help = None if self.reasons else bounds_help(kind, parts)
+            return self.nothing(f"no {kind} fulfils all of its keywords", parts[0][1], help)
         return self.rules.scan(start, node, end)
 
     def _write_array(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:

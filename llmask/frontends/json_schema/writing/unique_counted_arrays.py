@@ -81,7 +81,7 @@ class _UniqueCountedArray(CountingWriter):
         for index in range(lost + 1):
             for ways in product(*[self._members(kind, index) for kind in self.kinds]):
                 self.writer.count_work(WAY_WORK)
-                schemas = [*self.layout.schemas_at(min(index, n_prefix)), *(one for way in ways for one in way)]
+                schemas = self.layout.schemas_at(min(index, n_prefix), *(one for way in ways for one in way))
                 found = finite_values(self.writer, schemas, most)
                 scarce |= {equality_key(value, self.path): value for value in found or ()}
                 if len(scarce) > FEW:
@@ -148,7 +148,7 @@ class _UniqueCountedArray(CountingWriter):
                     yield (position, counted, read | {key}), [({"enum": [value]}, self.path)], False
         for target, schemas in self._ways(n_read, counts):
             self.writer.count_work(WAY_WORK)
-            place = [*members, *schemas, *self.others]
+            place = [*self.layout.schemas_at(min(n_read, self.layout.n_prefix), *schemas), *self.others]
             key = self.writer.place_key(place)
             if key not in self._is_empty:
                 self._is_empty[key] = finite_values(self.writer, place, 0) == []

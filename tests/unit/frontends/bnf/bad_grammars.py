@@ -218,10 +218,34 @@ GBNF: dict[str, tuple[str, str]] = {
         "  give it an alternative that ends",
     ),
     "no text at all": (
-        'root ::= "a" [z-a]',
-        'the grammar derives nothing: rule "root" needs /[z-a]/, which matches no text\n'
+        'root ::= "a" [^\\x01-\\U0010FFFF]',
+        'the grammar derives nothing: rule "root" needs /[^\\x01-\\U0010FFFF]/, which matches no text\n'
         "  at line 1, column 1\n"
         "  mend the pattern, or give an alternative to it",
+    ),
+    "only a range the wrong way round": (
+        'root ::= "a" b\nb ::= "c" [z-a]',
+        "the grammar derives nothing: the bounds of a range in [z-a] are the wrong way round\n"
+        "  at line 2, column 12\n"
+        '    b ::= "c" [z-a]\n'
+        "               ^\n"
+        "  write the lower one first",
+    ),
+    "semicolon": (
+        'root ::= "a";',
+        "';' is no element of a rule\n"
+        "  at line 1, column 13\n"
+        '    root ::= "a";\n'
+        "                ^\n"
+        "  take it out: the end of the line ends the rule",
+    ),
+    "braces around what is repeated": (
+        'root ::= { "a" }',
+        "a repetition takes a number, not '\"'\n"
+        "  at line 1, column 10\n"
+        '    root ::= { "a" }\n'
+        "             ^\n"
+        '  for any number of it write ("a")*; a number of times is {2,5}',
     ),
     "a lone surrogate": (
         'root ::= "\ud800"',
@@ -435,7 +459,39 @@ EBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 13\n"
         '    root ::= "a"{x}\n'
         "                ^\n"
-        "  write {2}, {2,} or {2,5}",
+        "  for any number of it write (x)*; a number of times is {2,5}",
+    ),
+    "braces around what is repeated": (
+        'root ::= { "a" | "b" } "c"',
+        "there is nothing to repeat before '{'\n"
+        "  at line 1, column 10\n"
+        '    root ::= { "a" | "b" } "c"\n'
+        "             ^\n"
+        '  for any number of it write ("a" | "b")*; a number of times is {2,5}',
+    ),
+    "braces after an element": (
+        'root ::= "c" { "a" }',
+        "a repetition takes a number, not '\"'\n"
+        "  at line 1, column 14\n"
+        '    root ::= "c" { "a" }\n'
+        "                 ^\n"
+        '  for any number of it write ("a")*; a number of times is {2,5}',
+    ),
+    "semicolon": (
+        'root ::= "a";',
+        "there is ';' where an element should be\n"
+        "  at line 1, column 13\n"
+        '    root ::= "a";\n'
+        "                ^\n"
+        "  take it out: the end of the line ends the rule",
+    ),
+    "comma": (
+        'root ::= "a", "b"',
+        "there is ',' where an element should be\n"
+        "  at line 1, column 13\n"
+        '    root ::= "a", "b"\n'
+        "                ^\n"
+        "  take it out: elements follow each other without a sign",
     ),
     "bound not closed": (
         'root ::= "a"{2',

@@ -40,7 +40,27 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"properties": {"a/b": {"type": "text"}}},
         GrammarError,
-        "\"type\" must be the name of a JSON type or a list of such names, not 'text'\n  at #/properties/a~1b/type",
+        "\"type\" must be the name of a JSON type or a list of such names, not 'text'\n  at #/properties/a~1b/type\n"
+        '  did you mean "string"?',
+    ),
+    (
+        {"type": "strin"},
+        GrammarError,
+        "\"type\" must be the name of a JSON type or a list of such names, not 'strin'\n  at #/type\n"
+        '  did you mean "string"?',
+    ),
+    (
+        {"type": ["null", "Int"]},
+        GrammarError,
+        '"type" must be the name of a JSON type or a list of such names, not a list\n  at #/type\n'
+        '  "Int" is none of them: did you mean "integer"?',
+    ),
+    (
+        {"type": "anything"},
+        GrammarError,
+        "\"type\" must be the name of a JSON type or a list of such names, not 'anything'\n  at #/type\n"
+        '  the types are "array", "boolean", "integer", "null", "number", "object", "string"; '
+        "without one it is any value",
     ),
     ({"minLength": -1}, GrammarError, '"minLength" must be a non-negative integer, not -1\n  at #/minLength'),
     ({"maxItems": "3"}, GrammarError, "\"maxItems\" must be a non-negative integer, not '3'\n  at #/maxItems"),
@@ -141,7 +161,8 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"oneOf": [{"type": "object"}, {"type": "object"}]},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/oneOf/1",
+        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/oneOf/1\n"
+        "  write anyOf where one of the schemas is enough, or take one out",
     ),
     (
         {"type": "array", "contains": True, "minItems": 3, "maxItems": 2},
@@ -166,7 +187,32 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"type": "integer", "minimum": 3, "maximum": 2},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #",
+        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #\n"
+        "  minimum is 3 and maximum is 2: lower the one, or raise the other",
+    ),
+    (
+        {"type": "number", "allOf": [{"minimum": 5}, {"exclusiveMaximum": 5}, {"minimum": 1}]},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no number fulfils all of its keywords\n  at #\n"
+        "  minimum is 5 and exclusiveMaximum is 5: lower the one, or raise the other",
+    ),
+    (
+        {"type": "integer", "minimum": 3, "maximum": 3, "multipleOf": 2},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #\n"
+        "  change one of its keywords, or take it out",
+    ),
+    (
+        {"type": "string", "minLength": 4, "maxLength": 3},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no string fulfils all of its keywords\n  at #\n"
+        "  minLength is 4 and maxLength is 3: lower the one, or raise the other",
+    ),
+    (
+        {"type": "integer", "minimum": 10**5000, "maximum": 2},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #\n"
+        "  minimum is a number of very many digits and maximum is 2: lower the one, or raise the other",
     ),
     (
         {
@@ -175,7 +221,8 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
             "properties": {"a": {"type": "string", "pattern": "^a{3}$", "maxLength": 2}},
         },
         UnsatisfiableSchema,
-        "no document fulfils the schema: no string fulfils all of its keywords\n  at #/properties/a",
+        "no document fulfils the schema: no string fulfils all of its keywords\n  at #/properties/a\n"
+        "  change one of its keywords, or take it out",
     ),
     (
         {"type": "string", "enum": [1]},
@@ -185,7 +232,8 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"allOf": [{"type": "string"}, {"type": "null"}]},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/allOf/0",
+        "no document fulfils the schema: no type fulfils all of the schemas that hold here\n  at #/allOf/0\n"
+        '  "string" and "null" exclude each other; write anyOf where one of the schemas is enough, or take one out',
     ),
     (
         {"type": "array", "minItems": 2, "maxItems": 1},

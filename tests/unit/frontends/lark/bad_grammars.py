@@ -660,7 +660,7 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "  at #/type of the schema at line 1, column 8\n"
         '    start: %json {"type": "strin"}\n'
         "           ^^^^^^^^^^^^^^^^^^^^^^^\n"
-        "  mend the schema",
+        '  did you mean "string"?',
     ),
     (
         "unique items",

@@ -120,7 +120,8 @@ BAD: dict[str, tuple[Any, str]] = {
     "a bad schema": (
         of_format({"type": "json_schema", "json_schema": {"properties": {"a": {"type": "text"}}}}),
         "\"type\" must be the name of a JSON type or a list of such names, not 'text'\n"
-        "  at #/format/json_schema/properties/a/type",
+        "  at #/format/json_schema/properties/a/type\n"
+        '  did you mean "string"?',
     ),
     "a schema that compares": (
         of_format({"type": "json_schema", "json_schema": {"type": "array", "uniqueItems": True}}),
@@ -167,7 +168,8 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "a schema in a structure": (
         {"structures": [{"begin": "<a>", "schema": {"type": "int"}, "end": "</a>"}], "triggers": ["<a>"]},
-        "\"type\" must be the name of a JSON type or a list of such names, not 'int'\n  at #/structures/0/schema/type",
+        "\"type\" must be the name of a JSON type or a list of such names, not 'int'\n  at #/structures/0/schema/type\n"
+        '  did you mean "integer"?',
     ),
     "the end of a structure": (
         {"structures": [{"begin": "<a>", "schema": {}, "end": 3}], "triggers": ["<a>"]},

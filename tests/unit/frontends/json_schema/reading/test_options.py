@@ -105,6 +105,7 @@ def test_keys_are_equal_exactly_when_the_choices_are() -> None:
         {"property_order": "any"},
         {"numbers": "plain"},
         {"unique_keys": True},
+        {"closed": True},
         {"escapes": "minimal"},
         {"escapes": "u"},
         {"literals": "any"},
