@@ -37,6 +37,7 @@ POPULAR, POPULAR_SHARE = 200, 0.8
 SCHEMA_SHARE = 0.85
 OTHERS = ("tools", "regex", "gbnf", "lark", "structural_tag")
 MINUTE = 60.0  # seconds
+SAMPLES = 60  # of memory, a minute: it falls by half in the second in which the store is renewed
 SHIFT = 10  # minutes
 FIRST_JUDGED = 1  # the second shift: what is imported and compiled late is there
 TOLERANCE = 0.05
@@ -61,9 +62,12 @@ def run(tally: Tally) -> None:
                     before = [thread.work for thread in threads]
                 draw = FIRST_JUDGED if shift == last else shift
                 _hand_over(threads, f"{tally.seed} {draw}", handover)
-            stop.wait(MINUTE)
+            resident = []
+            for _ in range(SAMPLES):
+                stop.wait(MINUTE / SAMPLES)
+                resident.append(resident_mib())
             tally.done += 1
-            tally.rows.append(_minute(tally, tokenizer, threads))
+            tally.rows.append(_minute(tally, tokenizer, threads, resident))
             if tally.hung:
                 break
         else:
@@ -130,8 +134,8 @@ def more_work(before: list[array[float]], after: list[array[float]]) -> float:
     return p99[1] / p99[0] - 1
 
 
-def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -> dict[str, Any]:
-    """What the last minute was like."""
+def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server], resident: list[float]) -> dict[str, Any]:
+    """What the last minute was like; of the memory the mean."""
     times: list[float] = []
     work: list[float] = []
     for thread in threads:
@@ -142,7 +146,7 @@ def _minute(tally: Tally, tokenizer: llmask.Tokenizer, threads: list[_Server]) -
             tally.hung.append(f"a thread did nothing in minute {tally.done}: {thread.doing}")
     row = {
         "minute": tally.done,
-        "resident MiB": round(resident_mib(), 1),
+        "resident MiB": round(sum(resident) / len(resident), 1),
         "store MiB": round(tokenizer.store_bytes / 2**20, 1),
         "tokens": sum(thread.n_tokens for thread in threads),
         "grammars": sum(thread.n_grammars for thread in threads),
