@@ -357,7 +357,7 @@ class Matcher(Sequence):
         if position != ALL_TAKEN:
             raise TokenRejected(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
-                where=self.place_after(data[:position]),
+                where=self._place_after(data[:position]),
                 help="fill_bitmask tells which tokens may come next",
             )
 

@@ -124,7 +124,7 @@ class Sequence(Forking):
         dots = "..." if len(tail) < len(text) else ""
         return f"token {len(self.history)}, after {dots}{shown(tail)}"
 
-    def place_after(self, data: bytes) -> str:
+    def _place_after(self, data: bytes) -> str:
         """Where it is after more bytes, counted in bytes, for messages about text."""
         text = self.text() + data
         tail = text[-SHOWN_BYTES:]

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
 import llmask.integrations.vllm as integration
 
 from .vllm_world import N_LOGITS, World, model_config, vllm_config
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
 
 V1 = "llmask.integrations.vllm:V1Processor"
 V2 = "llmask.integrations.vllm:V2Processor"
