@@ -37,7 +37,7 @@ POPULAR, POPULAR_SHARE = 200, 0.8
 SCHEMA_SHARE = 0.85
 OTHERS = ("tools", "regex", "gbnf", "lark", "structural_tag")
 MINUTE = 60.0  # seconds
-SAMPLES = 60  # of memory, a minute: it falls by half in the second in which the store is renewed
+SAMPLES = 60  # of memory, a minute, at most: it falls by half in the second in which the store is renewed
 SHIFT = 10  # minutes
 FIRST_JUDGED = 1  # the second shift: what is imported and compiled late is there
 TOLERANCE = 0.05
@@ -62,9 +62,10 @@ def run(tally: Tally) -> None:
                     before = [thread.work for thread in threads]
                 draw = FIRST_JUDGED if shift == last else shift
                 _hand_over(threads, f"{tally.seed} {draw}", handover)
-            resident = []
-            for _ in range(SAMPLES):
-                stop.wait(MINUTE / SAMPLES)
+            resident: list[float] = []
+            until = time.monotonic() + MINUTE
+            while (left := until - time.monotonic()) > 0 or not resident:
+                stop.wait(min(max(left, 0), MINUTE / SAMPLES))
                 resident.append(resident_mib())
             tally.done += 1
             tally.rows.append(_minute(tally, tokenizer, threads, resident))
