@@ -43,7 +43,7 @@ SMALL = {
 def test_an_attack_finds_nothing_wrong(
     name: str, monkeypatch: pytest.MonkeyPatch, costly: Callable[[int], int]
 ) -> None:
-    monkeypatch.setattr(soak, "MINUTE", 3.0)  # a thread has to come to a step in it, also on a busy machine
+    monkeypatch.setattr(soak, "MINUTE", 10.0)  # a thread has to come to a step in it, also on a busy machine
     size = costly(SMALL[name])
     tally = run_attack(name, SEED, size)
     if tally.skipped is not None:
