@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiling.compiled import CompiledGrammar
 from .grammar.kinds import COUNT, GUARD_FIELDS, SCAN, SKIP_LATE
 from .grammar.notation import Edge, Network, RuleText, guard_text, rule_names
 from .kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS
@@ -35,6 +34,7 @@ from .kernels.values.transcripts import FIRST_PLACE, NO_RECORD, ROW_MARK
 from .kernels.values.variants import FIRST_WORD, SIZE, TEXTS_OF_SET
 from .matching.matcher import Matcher
 from .regex.notation import list_in
+from .store.loaded_grammar import LoadedGrammar
 
 SHOWN_TOKENS = 12
 FLAGS = {
@@ -172,7 +172,7 @@ class Configuration(NamedTuple):
         return "\n".join(lines)
 
 
-def rules(of: Matcher | CompiledGrammar) -> str:
+def rules(of: Matcher | LoadedGrammar) -> str:
     """The rules as they are loaded: without what derives nothing, the start first."""
     reader = _Reader(of)
     start = int(reader.table.array[grammar_layout.START_RULE])
@@ -180,40 +180,40 @@ def rules(of: Matcher | CompiledGrammar) -> str:
     return "\n".join(reader.text.rule(rule) for rule in order)
 
 
-def items(of: Matcher | CompiledGrammar, number: int | None = None) -> tuple[Item, ...]:
+def items(of: Matcher | LoadedGrammar, number: int | None = None) -> tuple[Item, ...]:
     """The items of a row's kernel: of the place of a matcher, or of a row by its number."""
     return row(of, number).kernel
 
 
-def row(of: Matcher | CompiledGrammar, number: int | None = None) -> Row:
+def row(of: Matcher | LoadedGrammar, number: int | None = None) -> Row:
     """The row at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.row(reader.place(_here(of))[0] if number is None else number)
 
 
-def rows(of: Matcher | CompiledGrammar) -> list[Row]:
+def rows(of: Matcher | LoadedGrammar) -> list[Row]:
     """All rows so far, in the order of their numbers."""
     reader = _Reader(of)
     return [reader.row(number) for number in range(n_rows(of))]
 
 
-def lexer_state(of: Matcher | CompiledGrammar, number: int | None = None) -> LexerState:
+def lexer_state(of: Matcher | LoadedGrammar, number: int | None = None) -> LexerState:
     """The lexer state at the place of a matcher, or one by its number."""
     reader = _Reader(of)
     return reader.lexer_state(reader.field(_here(of), configurations.C_STATE) if number is None else number)
 
 
-def configuration(of: Matcher | CompiledGrammar, number: int | None = None) -> Configuration:
+def configuration(of: Matcher | LoadedGrammar, number: int | None = None) -> Configuration:
     """The configuration at the place of a matcher, or one by its number."""
     return _Reader(of).configuration(_here(of) if number is None else number)
 
 
-def n_rows(of: Matcher | CompiledGrammar) -> int:
+def n_rows(of: Matcher | LoadedGrammar) -> int:
     """How many rows there are, those of Leo items included."""
     return int(of.generation.table.array[grammar_layout.KERNELS + interning.COUNT])
 
 
-def _here(of: Matcher | CompiledGrammar) -> int:
+def _here(of: Matcher | LoadedGrammar) -> int:
     assert isinstance(of, Matcher), "a grammar has no place: give a number"
     return int(of.configuration)
 
@@ -221,9 +221,8 @@ def _here(of: Matcher | CompiledGrammar) -> int:
 class _Reader:
     """Reads the tables of a grammar and of its store."""
 
-    def __init__(self, of: Matcher | CompiledGrammar) -> None:
+    def __init__(self, of: Matcher | LoadedGrammar) -> None:
         grammar = of.grammar if isinstance(of, Matcher) else of
-        assert isinstance(grammar, CompiledGrammar)
         self.grammar = grammar
         self.generation = of.generation
         self.table = self.generation.table

@@ -17,6 +17,10 @@ or token index) and how to mend it (`help`). `str(error)` joins them, one part a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
 
 class LlmaskError(Exception):
     """Base of all errors raised on purpose by llmask.
@@ -75,6 +79,19 @@ class LimitExceeded(LlmaskError, RuntimeError):
 
 class TokenRejected(LlmaskError, ValueError):
     """The token (or bytes) cannot follow what was accepted so far; the matcher's state is unchanged."""
+
+    explain: Callable[[], Any] | None = None
+
+    @cached_property
+    def explanation(self) -> Any:
+        """Why it was refused (`llmask.Explanation`), found when it is first asked for.
+
+        None where no matcher raised the error, or where it came out of a pickle.
+        """
+        return None if self.explain is None else self.explain()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
 
 
 class VocabularyError(LlmaskError, ValueError):

@@ -17,15 +17,16 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from llmask import __version__
-from llmask.cli import bench, check, generate, mask, rules, tokenize, warm_up
+from llmask.cli import bench, check, explain, generate, mask, rules, tokenize, warm_up
 
 WRONG = 2  # exit code of a wrong command line
-SUBCOMMANDS = (generate, mask, check, rules, tokenize, bench, warm_up)
+SUBCOMMANDS = (generate, mask, check, explain, rules, tokenize, bench, warm_up)
 EPILOG = """\
 examples:
   llmask generate --schema grammars/person.schema.json --n 3 --seed 7
   llmask mask --schema grammars/person.schema.json --prefix '{"'
   llmask check grammars/person.schema.json --instance person.json
+  llmask explain --schema grammars/person.schema.json --prefix '{"name": ' --text 1
   llmask rules --schema grammars/person.schema.json
   llmask tokenize --file README.md --split 1000
   llmask bench --against llguidance --limit 100 --output results

@@ -17,13 +17,14 @@ from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
 from ..frontends.regex.contradictions import no_match_help
 from ..frontends.regex.posix import posix_class
-from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, leaves, optional, sequence
+from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, optional, sequence
 from ..grammar.lowering import Lowered
 from ..grammar.repetitions import MOST_COUNT
-from ..grammar.rules import MakeVariant, Rules, Terminal, one_lexeme
+from ..grammar.rules import MakeVariant, Rules, one_lexeme
 from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
 from ..mask.apply import allocate_bitmask
+from ..matching.explanation import Explanation
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
@@ -36,6 +37,7 @@ from .recipe import Recipe
 from .saved import saved
 
 if TYPE_CHECKING:
+    from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
     from .sentences import Sentences
 
@@ -97,26 +99,6 @@ class CompiledGrammar(LoadedGrammar, Shared):
     def lead(self) -> bytes:
         """See `LoadedGrammar`."""
         return b"" if self.recipe is None else self.recipe.lead
-
-    def rules(self) -> Rules:
-        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
-
-        Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
-        that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
-        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
-        sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
-
-        Examples
-        --------
-        >>> import llmask
-        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
-        >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
-        root: "a" root "b" | /[0-9]+/
-        """
-        grammar = self.grammar
-        found = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)]
-        terminals = [Terminal(one.node, one.text, one.name) for one in (*found, *grammar.ignored)]
-        return self.own_rules.readable(self.store.nodes.text, terminals)
 
     @property
     def warnings(self) -> list[str]:
@@ -194,6 +176,64 @@ class CompiledGrammar(LoadedGrammar, Shared):
             raise LlmaskError(f"a text is str or bytes, not {type(text).__name__}", help="give the document as a str")
         matcher = Matcher(self)
         return matcher.take_bytes(bytes(text)) == ALL_TAKEN and matcher.is_accepting()
+
+    def explain(self, document: str | bytes) -> Explanation:
+        """Why a text is no document of the grammar; false where it is one (`accepts`).
+
+        Returns
+        -------
+        Which keyword of a JSON schema refuses it, where, and what may come instead; of other grammars the rules that
+        are being read. `str` is a text for people.
+
+        Raises
+        ------
+        LimitExceeded : deciding whether it is one needs more work than the limits allow.
+        LlmaskError : the text is neither str nor bytes.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).json_schema({"items": {"minimum": 1}})
+        >>> print(grammar.explain("[2, 0]"))
+        """
+        if not isinstance(document, (str, bytes, bytearray, memoryview)):
+            raise LlmaskError(
+                f"a document is str or bytes, not {type(document).__name__}", help="give the document as a str"
+            )
+        data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else bytes(document)
+        from ..explaining.explain import explanation_of_document
+
+        return explanation_of_document(Matcher(self), self._schema(), data)
+
+    def explained(self, sequence: Any, what: Any) -> Explanation:
+        """As `LoadedGrammar.explained`."""
+        from ..explaining.explain import explanation_of
+
+        return explanation_of(sequence, self._schema(), what)
+
+    def places(self, document: bytes) -> list[str]:
+        """As `LoadedGrammar.places`."""
+        from ..explaining.explain import places_in
+
+        source = self._schema()
+        return [] if source is None else places_in(source, document)
+
+    def dotted_rules(self, sequence: Any) -> list[str]:
+        """As `LoadedGrammar.dotted_rules`."""
+        from ..explaining.explain import rules_at
+
+        return rules_at(sequence)
+
+    def _schema(self) -> Source | None:
+        """The schema that its documents fulfil, if it was made from one."""
+        from ..explaining.refusals import Source
+
+        recipe = self.recipe
+        if recipe is not None and recipe.lead:
+            recipe = recipe.parts[1]
+        if recipe is None or recipe.kind != "json_schema":
+            return None
+        return Source(self.store, recipe.source, recipe.options)
 
     def sample(self, seed: int | None = None, max_bytes: int = 1000) -> bytes:
         """A random sentence of at most `max_bytes`, one that `matcher` accepts; the same for the same seed.

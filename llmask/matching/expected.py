@@ -63,12 +63,18 @@ def rules_at(generation: Generation, configuration: int, with_expected: bool = F
     return rules
 
 
-def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
-    """The bytes that may come next, for messages, neighbours together."""
+def live_bytes(sequence: Sequence, configuration: int) -> list[int]:
+    """The bytes that may come next."""
     flags = np.zeros(256, np.int32)
     sequence.run(engine.LIVE_BYTES, configuration, flags)
+    found: list[int] = np.flatnonzero(flags).tolist()
+    return found
+
+
+def named_bytes(sequence: Sequence, configuration: int) -> list[str]:
+    """The bytes that may come next, for messages, neighbours together."""
     ranges: list[list[int]] = []
-    for byte in np.flatnonzero(flags).tolist():
+    for byte in live_bytes(sequence, configuration):
         if ranges and ranges[-1][1] == byte - 1:
             ranges[-1][1] = byte
         else:

@@ -9,6 +9,7 @@ In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 u
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from ..work import metered, unmetered
 from . import drafts
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
+from .explanation import Explanation
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
 from .json_reader import MISSING
@@ -355,10 +357,10 @@ class Matcher(Sequence):
         data = bytes(data)
         position = self.take_bytes(data)
         if position != ALL_TAKEN:
-            raise TokenRejected(
+            raise self._refusal(
                 f"byte {position} of {shown(data)} cannot come next; {self._expectation(data[:position])}",
-                where=self._place_after(data[:position]),
-                help="fill_bitmask tells which tokens may come next",
+                self._place_after(data[:position]),
+                data,
             )
 
     def _settle(self) -> None:
@@ -427,9 +429,43 @@ class Matcher(Sequence):
         """Where in the document the sequence is: a JSON pointer, whether in a key or a value, bytes of it, depth.
 
         The pointer is None for grammars that are not JSON: those of patterns, Lark, GBNF, structural tags and tools.
+        Which schemas hold there, and which rules are being read, is found when it is asked for.
         """
         reading = self._so_far()
-        return position_in(reading.document) if self.grammar.is_json else Position(None, "text", reading.n_bytes, 0)
+        found = position_in(reading.document) if self.grammar.is_json else Position(None, "text", reading.n_bytes, 0)
+        here = self.fork()
+        found.find_places = lambda: here.grammar.places(here.text()[len(here.lead) :])
+        found.find_rules = lambda: here.grammar.dotted_rules(here)
+        return found
+
+    def explain(self, what: int | bytes | str) -> Explanation:
+        r"""Why a token, or a text, cannot come next; the state is unchanged.
+
+        Parameters
+        ----------
+        what : a token id, of which an end of sequence is one; or bytes or a text, of whatever tokens.
+
+        Returns
+        -------
+        Which keyword of a JSON schema refuses it, where, and what may come instead; of other grammars the rules that
+        are being read. It is false where `what` is allowed. `str` is a text for people.
+
+        Raises
+        ------
+        LimitExceeded : deciding whether it is allowed needs more work than the limits allow.
+        LlmaskError : it is none of these.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> schema = {"properties": {"title": {"type": "string", "maxLength": 3}}}
+        >>> matcher = llmask.Compiler(llmask.Tokenizer.default()).json_schema(schema).matcher()
+        >>> matcher.accept_bytes(b'{"title": "abc')
+        >>> matcher.explain("d").keyword
+        'maxLength'
+        """
+        found: Explanation = self.grammar.explained(self, what)
+        return found
 
     def _so_far(self) -> Reading:
         """What is known of the document so far; a number at its root counts when the sequence has ended."""
@@ -536,9 +572,13 @@ class Matcher(Sequence):
 
     def _rejection(self, token: Any) -> TokenRejected:
         what = refused_token(self.store.tokenizer, token)
-        return TokenRejected(
-            f"{what}; {self._expectation()}", where=self.place(), help="fill_bitmask tells which tokens may come next"
-        )
+        return self._refusal(f"{what}; {self._expectation()}", self.place(), token)
+
+    def _refusal(self, message: str, place: str, refused: Any) -> TokenRejected:
+        """The error of a token or of bytes that are refused, which can tell why when the matcher is somewhere else."""
+        error = TokenRejected(message, place, "fill_bitmask tells which tokens may come next, explain why")
+        error.explain = partial(self.fork().explain, refused)
+        return error
 
 
 def begun(grammar: Any, arguments: dict[str, Any]) -> Matcher:

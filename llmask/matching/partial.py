@@ -11,10 +11,11 @@ the document is deep; 0.4 MB; a value as json_reader.py says.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arguments import on_one_line
+from ..forks import cached_property
 from .history import BYTES_TOKEN
 from .json_reader import KEY, MISSING, NOTHING, JsonSoFar
 
@@ -26,10 +27,17 @@ MOST_SHOWN = 100  # characters of a pointer, for people
 BLOCK = 64  # tokens that are read at once where nobody asked in between; rolling back into them reads some again
 
 
-class Position(NamedTuple):
+class _Position(NamedTuple):
+    pointer: str | None
+    kind: str
+    n_bytes: int
+    depth: int
+
+
+class Position(_Position):
     """Where a sequence is in its document; `str` is a text for people.
 
-    Parameters
+    Attributes
     ----------
     pointer : JSON pointer of the value in progress, the innermost that has begun; after a key that of the member whose
         value comes next. "" is the whole document. None: the document is not JSON.
@@ -50,10 +58,29 @@ class Position(NamedTuple):
     in the value at /names/1, 3 bytes so far, depth 2
     """
 
-    pointer: str | None
-    kind: str
-    n_bytes: int
-    depth: int
+    find_places: Callable[[], list[str]] = list
+    find_rules: Callable[[], list[str]] = list
+
+    @cached_property
+    def places(self) -> list[str]:
+        """JSON pointers, as fragments, of the schemas that hold for the value in progress, or the one that comes next.
+
+        An alternative of `anyOf` and its like is among them as long as it takes what is there of its value. Empty for
+        grammars of other kinds, and for a position that comes out of a pickle.
+
+        Raises
+        ------
+        LimitExceeded : finding them takes more work than the limits allow.
+        """
+        return self.find_places()
+
+    @cached_property
+    def rules(self) -> list[str]:
+        """The rules that are being read, each with a dot where it is, the innermost first; see `places`."""
+        return self.find_rules()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Position, tuple(self)
 
     def __str__(self) -> str:
         so_far = f"{self.n_bytes} byte{'' if self.n_bytes == 1 else 's'} so far"

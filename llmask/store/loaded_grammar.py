@@ -9,13 +9,13 @@ In: `Rules` of a frontend. Out: the tables of its sequences. Cost: about 20 us a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import GrammarError, LimitExceeded
+from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..forks import cached_property
-from ..grammar.expressions import Grammar, Inclusion
+from ..grammar.expressions import Grammar, Inclusion, Lexeme, leaves
 from ..grammar.lowering import Lowered
-from ..grammar.rules import MakeVariant, Rules
+from ..grammar.rules import MakeVariant, Rules, Terminal
 from ..kernels.table import Table
 from ..work import unmetered
 from .generation import Generation
@@ -127,6 +127,43 @@ class LoadedGrammar:
         if self._make_grammar is not None:
             return self._make_grammar()
         return Grammar({"start": Inclusion(self.own_rules, "rules")})
+
+    def rules(self) -> Rules:
+        """Its rules, of which `str` is a text for people (llmask/grammar/notation.py).
+
+        Of grammars whose rules are written while sequences are read, these are all that are written so far. A schema
+        that compares values (`uniqueItems`) has a rule more for each set of values that a sequence had to leave out:
+        `new(a)` stands for `a` and all of those. A rule with a parameter has the states for those values of it that a
+        sequence has reached: `late(a::3)` with an arrow, and without one where nothing is written yet.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
+        >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
+        root: "a" root "b" | /[0-9]+/
+        """
+        grammar = self.grammar
+        found = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)]
+        terminals = [Terminal(one.node, one.text, one.name) for one in (*found, *grammar.ignored)]
+        return self.own_rules.readable(self.store.nodes.text, terminals)
+
+    def explained(self, sequence: Any, what: Any) -> Any:
+        """Why a token id, bytes or a text cannot come next in one of its sequences: an `Explanation`.
+
+        Raises
+        ------
+        LlmaskError : a `Compiler` did not make it.
+        """
+        raise LlmaskError("rules of one's own are not explained", help="compile a schema or a text with a Compiler")
+
+    def places(self, document: bytes) -> list[str]:
+        """JSON pointers of the schemas that hold for the value in progress of a document, if it is one of a schema."""
+        return []
+
+    def dotted_rules(self, sequence: Any) -> list[str]:
+        """The rules that one of its sequences is in, each with a dot where it is."""
+        return []
 
     @property
     def is_greedy(self) -> bool:

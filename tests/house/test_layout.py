@@ -14,8 +14,8 @@ import pytest
 ORDER = (
     *("errors.py", "limits.py", "work.py", "arguments.py", "forks.py"),
     *("kernels", "vocabulary", "trie", "encoders", "tokenizer", "defaults", "regex", "grammar", "frontends"),
-    *("store", "mask", "matching", "canonical", "compiling", "samplers", "integrations"),
-    *("debug.py", "cli", "prebuilt"),
+    *("store", "mask", "matching", "canonical", "debug.py", "explaining", "compiling", "samplers"),
+    *("integrations", "cli", "prebuilt"),
 )
 INSIDE = {
     "kernels": (
@@ -30,7 +30,7 @@ INSIDE = {
     "frontends/json_schema": ("reading", "lexical", "formats", "meaning", "writing", "ledger.py", "__init__.py"),
     "matching": (
         *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
-        *("json_reader.py", "partial.py", "notebook.py"),
+        *("json_reader.py", "partial.py", "notebook.py", "explanation.py"),
         *("matcher.py", "healing.py", "stops.py", "max_tokens.py", "workers.py", "batch.py", "reasoning.py"),
     ),
     "compiling": (

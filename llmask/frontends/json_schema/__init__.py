@@ -41,12 +41,15 @@ from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 
 if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
     from llmask.regex.nodes import RegexNodes
 
 __all__ = ["SchemaGrammar", "SchemaOptions", "compile_schema"]
 
 
-def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None = None) -> SchemaGrammar:
+def compile_schema(
+    nodes: RegexNodes, schema: Any, options: SchemaOptions | None = None, place: list[SchemaAt] | None = None
+) -> SchemaGrammar:
     """Rules of the documents that fulfil `schema`.
 
     Parameters
@@ -54,6 +57,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
     nodes : the store's regular expressions, which gain those of the schema.
     schema : a JSON Schema as `json.loads` gives it.
     options : see `SchemaOptions`.
+    place : other schemas that the documents fulfil, all of them, which stand in `schema` or are cut out of it.
 
     Raises
     ------
@@ -76,7 +80,7 @@ def compile_schema(nodes: RegexNodes, schema: Any, options: SchemaOptions | None
         nodes = nodes.variant(options.style)
     if options.formats:
         check_formats(nodes, options.formats)
-    translation = Translation(nodes, schema, options)
+    translation = Translation(nodes, schema, options, place)
     try:
         rules = translation.run()
     except RecursionError:

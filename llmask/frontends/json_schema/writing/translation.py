@@ -60,10 +60,13 @@ MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too d
 
 
 class Translation(Writer):
-    """One schema on its way to rules."""
+    """One schema on its way to rules, or what else holds at one place of it."""
 
-    def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
+    def __init__(
+        self, nodes: RegexNodes, schema: Any, options: SchemaOptions, place: list[SchemaAt] | None = None
+    ) -> None:
         super().__init__(nodes, schema, options)
+        self._root = [(self.schema, ROOT)] if place is None else place
         self._rule_of: dict[Any, RuleId] = {}
         self._own_rules: dict[Hashable, RuleId] = {}
         self._any: RuleId | None = None
@@ -193,7 +196,7 @@ class Translation(Writer):
         rules.values_are_json = True
         if self.options.whitespace == "flexible" and self.options.max_whitespace:
             rules.ignored = white_space(self.nodes, self.options.max_whitespace)
-        schemas = self._followed(self.closed([(self.schema, ROOT)]))
+        schemas = self._followed(self.closed(self._root))
         rules.start = self.rule_of(schemas) if schemas else self.any_rule()
         self.write_waiting()
 

@@ -1,0 +1,206 @@
+"""Explains a refusal: where the text is refused, by what, what may come instead.
+
+In: a sequence and what does not continue it. Out: `Explanation`. Cost: 1 to 3 ms; of what is asked for later as much.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import numpy as np
+
+from .. import debug
+from ..arguments import as_integer, shown
+from ..errors import LimitExceeded
+from ..frontends.json_schema.reading.pointers import pointer
+from ..kernels.machine.constants import NO_TOKEN
+from ..matching.expected import named_bytes, named_tokens, refused_token
+from ..matching.explanation import NOTHING_LATER, Explanation, Later, Reason
+from ..matching.json_reader import JsonSoFar
+from ..matching.matcher import Matcher
+from ..matching.sequence import ALL_TAKEN
+from ..work import metered
+from .refusals import Refusals, Source
+from .second_look import relaxed_options
+from .values import WHITE_SPACE, Text, with_plain_numbers
+from .words import words_for
+
+MOST_TOKENS = 5
+NOT_JSON = "the text is no JSON from there on"
+SPACE = "white space stands before or after the document, or there is too much of it"
+TOO_SHORT = "the document is not complete"
+NOT_FOUND = "no keyword was found that refuses it within limits.max_compile_work"
+BY_NUMBERS = "numbers that a keyword speaks of are written without exponent"
+REPEATED = "the key stands in the object already"
+
+
+def explanation_of(matcher: Matcher, source: Source | None, what: Any) -> Explanation:
+    """Why a token id, or bytes or a text, cannot come next; see `Matcher.explain`."""
+    tokenizer, note, has_ended, is_token = matcher.store.tokenizer, None, False, False
+    if isinstance(what, (str, bytes, bytearray, memoryview)):
+        data = what.encode("utf-8", "surrogatepass") if isinstance(what, str) else bytes(what)
+        is_allowed = matcher.fork().take_bytes(data) == ALL_TAKEN
+    else:
+        token, is_token = as_integer(what, "a token id"), True
+        data = tokenizer.token_bytes(token) if 0 <= token < tokenizer.vocab_size else b""
+        is_allowed = matcher.fork().accept(token)
+        if token in tokenizer.eos_ids or token in matcher.stop_tokens:
+            data, has_ended = b"", True
+        elif not data:
+            note = refused_token(tokenizer, token)
+        elif not is_allowed and matcher.fork().take_bytes(data) == ALL_TAKEN:
+            note = "the grammar takes its text, but in other tokens"
+    if matcher.has_ended():
+        note = "the document has ended"
+    elif matcher.rest:
+        note = f"the prefix goes on with {shown(matcher.rest)}"
+    document = matcher.text()[len(matcher.lead) :]
+    if is_allowed or note is not None:
+        note = None if is_allowed else note
+        return Explanation(tokenizer, len(document), data, None, NOTHING_LATER, is_allowed, note)
+    return _explained(matcher, source, data, has_ended, document, is_token)
+
+
+def explanation_of_document(matcher: Matcher, source: Source | None, data: bytes) -> Explanation:
+    """Why bytes are no document; see `CompiledGrammar.explain`. The matcher is at the beginning."""
+    begun = matcher.fork()
+    if begun.take_bytes(data) == ALL_TAKEN and begun.is_accepting():
+        return Explanation(matcher.store.tokenizer, len(data), b"", None, NOTHING_LATER, is_allowed=True)
+    return _explained(matcher, source, data, True, b"", False)
+
+
+def _explained(
+    matcher: Matcher, source: Source | None, data: bytes, has_ended: bool, before: bytes, is_token: bool
+) -> Explanation:
+    """Why bytes, or the end of the document, cannot come next.
+
+    Parameters
+    ----------
+    matcher : in the state before them; it is not changed.
+    source : what its grammar was made from, if that is a JSON schema.
+    data : the bytes; some of the first ones may be allowed.
+    has_ended : nothing comes after them.
+    before : the document so far.
+    is_token : the bytes are those of one token, which other tokens may come instead of.
+    """
+    sequence = matcher.fork()
+    n_taken = sequence.take_bytes(data)
+    if n_taken != ALL_TAKEN and n_taken:
+        sequence.take_bytes(data[:n_taken])
+    taken = before + (data if n_taken == ALL_TAKEN else data[:n_taken])
+    whole = before + data
+    text = Text(with_plain_numbers(whole), has_ended)
+    reason, note = (None, None) if source is None else _reason(source, text, len(taken), whole)
+    later = Later(
+        lambda: _expected(sequence, source, taken),
+        lambda: _nearest(matcher, data) if is_token else _nearest(sequence, whole[len(taken) :]),
+        lambda: _relaxed(source, text),
+        lambda: [] if note == REPEATED else _others(source, text),
+        lambda: rules_at(sequence),
+    )
+    return Explanation(matcher.store.tokenizer, len(taken), whole[len(taken) :], reason, later, note=note)
+
+
+def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason | None, str | None]:
+    """What refuses a text after so many bytes of it as it is spelled, and what else is the matter."""
+    if _is_repeated(data, byte):
+        return None, REPEATED
+    refusals, is_spelled_so = Refusals(source), text.data == data
+    try:
+        with metered(source.options.limits.max_compile_work, "max_compile_work"):
+            end = refusals.json_ends_at(text)
+            if end is not None:
+                if end < len(text.data) and is_spelled_so and end <= byte:
+                    return None, SPACE if data[end] in WHITE_SPACE else NOT_JSON
+                text = Text(text.data[:end], False)
+            reason = refusals.reason(text, byte if is_spelled_so else None)
+    except LimitExceeded:
+        return None, NOT_FOUND
+    if reason is not None:
+        return reason, None
+    if end is not None:
+        return None, TOO_SHORT if end == len(text.data) else NOT_JSON
+    return None, None if is_spelled_so else BY_NUMBERS
+
+
+def _is_repeated(data: bytes, byte: int) -> bool:
+    """Whether a key that is refused stands in its object already."""
+    here = JsonSoFar().after(data[:byte]).innermost
+    if here is None or not here.is_object or here.key is not None:
+        return False
+    text = Text(data, False)
+    begin = text.key_at(byte)
+    end = text.end(begin)
+    return end is not None and json.loads(data[begin:end]) in here.value()
+
+
+def _others(source: Source | None, text: Text) -> list[Reason]:
+    """What else a schema refuses of a whole document."""
+    if source is None or not text.is_whole:
+        return []
+    try:
+        with metered(source.options.limits.max_compile_work, "max_compile_work"):
+            return Refusals(source).all_reasons(text)
+    except LimitExceeded:
+        return []
+
+
+def _relaxed(source: Source | None, text: Text) -> dict[str, Any]:
+    """Options that would take a text."""
+    if source is None:
+        return {}
+    try:
+        return relaxed_options(source, text)
+    except LimitExceeded:
+        return {}
+
+
+def _expected(sequence: Matcher, source: Source | None, taken: bytes) -> list[str]:
+    """What may come next, in words."""
+    words = named_bytes(sequence, sequence.configuration)
+    if source is not None:
+        with contextlib.suppress(LimitExceeded), metered(source.options.limits.max_compile_work, "max_compile_work"):
+            words = words_for(sequence, taken, Refusals(source).holding(taken))
+    words += named_tokens(sequence, sequence.configuration)
+    return [*words, "the end of the document"] if sequence.is_accepting() else words
+
+
+def _nearest(matcher: Matcher, data: bytes) -> list[int]:
+    """Ids of tokens that may come next, those first that begin with the most bytes of `data`, the shortest of these."""
+    words = np.zeros((1, matcher.store.n_words), np.int32)
+    matcher.fork().fill_bitmask(words)
+    allowed = np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+    trie = matcher.store.tokenizer.trie
+    nodes = [0]
+    for byte in data:
+        children = slice(int(trie.child_first[nodes[-1]]), int(trie.child_first[nodes[-1] + 1]))
+        found = trie.child_node[children][trie.child_byte[children] == byte]
+        if not len(found):
+            break
+        nodes.append(int(found[0]))
+    ends, token_at, depth = trie.subtree_end, trie.token, trie.depth
+    nearest: list[int] = []
+    for node in reversed(nodes):
+        below = np.arange(node, int(ends[node]))
+        below = below[token_at[below] != NO_TOKEN]
+        below = below[allowed[token_at[below]]]
+        tokens = token_at[below[np.argsort(depth[below], kind="stable")]][: 2 * MOST_TOKENS].tolist()
+        nearest += [token for token in tokens if token not in nearest]
+        if len(nearest) >= MOST_TOKENS:
+            break
+    return nearest[:MOST_TOKENS]
+
+
+def places_in(source: Source, document: bytes) -> list[str]:
+    """JSON pointers of the schemas that hold where a document is in progress."""
+    with metered(source.options.limits.max_compile_work, "max_compile_work"):
+        return list(dict.fromkeys(pointer(path) for _, path in Refusals(source).holding(document)))
+
+
+def rules_at(sequence: Matcher) -> list[str]:
+    """The items of the row where a sequence is: rules with a dot."""
+    if sequence.has_ended():
+        return []
+    return [item.text for item in debug.row(sequence).kernel]

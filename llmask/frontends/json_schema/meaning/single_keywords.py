@@ -1,0 +1,229 @@
+"""A schema taken apart: each of its keywords as a schema of its own, and the schemas that hold at a place below.
+
+Whether one keyword refuses a text is asked of a grammar of that keyword alone. So a keyword goes with what gives it a
+meaning (`if` with `then` and `else`, `additionalProperties: false` with the names that are declared), and without what
+is asked at another place: the members of an object and the items of an array are places of their own, where the
+schemas under `properties`, `items` and their like are asked.
+
+    {"type": "object", "required": ["a"], "properties": {"a": {"minimum": 1}}, "additionalProperties": false}
+
+    at ""      {"type": "object"}   {"required": ["a"]}   {"propertyNames": {"anyOf": [{"enum": ["a"]}]}}
+    at "/a"    {"minimum": 1}
+
+In: schemas that hold at a place. Out: `Single`s; the schemas that hold below. Cost: 1 us a keyword.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from llmask.frontends.json_schema.meaning.array_layout import items_of
+from llmask.frontends.json_schema.meaning.context import REFERENCES
+from llmask.frontends.json_schema.meaning.place import SchemaAt
+from llmask.frontends.json_schema.meaning.string_keywords import matches_pattern, pattern_string
+from llmask.frontends.json_schema.reading.keywords import ARRAY, KEYWORDS, NUMERIC, OBJECT, REF_ALONE, STRING
+from llmask.frontends.json_schema.reading.pointers import Path, keys_of
+
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+
+VALUE, KEY = "value", "key"  # what the narrower schemas of a keyword speak about
+# The first bytes of the values that a keyword speaks about; others fulfil it.
+FIRST_BYTES = {STRING: b'"', NUMERIC: b"-0123456789", ARRAY: b"[", OBJECT: b"{"}
+# What is asked with another keyword, or at another place only.
+WITH_OTHERS = frozenset(("then", "else", "minContains", "maxContains", "allOf", *REFERENCES))
+
+# A schema `false` under these is asked with the object or array, as its key or item cannot even begin.
+OF_CONTAINERS = frozenset(("additionalProperties", "unevaluatedProperties", "items", "additionalItems"))
+BY_NAME = frozenset(("properties", "patternProperties", "prefixItems", "items"))
+
+
+class Single(NamedTuple):
+    """One keyword of a schema, as a schema of its own.
+
+    keyword   its name, "" for a schema `false`
+    path      where it is written, the keyword included
+    value     what is written there
+    schema    what it asks, to be compiled at `at`
+    at        where the schema stands that has it
+    narrower  schemas under it, one of which may say more of why a value is refused
+    subject   what these speak about: VALUE or KEY
+    member    key of the member that it refuses, where it is no other one
+    """
+
+    keyword: str
+    path: Path
+    value: Any
+    schema: Any
+    at: Path
+    narrower: tuple[SchemaAt, ...] = ()
+    subject: str = VALUE
+    member: str | None = None
+
+
+def all_in_place(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
+    """The schemas of a place, and all that hold there because of these: by `$ref` and its like, and by `allOf`."""
+    found: list[SchemaAt] = []
+    seen: set[Any] = set()
+    waiting = list(reversed(schemas))
+    while waiting:
+        schema, path = waiting.pop()
+        if schema is True:
+            continue
+        if schema is not False:
+            identity = context.identity(schema, path)
+            if identity in seen:
+                continue
+            seen.add(identity)
+            context.count_work()
+            shape = context.shape(schema, path)
+            others = context.targets(schema, path, shape)
+            if "allOf" in shape.in_place:
+                others += [(member, (path, "allOf", index)) for index, member in enumerate(schema["allOf"])]
+            waiting += reversed(others)
+        found.append((schema, path))
+    return found
+
+
+def alternatives(schema: dict[str, Any], path: Path) -> list[SchemaAt]:
+    """Schemas that may hold beside one, at the same place."""
+    found: list[SchemaAt] = []
+    for keyword in ("anyOf", "oneOf"):
+        found += [(member, (path, keyword, index)) for index, member in enumerate(schema.get(keyword, ()))]
+    if "if" in schema:
+        found += [(schema[keyword], (path, keyword)) for keyword in ("then", "else") if keyword in schema]
+    for keyword in ("dependentSchemas", "dependencies"):
+        needed = schema.get(keyword, {}).items()
+        found += [(member, (path, keyword, name)) for name, member in needed if type(member) is not list]
+    return found
+
+
+def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[SchemaAt]:
+    """The schemas that hold for a member of an object, or an item of an array, as those of its place say."""
+    found: list[SchemaAt] = []
+    for schema, path in all_in_place(context, schemas):
+        if schema is False or _is_bare_reference(context, schema, path):
+            continue
+        if type(key) is str:
+            found += _of_member(context, schema, path, key)
+        else:
+            prefix, other = items_of(context, schema, path)
+            assert type(key) is int
+            found.append(prefix[key] if key < len(prefix) else other)
+    return context.closed([one for one in found if one[0] is not True])
+
+
+def _is_bare_reference(context: Context, schema: dict[str, Any], path: Path) -> bool:
+    """Whether the draft ignores everything beside its reference."""
+    return "$ref" in schema and context.shape(schema, path).draft in REF_ALONE
+
+
+def _of_member(context: Context, schema: dict[str, Any], path: Path, key: str) -> Iterator[SchemaAt]:
+    is_declared = False
+    if key in schema.get("properties", ()):
+        is_declared = True
+        yield schema["properties"][key], (path, "properties", key)
+    for pattern, member in schema.get("patternProperties", {}).items():
+        if matches_pattern(context, pattern_string(context, pattern, path, "patternProperties"), key):
+            is_declared = True
+            yield member, (path, "patternProperties", pattern)
+    if not is_declared and "additionalProperties" in schema:
+        yield schema["additionalProperties"], (path, "additionalProperties")
+
+
+def single_keywords(context: Context, schema: Any, path: Path, first_byte: int) -> Iterator[Single]:
+    """The keywords of a schema that speak about a value that begins with a byte, each by itself."""
+    if schema is False:
+        keys = keys_of(path)[0]
+        if not keys or (keys[0] not in OF_CONTAINERS and (len(keys) < 2 or keys[1] not in BY_NAME)):
+            yield Single("", path, False, False, path)
+        return
+    unevaluated = []
+    keywords = [keyword for keyword, _, _ in context.shape(schema, path).checks]
+    for keyword in sorted(keywords, key="type".__ne__):
+        subject, value = KEYWORDS[keyword][0], schema[keyword]
+        if keyword in WITH_OTHERS or first_byte not in FIRST_BYTES.get(subject, bytes([first_byte])):
+            continue
+        if keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            unevaluated.append(keyword)
+            continue
+        if keyword == "properties":
+            for name in [name for name, member in value.items() if member is False]:
+                alone = {keyword: {name: False}}
+                yield Single("", (path, keyword, name), False, alone, path, member=name)
+            continue
+        for alone, narrower, about in _alone(context, keyword, value, schema, path):
+            name, at = keyword, (path, keyword)
+            if keyword == "contains":
+                name = "maxContains" if "maxContains" in alone else "minContains" if "minContains" in alone else name
+                at = (path, name)
+            if subject == NUMERIC and "type" in keywords:  # 6 may become 6e-5, an integer may not
+                alone["type"] = schema["type"]
+            yield Single(name, at, schema[name], alone, path, narrower, about)
+    for keyword in unevaluated:  # they ask what all others have looked at, which fulfil the value by themselves
+        rest = {key: value for key, value in schema.items() if key == keyword or key not in unevaluated}
+        yield Single(keyword, (path, keyword), schema[keyword], rest, path)
+
+
+Alone = tuple[dict[str, Any], tuple[SchemaAt, ...], str]
+
+
+def _alone(context: Context, keyword: str, value: Any, schema: dict[str, Any], path: Path) -> Iterator[Alone]:
+    """What a keyword asks of a value by itself; several schemas where it asks several things."""
+    at = (path, keyword)
+    if keyword in ("anyOf", "oneOf"):
+        yield {keyword: value}, tuple((member, (path, keyword, index)) for index, member in enumerate(value)), VALUE
+    elif keyword == "if":
+        parts = [name for name in ("then", "else") if name in schema]
+        narrower = ((value, at), *((schema[name], (path, name)) for name in parts))
+        yield {name: schema[name] for name in ("if", *parts)}, narrower, VALUE
+    elif keyword in ("dependentSchemas", "dependencies"):
+        for name, needed in value.items():
+            inner: SchemaAt = (needed, (path, keyword, name))
+            yield {keyword: {name: needed}}, () if type(needed) is list else (inner,), VALUE
+    elif keyword == "contains":
+        least, most = schema.get("minContains"), schema.get("maxContains")
+        if least is None:
+            yield {keyword: value}, (), VALUE
+        else:
+            yield {keyword: value, "minContains": least}, (), VALUE
+        if most is not None:
+            yield {keyword: value, "minContains": 0, "maxContains": most}, (), VALUE
+    elif keyword in ("minimum", "maximum"):
+        exclusive = "exclusive" + keyword.capitalize()
+        is_pair = type(schema.get(exclusive)) is bool  # as draft 4 has it
+        yield {keyword: value, exclusive: schema[exclusive]} if is_pair else {keyword: value}, (), VALUE
+    elif keyword in ("exclusiveMinimum", "exclusiveMaximum"):
+        if type(value) is not bool:
+            yield {keyword: value}, (), VALUE
+    elif keyword == "propertyNames":
+        yield {keyword: value}, ((value, at),), KEY
+    elif keyword == "patternProperties":
+        refused = {name: member for name, member in value.items() if member is False}
+        if refused:
+            yield {keyword: refused}, (), VALUE
+    elif keyword == "additionalProperties":
+        if value is False:
+            yield {"propertyNames": _declared(schema)}, (), VALUE
+    elif keyword in ("items", "prefixItems", "additionalItems"):
+        most = _most_items(context, keyword, schema, path)
+        if most is not None:
+            yield {"maxItems": most}, (), VALUE
+    else:
+        yield {keyword: value}, (), VALUE
+
+
+def _declared(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of the names that `properties` and `patternProperties` declare."""
+    names = [*schema.get("properties", ())]
+    return {"anyOf": [{"enum": names}, *({"pattern": pattern} for pattern in schema.get("patternProperties", ()))]}
+
+
+def _most_items(context: Context, keyword: str, schema: dict[str, Any], path: Path) -> int | None:
+    """How many items an array may have for the schemas `false` that a keyword gives to items, if it gives such."""
+    prefix, other = items_of(context, schema, path)
+    for index, (member, at) in enumerate(prefix):
+        if member is False:
+            return index if keys_of(at)[0][1] == keyword else None
+    return len(prefix) if other[0] is False and keys_of(other[1])[0][0] == keyword else None

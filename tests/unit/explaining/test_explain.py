@@ -1,0 +1,202 @@
+"""`Matcher.explain` and `CompiledGrammar.explain`: tokens, texts, ends, documents; of every kind of matcher."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any
+
+import pytest
+
+import llmask
+from llmask import Compiler, Limits, LlmaskError, TokenRejected
+from llmask.explaining.explain import explanation_of_document
+from llmask.explaining.refusals import Source
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"title": {"type": "string", "maxLength": 3}, "n": {"type": "integer", "minimum": 2}},
+    "required": ["title"],
+}
+
+
+@pytest.fixture(scope="module")
+def compiler(byte_tokenizer: Any) -> Compiler:
+    return Compiler(byte_tokenizer)
+
+
+@pytest.fixture
+def matcher(compiler: Compiler) -> Any:
+    matcher = compiler.json_schema(SCHEMA).matcher()
+    matcher.accept_bytes(b'{"title": "abc')
+    return matcher
+
+
+def test_a_token_is_explained(matcher: Any, byte_tokenizer: Any) -> None:
+    before = matcher.tokens, matcher.configuration
+    found = matcher.explain(ord("d"))
+    assert (found.is_allowed, bool(found), found.byte, found.found) == (False, True, 14, b"d")
+    assert (found.instance_pointer, found.schema_pointer) == ("/title", "#/properties/title/maxLength")
+    assert (found.keyword, found.value) == ("maxLength", 3)
+    assert found.expected == ["the end of the string"]
+    assert ord('"') in found.tokens
+    assert found.relaxed == {}
+    assert str(found).splitlines()[:3] == [
+        "refused at byte 14: found 'd'",
+        "  /title: too many characters (maxLength 3), #/properties/title/maxLength",
+        "  expected the end of the string",
+    ]
+    assert (matcher.tokens, matcher.configuration) == before
+
+
+def test_tokens_that_may_come_instead_are_allowed(compiler: Compiler) -> None:
+    matcher = compiler.json_schema({"enum": ["abc", "abd", 12]}).matcher()
+    matcher.accept_bytes(b'"a')
+    found = matcher.explain("x")
+    assert found.tokens
+    assert all(matcher.fork().accept(token) for token in found.tokens)
+
+
+def test_what_is_allowed_needs_no_explanation(matcher: Any) -> None:
+    for what in (ord('"'), b'"', '", "n": 2}', b""):
+        found = matcher.explain(what)
+        assert (found.is_allowed, bool(found), str(found), found.keyword) == (True, False, "allowed", None)
+        assert (found.expected, found.tokens, found.others, found.rules) == ([], [], [], [])
+
+
+def test_an_end_is_explained(matcher: Any, byte_tokenizer: Any) -> None:
+    (eos, *_) = byte_tokenizer.eos_ids
+    assert matcher.explain(eos).note == "the document is not complete"
+    matcher.accept_bytes(b'"')
+    assert matcher.explain("}").is_allowed
+    matcher.accept_bytes(b"}")
+    assert matcher.explain(eos).is_allowed
+    matcher.accept_token(eos)
+    assert matcher.explain("x").note == "the document has ended"
+
+
+def test_an_end_may_be_refused_by_a_keyword(compiler: Compiler, byte_tokenizer: Any) -> None:
+    (eos, *_) = byte_tokenizer.eos_ids
+    matcher = compiler.json_schema({"type": "integer", "minimum": 50}).matcher()
+    matcher.accept_bytes(b"7")
+    assert matcher.explain(eos).keyword == "minimum"
+
+
+def test_tokens_without_a_text_and_without_a_number(matcher: Any, byte_tokenizer: Any) -> None:
+    assert "is not in the vocabulary" in str(matcher.explain(10**9).note)
+    assert "is not in the vocabulary" in str(matcher.explain(-1).note)
+    for wrong in (None, 1.5, [1], {"a": 1}):
+        with pytest.raises(LlmaskError):
+            matcher.explain(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('{"title": x', "the text is no JSON from there on"),
+        (' {"title": ""}', "white space stands before or after the document, or there is too much of it"),
+        ('{"title": ""} ', "white space stands before or after the document, or there is too much of it"),
+        ('{"title": ""', "the document is not complete"),
+        ("", "the document is not complete"),
+        ('{"title": "", "title": ""}', "the key stands in the object already"),
+        ('{"title": "", "n": 2e0}', "numbers that a keyword speaks of are written without exponent"),
+        ('{"title": "\ud800"}', "the text is no JSON from there on"),
+    ],
+)
+def test_documents_that_no_keyword_refuses(compiler: Compiler, text: str, note: str) -> None:
+    grammar = compiler.json_schema(SCHEMA)
+    found = grammar.explain(text)
+    assert (found.note, found.keyword, found.is_allowed) == (note, None, False)
+    assert note in str(found)
+
+
+def test_an_order_is_told(compiler: Compiler) -> None:
+    found = compiler.json_schema(SCHEMA).explain('{"n": 2, "title": ""}')
+    assert (found.keyword, found.relaxed) == (None, {"property_order": "any"})
+    assert "property_order='any' takes it (--property-order any)" in str(found)
+
+
+def test_further_errors_are_told(compiler: Compiler) -> None:
+    found = compiler.json_schema(SCHEMA).explain('{"n": 1, "title": "abcd"}')
+    assert {found.keyword, *(reason.keyword for reason in found.others)} == {"minimum", "maxLength"}
+    assert str(found).count("also ") == 1
+
+
+def test_a_rejection_carries_its_explanation(matcher: Any) -> None:
+    with pytest.raises(TokenRejected) as caught:
+        matcher.accept_token(ord("d"))
+    matcher.reset()
+    assert caught.value.explanation.keyword == "maxLength"
+    assert caught.value.explanation is caught.value.explanation
+    arrived = pickle.loads(pickle.dumps(caught.value))
+    assert (arrived.message, arrived.where, arrived.explanation) == (caught.value.message, caught.value.where, None)
+    with pytest.raises(TokenRejected) as caught:
+        matcher.accept_bytes(b'{"title": 1')
+    assert caught.value.explanation.keyword == "type"
+    assert TokenRejected("of one's own").explanation is None
+
+
+def test_other_grammars_show_their_rules(compiler: Compiler) -> None:
+    grammar = compiler.gbnf('root ::= "a" item+ "c"\nitem ::= "<" item* ">"')
+    found = grammar.explain("a<<x")
+    assert (found.byte, found.keyword, found.instance_pointer) == (3, None, None)
+    assert any("item" in rule and "•" in rule for rule in found.rules)
+    assert found.expected == ["'<'", "'>'"]
+    assert "the rules there:" in str(found)
+
+
+def test_positions_know_their_places_and_rules(compiler: Compiler) -> None:
+    schema = {"items": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}, "$defs": {"a": {"minimum": 1}}}
+    matcher = compiler.json_schema({**schema, "type": "array"}).matcher()
+    matcher.accept_bytes(b"[")
+    assert matcher.position().places == ["#/items", "#/items/anyOf/0", "#/$defs/a", "#/items/anyOf/1"]
+    matcher.accept_bytes(b"1")
+    position = matcher.position()
+    matcher.accept_bytes(b"]")
+    assert position.places == ["#/items", "#/items/anyOf/0", "#/$defs/a"]
+    assert any("•" in rule for rule in position.rules)
+    assert position == ("/0", "value", 1, 1)
+    assert pickle.loads(pickle.dumps(position)) == position
+    assert matcher.position().places == []
+    assert compiler.regex("a+").matcher().position().places == []
+
+
+def test_prefixes_and_stop_tokens(compiler: Compiler) -> None:
+    grammar = compiler.json_schema(SCHEMA)
+    healed = grammar.matcher(prefix=b"x:")
+    assert healed.explain("y").note == "the prefix goes on with 'x:'"
+    healed.accept_bytes(b'x:{"title": 1'[:12])
+    assert healed.explain("1").byte == 10
+    assert healed.explain("1").keyword == "type"
+    stopping = grammar.matcher(stop_tokens=[ord("!")])
+    assert stopping.explain(ord("!")).note == "the document is not complete"
+
+
+def test_a_canonical_refusal_is_told() -> None:
+    tokenizer = llmask.Tokenizer.default()
+    matcher = Compiler(tokenizer, canonical=True).choice(["hello", "help"]).matcher()
+    single = next(token for token in range(tokenizer.vocab_size) if tokenizer.token_bytes(token) == b"h")
+    assert matcher.explain(single).note == "the grammar takes its text, but in other tokens"
+
+
+def test_a_long_document_is_explained() -> None:
+    grammar = Compiler(llmask.Tokenizer.default()).json_schema({"type": "array", "items": {"enum": [*range(300)]}})
+    found = grammar.explain("[" + ", ".join(map(str, [*range(300)] * 10)) + ", 301]")
+    assert (found.keyword, found.instance_pointer) == ("enum", "/3000")
+
+
+def test_a_search_that_takes_too_much_work_ends(compiler: Compiler) -> None:
+    grammar = compiler.json_schema(SCHEMA)
+    assert grammar.recipe is not None
+    options = dataclasses.replace(grammar.recipe.options, limits=Limits(max_compile_work=10))
+    source = Source(grammar.store, SCHEMA, options)
+    found = explanation_of_document(grammar.matcher(), source, b'{"title": 1}')
+    assert found.note == "no keyword was found that refuses it within limits.max_compile_work"
+    assert str(found).startswith("refused at byte 10: found '1}'")
+    assert (found.relaxed, found.others) == ({}, [])
+
+
+@pytest.mark.parametrize("document", [None, 1, ["a"], {"a": 1}])
+def test_documents_are_texts(compiler: Compiler, document: Any) -> None:
+    with pytest.raises(LlmaskError, match="a document is str or bytes"):
+        compiler.json_object().explain(document)

@@ -1,0 +1,149 @@
+"""Which keyword refuses a document: each of them, at the value that it refuses."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmask import Compiler
+from llmask.explaining.refusals import Refusals, Source
+from llmask.explaining.values import Text
+
+OBJECT = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 5},
+        "n": {"type": "integer", "minimum": 3},
+        "list": {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True, "maxItems": 2},
+    },
+    "required": ["title"],
+    "additionalProperties": False,
+}
+SHAPES = {
+    "anyOf": [
+        {"type": "object", "properties": {"kind": {"const": "c"}, "r": {"minimum": 0}}, "required": ["kind", "r"]},
+        {"type": "object", "properties": {"kind": {"const": "s"}, "w": {"type": "number"}}, "required": ["kind"]},
+    ]
+}
+IF = {
+    "if": {"properties": {"a": {"const": 1}}, "required": ["a"]},
+    "then": {"required": ["b"]},
+    "else": {"maxProperties": 1},
+}
+LINKED = {"$defs": {"x": {"multipleOf": 3}}, "items": {"allOf": [{"$ref": "#/$defs/x"}, {"type": "integer"}]}}
+DRAFT_4, DRAFT_7 = (f"http://json-schema.org/draft-{number}/schema#" for number in ("04", "07"))
+CASES: list[tuple[Any, Any, str, str]] = [
+    (OBJECT, {"title": "abcdef"}, "/title", "#/properties/title/maxLength"),
+    (OBJECT, {"title": 1}, "/title", "#/properties/title/type"),
+    (OBJECT, {"title": "a", "n": 2}, "/n", "#/properties/n/minimum"),
+    (OBJECT, {"title": "a", "n": 2.5}, "/n", "#/properties/n/type"),
+    (OBJECT, {"n": 4}, "", "#/required"),
+    (OBJECT, {"title": "a", "x": 1}, "", "#/additionalProperties"),
+    (OBJECT, {"title": "a", "list": ["a", "a"]}, "/list", "#/properties/list/uniqueItems"),
+    (OBJECT, {"title": "a", "list": ["c"]}, "/list/0", "#/properties/list/items/enum"),
+    (OBJECT, [], "", "#/type"),
+    (SHAPES, {"kind": "c", "r": -1}, "/r", "#/anyOf/0/properties/r/minimum"),
+    (SHAPES, {"kind": "c"}, "", "#/anyOf/0/required"),
+    (SHAPES, {"kind": "s", "w": "q"}, "/w", "#/anyOf/1/properties/w/type"),
+    (SHAPES, {"kind": "x"}, "", "#/anyOf"),
+    (SHAPES, 3, "", "#/anyOf"),
+    (IF, {"a": 1}, "", "#/then/required"),
+    (IF, {"a": 2, "b": 1}, "", "#/else/maxProperties"),
+    (LINKED, [3, 4], "/1", "#/$defs/x/multipleOf"),
+    (LINKED, ["x"], "/0", "#/items/allOf/1/type"),
+    ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, 4, "", "#/oneOf"),
+    ({"not": {"type": "integer"}}, 4, "", "#/not"),
+    ({"propertyNames": {"pattern": "^a"}}, {"ab": 1, "b": 2}, "", "#/propertyNames/pattern"),
+    ({"patternProperties": {"^x": {"maximum": 1}}}, {"x/y": 2}, "/x~1y", "#/patternProperties/^x/maximum"),
+    ({"patternProperties": {"^x": False}}, {"xy": 2}, "", "#/patternProperties"),
+    ({"properties": {"x": False}}, {"x": 1}, "/x", "#/properties/x"),
+    ({"additionalProperties": {"type": "null"}}, {"x": 1}, "/x", "#/additionalProperties/type"),
+    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "", "#/dependentRequired"),
+    ({"dependencies": {"a": ["b"]}}, {"a": 1}, "", "#/dependencies"),
+    ({"dependentSchemas": {"a": {"minProperties": 2}}}, {"a": 1}, "", "#/dependentSchemas/a/minProperties"),
+    ({"minItems": 2, "maxItems": 3}, [1], "", "#/minItems"),
+    ({"prefixItems": [{"type": "null"}], "items": False}, [None, 1], "", "#/items"),
+    ({"items": [True], "additionalItems": False}, [1, 2], "", "#/additionalItems"),
+    ({"prefixItems": [True, False]}, [1, 2], "", "#/prefixItems"),
+    ({"contains": {"type": "null"}}, [1], "", "#/contains"),
+    ({"contains": {"type": "null"}, "minContains": 2}, [None], "", "#/minContains"),
+    ({"contains": {"type": "null"}, "maxContains": 1}, [None, None], "", "#/maxContains"),
+    ({"allOf": [{"properties": {"a": True}}], "unevaluatedProperties": False}, {"b": 1}, "", "#/unevaluatedProperties"),
+    ({"prefixItems": [True], "unevaluatedItems": False}, [1, 2], "", "#/unevaluatedItems"),
+    ({"$schema": DRAFT_4, "maximum": 5, "exclusiveMaximum": True}, 5, "", "#/maximum"),
+    ({"$schema": DRAFT_7, "items": {"$ref": "#/definitions/a", "type": "null"},
+      "definitions": {"a": {"format": "date"}}}, ["x"], "/0", "#/definitions/a/format"),
+    ({"const": {"a": [1]}}, {"a": [2]}, "", "#/const"),
+    (False, 1, "", "#"),
+]  # fmt: skip
+
+
+def reason(compiler: Compiler, schema: Any, text: bytes, has_ended: bool = True) -> Any:
+    try:
+        grammar = compiler.json_schema(schema)
+        source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)  # type: ignore[union-attr]
+    except ValueError:  # no document fulfils it
+        options = compiler.json_schema(True).recipe.options  # type: ignore[union-attr]
+        source = Source(compiler.store(), schema, options)
+    return Refusals(source).reason(Text(text, has_ended))
+
+
+@pytest.fixture(scope="module")
+def compiler(byte_tokenizer: Any) -> Compiler:
+    return Compiler(byte_tokenizer)
+
+
+@pytest.mark.parametrize(("schema", "document", "pointer", "keyword"), CASES)
+def test_each_keyword_is_told(compiler: Compiler, schema: Any, document: Any, pointer: str, keyword: str) -> None:
+    found = reason(compiler, schema, json.dumps(document).encode())
+    assert (found.instance_pointer, found.schema_pointer) == (pointer, keyword)
+    if found.keyword:
+        assert keyword.endswith("/" + found.keyword)
+
+
+@pytest.mark.parametrize("document", [{"title": "a"}, {"list": ["a"], "title": "abcde", "n": 3}])
+def test_what_is_valid_in_any_order_has_no_reason(compiler: Compiler, document: Any) -> None:
+    assert reason(compiler, OBJECT, json.dumps(document).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "keyword"),
+    [
+        (b'{"title":"abcdef', "/title", "maxLength"),
+        (b'{"x', "", "additionalProperties"),
+        (b'{"n":3}', "", "required"),
+        (b'{"n":-', "/n", "minimum"),
+        (b'{"list":["a","b",', "/list", "maxItems"),
+        (b'{"list":["a","a"', "/list", "uniqueItems"),
+    ],
+)
+def test_the_beginning_of_a_document_has_a_reason(compiler: Compiler, text: bytes, pointer: str, keyword: str) -> None:
+    found = reason(compiler, OBJECT, text, has_ended=False)
+    assert (found.instance_pointer, found.keyword) == (pointer, keyword)
+
+
+def test_keywords_that_exclude_each_other_are_told_by_what_allows_it_without_one(compiler: Compiler) -> None:
+    schema = {"type": "object", "maxProperties": 2, "required": ["a", "b"]}
+    found = reason(compiler, schema, b'{"c":1', has_ended=False)
+    assert found.keyword in ("maxProperties", "required")
+
+
+def test_a_fault_far_from_where_the_text_is_refused_is_found(compiler: Compiler) -> None:
+    # the first item is refused as no later one could fulfil `contains`, which is full
+    schema = {"maxItems": 1, "contains": {"const": 7}, "items": {"type": "integer"}}
+    found = reason(compiler, schema, b"[1, 2]")
+    assert found.keyword in ("maxItems", "contains")
+
+
+def test_all_reasons_of_a_document(compiler: Compiler) -> None:
+    grammar = compiler.json_schema(OBJECT)
+    source = Source(grammar.store, grammar.recipe.source, grammar.recipe.options)  # type: ignore[union-attr]
+    text = Text(b'{"title": 1, "n": 1, "list": ["c", "a"], "q": 2}', True)
+    assert [found.schema_pointer for found in Refusals(source).all_reasons(text)] == [
+        "#/additionalProperties",
+        "#/properties/title/type",
+        "#/properties/n/minimum",
+        "#/properties/list/items/enum",
+    ]
