@@ -31,7 +31,6 @@ examples:
   llmask tokenize --file README.md --split 1000
   llmask bench --against llguidance --limit 100 --output results
   llmask warm-up
-
 exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrupted
 """
 
@@ -72,6 +71,11 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog)
         self._action_max_length = 12
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):  # without a line for "COMMAND" above them
+            return "".join(map(self._format_action, self._iter_indented_subactions(action)))
+        return super()._format_action(action)
 
 
 def make_parser() -> argparse.ArgumentParser:

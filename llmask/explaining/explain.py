@@ -133,7 +133,12 @@ def _is_repeated(data: bytes, byte: int) -> bool:
     text = Text(data, False)
     begin = text.key_at(byte)
     end = text.end(begin)
-    return end is not None and json.loads(data[begin:end]) in here.value()
+    if end is None or data[begin] != ord('"'):
+        return False
+    try:
+        return json.loads(data[begin:end]) in here.value()
+    except ValueError:  # a character that no key has
+        return False
 
 
 def _others(source: Source | None, text: Text) -> list[Reason]:
@@ -164,7 +169,8 @@ def _expected(sequence: Matcher, source: Source | None, taken: bytes) -> list[st
         with contextlib.suppress(LimitExceeded), metered(source.options.limits.max_compile_work, "max_compile_work"):
             words = words_for(sequence, taken, Refusals(source).holding(taken))
     words += named_tokens(sequence, sequence.configuration)
-    return [*words, "the end of the document"] if sequence.is_accepting() else words
+    end = "the end" if source is None else "the end of the document"
+    return [*words, end] if sequence.is_accepting() else words
 
 
 def _nearest(matcher: Matcher, data: bytes) -> list[int]:

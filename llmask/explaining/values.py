@@ -22,7 +22,7 @@ _SPACE = re.compile(rb"[ \t\n\r]*")
 _WITH_EXPONENT = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][.0-9]*[eE][-+]?[0-9]+(?![-+.0-9eE])', re.DOTALL)
 _LAST_EXPONENT = re.compile(r"(?<=[0-9])[eE][-+]?[0-9]*\Z")
 # Only where a value ends is asked, so numbers of any length need not be made.
-_DECODER = json.JSONDecoder(strict=False, parse_int=len, parse_float=len)
+_DECODER = json.JSONDecoder(parse_int=len, parse_float=len)
 
 Keys = tuple[str | int, ...]
 

@@ -16,7 +16,7 @@ def test_help_fits_on_one_screen_and_shows_an_example_of_each_command(monkeypatc
     monkeypatch.setenv("COLUMNS", "80")
     text = make_parser().format_help()
     assert len(text.splitlines()) <= 24
-    for command in ("generate", "mask", "check", "rules", "tokenize", "bench", "warm-up"):
+    for command in ("generate", "mask", "check", "explain", "rules", "tokenize", "bench", "warm-up"):
         assert f"\n  llmask {command}" in text
 
 

@@ -49,6 +49,8 @@ def test_a_refused_prefix_is_an_error_without_a_traceback(capfd: pytest.CaptureF
     assert captured.err == (
         "llmask: error: --prefix is refused at byte 0 (line 1, column 1), after '': found 'm', "
         "expected 'n', 'y', the end\n"
+        "  the rules there:\n"
+        '    start: • /(no|yes)?/ | ""\n'
     )
 
 
@@ -56,7 +58,8 @@ def test_a_refused_prefix_is_one_message_about_its_bytes(capfd: pytest.CaptureFi
     schema = '{"type": "object", "properties": {"name": {}}, "additionalProperties": false}'
     assert main(["mask", "--schema", schema, "--whitespace", "compact", "--prefix", '{"x']) == 1
     assert capfd.readouterr().err == (
-        "llmask: error: --prefix is refused at byte 2 (line 1, column 3), after '{\"': found 'x', expected 'n'\n"
+        "llmask: error: --prefix is refused at byte 2 (line 1, column 3), after '{\"': found 'x', expected \"name\"\n"
+        "  the document: a key that is not declared (additionalProperties false), #/additionalProperties\n"
     )
 
 

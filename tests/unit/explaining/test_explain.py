@@ -99,6 +99,8 @@ def test_tokens_without_a_text_and_without_a_number(matcher: Any, byte_tokenizer
         ('{"title": ""', "the document is not complete"),
         ("", "the document is not complete"),
         ('{"title": "", "title": ""}', "the key stands in the object already"),
+        ('{"\x01": 1}', "the text is no JSON from there on"),
+        ("{[1]: 2}", "the text is no JSON from there on"),
         ('{"title": "", "n": 2e0}', "numbers that a keyword speaks of are written without exponent"),
         ('{"title": "\ud800"}', "the text is no JSON from there on"),
     ],
