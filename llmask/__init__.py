@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
+    from .matching.explanation import Explanation, Reason
     from .matching.matcher import Matcher
     from .matching.partial import Position
     from .matching.reasoning import Reasoning, ReasoningMatcher
@@ -44,6 +45,7 @@ __all__ = [
     "BudgetError",
     "CompiledGrammar",
     "Compiler",
+    "Explanation",
     "GrammarError",
     "GrammarWarning",
     "IntervalCounter",
@@ -53,6 +55,7 @@ __all__ = [
     "Matcher",
     "Position",
     "PrependableEncoder",
+    "Reason",
     "Reasoning",
     "ReasoningMatcher",
     "StreamDecoder",
@@ -79,9 +82,11 @@ _MODULES = {
     "IntervalCounter": "tokenizer.counting.intervals",
     "CompiledGrammar": "compiling.compiled",
     "Compiler": "compiling.compiler",
+    "Explanation": "matching.explanation",
     "Limits": "limits",
     "Matcher": "matching.matcher",
     "Position": "matching.partial",
+    "Reason": "matching.explanation",
     "Reasoning": "matching.reasoning",
     "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row
 from ..errors import BudgetError, LlmaskError, TokenRejected
+from .explanation import Explanation
 from .matcher import Matcher
 from .partial import Position
 
@@ -102,6 +103,21 @@ class ReasoningMatcher:
     def position(self) -> Position:
         """Where in the answer the sequence is; see `Matcher.position`."""
         return self.matcher.position()
+
+    def explain(self, what: int | bytes | str) -> Explanation:
+        """Why something cannot come next in the answer; see `Matcher.explain`.
+
+        Raises
+        ------
+        LimitExceeded : see there.
+        LlmaskError : it thinks, or `what` is neither a token nor a text.
+        """
+        if self.is_thinking:
+            raise LlmaskError(
+                "the sequence thinks, and only an end of it, or of its budget, is refused then",
+                help="ask when is_thinking is false",
+            )
+        return self.matcher.explain(what)
 
     def is_accepting(self) -> bool:
         """Whether the sequence may end here."""
