@@ -73,7 +73,7 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
         self._action_max_length = 12
 
     def _format_action(self, action: argparse.Action) -> str:
-        if isinstance(action, argparse._SubParsersAction):  # without a line for "COMMAND" above them
+        if action.nargs == argparse.PARSER:  # without a line for "COMMAND" above them
             return "".join(map(self._format_action, self._iter_indented_subactions(action)))
         return super()._format_action(action)
 
