@@ -220,9 +220,12 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
     def dotted_rules(self, sequence: Any) -> list[str]:
         """As `LoadedGrammar.dotted_rules`."""
-        from ..explaining.explain import rules_at
+        from ..explaining.rules import dotted_rules
 
-        return rules_at(sequence)
+        recipe = self.recipe
+        if recipe is None or not isinstance(recipe.source, str):
+            return dotted_rules(sequence)
+        return dotted_rules(sequence, recipe.kind, recipe.source)
 
     def _schema(self) -> Source | None:
         """The schema that its documents fulfil, if it was made from one."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import debug
 from ..arguments import as_integer, shown
 from ..errors import LimitExceeded
 from ..frontends.json_schema.reading.pointers import pointer
@@ -98,7 +97,7 @@ def _explained(
         lambda: _nearest(matcher, data) if is_token else _nearest(sequence, whole[len(taken) :]),
         lambda: _relaxed(source, text),
         lambda: [] if note == REPEATED else _others(source, text),
-        lambda: rules_at(sequence),
+        lambda: matcher.grammar.dotted_rules(sequence),
     )
     return Explanation(matcher.store.tokenizer, len(taken), whole[len(taken) :], reason, later, note=note)
 
@@ -203,10 +202,3 @@ def places_in(source: Source, document: bytes) -> list[str]:
     """JSON pointers of the schemas that hold where a document is in progress."""
     with metered(source.options.limits.max_compile_work, "max_compile_work"):
         return list(dict.fromkeys(pointer(path) for _, path in Refusals(source).holding(document)))
-
-
-def rules_at(sequence: Matcher) -> list[str]:
-    """The items of the row where a sequence is: rules with a dot."""
-    if sequence.has_ended():
-        return []
-    return [item.text for item in debug.row(sequence).kernel]
