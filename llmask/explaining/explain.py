@@ -17,7 +17,6 @@ from ..frontends.json_schema.reading.pointers import pointer
 from ..kernels.machine.constants import NO_TOKEN
 from ..matching.expected import named_bytes, named_tokens, refused_token
 from ..matching.explanation import NOTHING_LATER, Explanation, Later, Reason
-from ..matching.json_reader import JsonSoFar
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..work import metered
@@ -104,9 +103,9 @@ def _explained(
 
 def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason | None, str | None]:
     """What refuses a text after so many bytes of it as it is spelled, and what else is the matter."""
-    if _is_repeated(data, byte):
-        return None, REPEATED
     refusals, is_spelled_so = Refusals(source), text.data == data
+    if _is_repeated(text if is_spelled_so else Text(data, False), byte):
+        return None, REPEATED
     try:
         with metered(source.options.limits.max_compile_work, "max_compile_work"):
             end = refusals.json_ends_at(text)
@@ -124,18 +123,17 @@ def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason 
     return None, None if is_spelled_so else BY_NUMBERS
 
 
-def _is_repeated(data: bytes, byte: int) -> bool:
+def _is_repeated(text: Text, byte: int) -> bool:
     """Whether a key that is refused stands in its object already."""
-    here = JsonSoFar().after(data[:byte]).innermost
+    here = text.so_far(byte).innermost
     if here is None or not here.is_object or here.key is not None:
         return False
-    text = Text(data, False)
     begin = text.key_at(byte)
     end = text.end(begin)
-    if end is None or data[begin] != ord('"'):
+    if end is None or text.data[begin] != ord('"'):
         return False
     try:
-        return json.loads(data[begin:end]) in here.value()
+        return json.loads(text.data[begin:end]) in here.value()
     except ValueError:  # a character that no key has
         return False
 

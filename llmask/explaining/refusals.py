@@ -15,7 +15,7 @@ In: a schema, a text. Out: `Reason`. Cost: 0.2 ms a keyword that is asked, bound
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,12 +30,13 @@ from ..frontends.json_schema.meaning.single_keywords import (
     below,
     single_keywords,
 )
-from ..frontends.json_schema.reading.pointers import ROOT, keys_of, pointer
+from ..frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
 from ..frontends.json_schema.writing.translation import Translation
 from ..matching.explanation import Reason
 from ..matching.sequence import ALL_TAKEN, Sequence
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
+from ..work import spend
 from .values import Keys, Text, Value, pointer_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ FREE: dict[str, Any] = {
     "escapes": "all",
     "literals": "any",
 }
+MOST_GRAMMARS = 200  # that are remembered
+PLACE_WORK = 10  # units for a step down
 MOST_VALUES = 1000  # of a document, that are asked besides those that are open
 
 
@@ -64,23 +67,33 @@ class Source(NamedTuple):
     options: SchemaOptions
 
 
-def refused_at(source: Source, options: SchemaOptions, place: list[SchemaAt] | None, text: Text) -> int | None:
-    """How many bytes of a text a schema takes, or the schemas of a place in it; None: all of them.
-
-    What cannot be compiled by itself refuses nothing.
+def refused_at(source: Source, options: SchemaOptions, text: Text) -> int | None:
+    """How many bytes of a text a schema takes with some options; None: all of them.
 
     Raises
     ------
     LimitExceeded : compiling it, or reading the text, takes more work than is left.
     """
+    return _n_taken(_compiled(source, options, None), text)
+
+
+def _compiled(source: Source, options: SchemaOptions, place: list[SchemaAt] | None) -> LoadedGrammar | bool | None:
+    """The grammar of a schema, or of a place of it; False: of nothing. None: it cannot be compiled by itself."""
     store = source.store
     try:
         found = compile_schema(store.nodes, source.schema, options, place)
-        sequence = Sequence(LoadedGrammar(store, found.rules, found.make_variant))
+        return LoadedGrammar(store, found.rules, found.make_variant)
     except UnsatisfiableSchema:
-        return 0
+        return False
     except GrammarError:
         return None
+
+
+def _n_taken(grammar: LoadedGrammar | bool | None, text: Text) -> int | None:
+    """How many bytes of a text a grammar takes, or None: all; what could not be compiled refuses nothing."""
+    if not isinstance(grammar, LoadedGrammar):
+        return None if grammar is None else 0
+    sequence = Sequence(grammar)
     at = sequence.take_bytes(text.data)
     if at != ALL_TAKEN:
         return at
@@ -88,13 +101,18 @@ def refused_at(source: Source, options: SchemaOptions, place: list[SchemaAt] | N
 
 
 class Refusals:
-    """What refuses texts, of one schema; spellings count as little as options can make them."""
+    """What refuses texts, of one schema; spellings count as little as options can make them.
+
+    Schemas are known by their identity, so what is remembered keeps them.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._options = options = replace(source.options, **FREE, unsupported="ignore")
         self._context = Translation(source.store.nodes.variant(options.style), source.schema, options)
         self._root: list[SchemaAt] = [(self._context.schema, ROOT)]
+        self._grammars: dict[tuple[Hashable, ...], tuple[list[SchemaAt], LoadedGrammar | bool | None]] = {}
+        self._singles: dict[Hashable, tuple[Any, list[Single]]] = {}
 
     def json_ends_at(self, text: Text) -> int | None:
         """How many bytes of a text begin a JSON document; None: all, and it is one if it has ended."""
@@ -112,7 +130,7 @@ class Refusals:
         ------
         LimitExceeded : it takes more work than compiling a grammar may.
         """
-        found = None if at is None else self._of_any(self._root, text, text.open_at(at), ())
+        found = None if at is None else self._of_open(self._root, text, at, ())
         return found or self._reason(self._root, text, ())
 
     def holding(self, data: bytes) -> list[SchemaAt]:
@@ -120,26 +138,49 @@ class Refusals:
 
         Alternatives are among them as long as they take the text of their value.
         """
-        text = Text(data + b"0", False)  # where a value may come, one begins
-        values = text.open_at(len(data))
-        if not values:
-            return []
-        begin = {value.keys: value.begin for value in values}
-        schemas, keys = self._root, values[0].keys
-        for n in range(len(keys) + 1):
-            schemas = self._in_play(schemas, Text(data[begin[keys[:n]] :], False))
-            if n < len(keys):
-                schemas = below(self._context, schemas, keys[n])
-        return schemas
+        values = Text(data + b"0", False).open_at(len(data))  # where a value may come, one begins
+        return self._along(self._root, data, values, with_possible=True)[-1] if values else []
 
-    def _in_play(self, schemas: list[SchemaAt], text: Text) -> list[SchemaAt]:
-        """The schemas of a place, and those of its alternatives that take a text so far."""
-        found, waiting = [], schemas
+    def _along(
+        self, schemas: list[SchemaAt], data: bytes, values: list[Value], with_possible: bool = False
+    ) -> list[list[SchemaAt]]:
+        """The schemas that hold for a value and all that it lies in, the outermost first.
+
+        Parameters
+        ----------
+        schemas : what holds for the outermost one.
+        data : what is there of it.
+        values : the innermost one, and those that it lies in as far as they are known.
+        with_possible : alternatives are among the schemas if they take what is there; else the last one that does, of
+            those of which one must.
+        """
+        begins = {len(value.keys): value.begin for value in values}
+        found = []
+        for depth in range(len(values[0].keys) + 1):
+            spend(PLACE_WORK)
+            piece = None if depth not in begins else Text(data[begins[depth] :], False)
+            found.append(
+                all_in_place(self._context, schemas) if piece is None else self._in_play(schemas, piece, with_possible)
+            )
+            if depth < len(values[0].keys):
+                schemas = below(self._context, found[-1], values[0].keys[depth])
+        return found
+
+    def _in_play(self, schemas: list[SchemaAt], text: Text, with_possible: bool) -> list[SchemaAt]:
+        """The schemas of a place, with alternatives that take a text so far."""
+        found: list[SchemaAt] = []
+        seen: set[Hashable] = set()
+        waiting = schemas
         while waiting:
-            here = all_in_place(self._context, waiting)
+            here = [one for one in all_in_place(self._context, waiting) if self._context.identity(*one) not in seen]
+            seen.update(self._context.identity(*one) for one in here)
             found += here
-            members = [one for schema, path in here if type(schema) is dict for one in alternatives(schema, path)]
-            waiting = [one for one in members if self._refused_at([one], text) is None]
+            waiting = []
+            for schema, path in here:
+                for members, is_one_needed in alternatives(schema, path) if type(schema) is dict else ():
+                    taking = [one for one in members if self._refused_at([one], text) is None]
+                    if with_possible or (is_one_needed and len(taking) == 1):
+                        waiting += taking
         return found
 
     def all_reasons(self, text: Text) -> list[Reason]:
@@ -151,11 +192,10 @@ class Refusals:
         at = self._refused_at(schemas, text)
         if at is None:
             return None
-        values = text.open_at(at)
         return (
-            self._of_any(schemas, text, values, above)
-            or self._of_any(schemas, text, self._others(text, values), above)
-            or self._together(schemas, text, values, above)
+            self._of_open(schemas, text, at, above)
+            or self._of_any(schemas, text, self._others(text, text.open_at(at)), above)
+            or self._together(schemas, text, at, above)
         )
 
     def _others(self, text: Text, asked: list[Value]) -> Iterable[Value]:
@@ -164,24 +204,30 @@ class Refusals:
             return ()
         return (value for value in islice(text.values(), MOST_VALUES) if value not in asked)
 
+    def _of_open(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
+        """The first keyword that refuses a value that is open after so many bytes."""
+        values = text.open_at(at)
+        along = self._along(schemas, text.data[:at], values) if values else []
+        for value in values:
+            keys = (*above, *value.keys)
+            found = self._of_value(along[len(value.keys)], text.piece(value.begin), keys)
+            if found is not None:
+                return found
+        return None
+
     def _of_any(self, schemas: list[SchemaAt], text: Text, values: Iterable[Value], above: Keys) -> Reason | None:
         """The first keyword that refuses one of these values."""
         for value in values:
-            here = self._schemas_at(schemas, value.keys)
+            here = self._along(schemas, b"", [Value(value.keys, 0)])[-1]
             found = self._of_value(here, text.piece(value.begin), (*above, *value.keys))
             if found is not None:
                 return found
         return None
 
-    def _schemas_at(self, schemas: list[SchemaAt], keys: Keys) -> list[SchemaAt]:
-        for key in keys:
-            schemas = below(self._context, schemas, key)
-        return all_in_place(self._context, schemas)
-
     def _of_value(self, schemas: list[SchemaAt], text: Text, keys: Keys) -> Reason | None:
         """The first keyword of these schemas that refuses a value by itself."""
         for schema, path in schemas:
-            for single in single_keywords(self._context, schema, path, text.data[0]):
+            for single in self._keywords_of(schema, path, text.data[0]):
                 at = self._refused_at([(single.schema, single.at)], text)
                 if at is not None:
                     own = keys if single.member is None else (*keys, single.member)
@@ -189,6 +235,12 @@ class Refusals:
                         pointer_of(own), pointer(single.path), single.keyword, single.value
                     )
         return None
+
+    def _keywords_of(self, schema: Any, path: Path, first_byte: int) -> list[Single]:
+        key = self._context.identity(schema, path), first_byte
+        if key not in self._singles:
+            self._singles[key] = schema, [*single_keywords(self._context, schema, path, first_byte)]
+        return self._singles[key][1]
 
     def _narrowed(self, single: Single, text: Text, keys: Keys, at: int) -> Reason | None:
         """What says more than a keyword that applies schemas: one of these."""
@@ -213,10 +265,12 @@ class Refusals:
         """What refuses the key that is in progress after so many bytes, or begins there."""
         return self._reason(list(single.narrower), text.piece(text.key_at(at)), keys)
 
-    def _together(self, schemas: list[SchemaAt], text: Text, values: list[Value], above: Keys) -> Reason | None:
+    def _together(self, schemas: list[SchemaAt], text: Text, at: int, above: Keys) -> Reason | None:
         """A keyword without which a value is taken, where no keyword refuses it by itself."""
+        values = text.open_at(at)
+        along = self._along(schemas, text.data[:at], values) if values else []
         for value in values:
-            here, piece = self._schemas_at(schemas, value.keys), text.piece(value.begin)
+            here, piece = along[len(value.keys)], text.piece(value.begin)
             keys = (*above, *value.keys)
             if not here or self._refused_at(here, piece) is None:
                 continue
@@ -229,4 +283,9 @@ class Refusals:
         return None
 
     def _refused_at(self, schemas: list[SchemaAt], text: Text) -> int | None:
-        return refused_at(self._source, self._options, schemas, text)
+        key = tuple(self._context.identity(schema, path) for schema, path in schemas)
+        if key not in self._grammars:
+            if len(self._grammars) >= MOST_GRAMMARS:
+                self._grammars.clear()
+            self._grammars[key] = schemas, _compiled(self._source, self._options, schemas)
+        return _n_taken(self._grammars[key][1], text)

@@ -25,7 +25,7 @@ def relaxed_options(source: Source, text: Text) -> dict[str, Any]:
     changed = {name: value for name, value in FREE.items() if getattr(given, name) != value}
 
     def takes(options: dict[str, Any]) -> bool:
-        return refused_at(source, replace(given, **options), None, text) is None
+        return refused_at(source, replace(given, **options), text) is None
 
     with metered(given.limits.max_compile_work, "max_compile_work"):
         if takes({}) or not takes(changed):

@@ -16,6 +16,7 @@ from ..matching.json_reader import KEY, MISSING, NOTHING, NUMBER, JsonSoFar, Ope
 
 WHITE_SPACE = b" \t\n\r"
 NO_BEGINNING = b",:]}"  # of a value
+MOST_OPEN = 50  # values
 MOST_EXPONENT = 1000  # of a number that is written out
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[-0-9][-+.0-9eE]*|true|false|null|[\]\[{},:]', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\n\r]*")
@@ -47,6 +48,15 @@ class Text:
         self.data = data
         self.has_ended = has_ended
         self._characters = data.decode("latin-1")  # of which there are as many as bytes
+        self._known: tuple[int, JsonSoFar] = 0, JsonSoFar()
+
+    def so_far(self, n: int) -> JsonSoFar:
+        """What its first `n` bytes are as JSON."""
+        known, document = self._known
+        if n != known:
+            document = document.after(self.data[known:n]) if n > known else JsonSoFar().after(self.data[:n])
+            self._known = n, document
+        return document
 
     def end(self, begin: int) -> int | None:
         """Where the value that begins at a byte ends, or None when it is not complete."""
@@ -68,30 +78,34 @@ class Text:
         return self.has_ended and self.end(0) == len(self.data)
 
     def open_at(self, n: int) -> list[Value]:
-        """The values that are open after its first `n` bytes, and one that begins there; the innermost first."""
-        document = JsonSoFar().after(self.data[:n])
+        """The values that are open after its first `n` bytes, and one that begins there; the innermost first.
+
+        Of more than 2 * MOST_OPEN the innermost and the outermost ones.
+        """
+        document = self.so_far(n)
         containers: list[Open] = []
         here = document.innermost
         while here is not None:
             containers.append(here)
             here = here.outer
-        found: list[Value] = []
-        keys: Keys = ()
-        for one in reversed(containers):
-            found.append(Value(keys, one.begin))
-            keys = (*keys, one.n_items if one.key is None else one.key)
-        is_awaited = not containers or containers[0].key is not None or not containers[0].is_object
+        containers.reverse()
+        begins = [one.begin for one in containers]
+        keys = tuple(one.n_items if one.key is None else one.key for one in containers)
+        is_awaited = not containers or containers[-1].key is not None or not containers[-1].is_object
         if document.within > KEY:
-            found.append(Value(keys, document.begin))
+            begins.append(document.begin)
         elif document.within == NOTHING and is_awaited and document.root is MISSING:
             begin = self._after_space(n)
             if begin < len(self.data) and self.data[begin] not in NO_BEGINNING:
-                found.append(Value(keys, begin))
-        return found[::-1]
+                begins.append(begin)
+        depths = [*range(len(begins))]
+        if len(depths) > 2 * MOST_OPEN:
+            depths[MOST_OPEN:-MOST_OPEN] = []
+        return [Value(keys[:depth], begins[depth]) for depth in reversed(depths)]
 
     def key_at(self, n: int) -> int:
         """Where the key begins that is in progress after its first `n` bytes, or begins there."""
-        document = JsonSoFar().after(self.data[:n])
+        document = self.so_far(n)
         return document.begin if document.within == KEY else self._after_space(n)
 
     def _after_space(self, n: int) -> int:

@@ -86,17 +86,17 @@ def all_in_place(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
     return found
 
 
-def alternatives(schema: dict[str, Any], path: Path) -> list[SchemaAt]:
-    """Schemas that may hold beside one, at the same place."""
-    found: list[SchemaAt] = []
+def alternatives(schema: dict[str, Any], path: Path) -> Iterator[tuple[list[SchemaAt], bool]]:
+    """Schemas that may hold beside one, at the same place, by keyword; whether one of them must."""
     for keyword in ("anyOf", "oneOf"):
-        found += [(member, (path, keyword, index)) for index, member in enumerate(schema.get(keyword, ()))]
+        if keyword in schema:
+            yield [(member, (path, keyword, index)) for index, member in enumerate(schema[keyword])], True
     if "if" in schema:
-        found += [(schema[keyword], (path, keyword)) for keyword in ("then", "else") if keyword in schema]
+        branches = [(schema[keyword], (path, keyword)) for keyword in ("then", "else") if keyword in schema]
+        yield branches, len(branches) == 2
     for keyword in ("dependentSchemas", "dependencies"):
         needed = schema.get(keyword, {}).items()
-        found += [(member, (path, keyword, name)) for name, member in needed if type(member) is not list]
-    return found
+        yield [(member, (path, keyword, name)) for name, member in needed if type(member) is not list], False
 
 
 def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[SchemaAt]:
