@@ -29,9 +29,12 @@ def nodes(byte_tokenizer: Any) -> Any:
         ),
         ({"minimum": 2, "exclusiveMinimum": 3}, "1", [{"minimum": 2}, {"exclusiveMinimum": 3}]),
         (
-            {"properties": {"a": True, "b": False}, "patternProperties": {"^x": {}}, "additionalProperties": False},
+            {"properties": {"a.": True, "b": False}, "patternProperties": {"^x": {}}, "additionalProperties": False},
             "{",
-            [{"properties": {"b": False}}, {"propertyNames": {"anyOf": [{"enum": ["a", "b"]}, {"pattern": "^x"}]}}],
+            [
+                {"properties": {"b": False}},
+                {"patternProperties": {r"^(?:a\.|b)$": {}, "^x": {}}, "additionalProperties": False},
+            ],
         ),
         ({"properties": {"a": {"type": "null"}}, "additionalProperties": {"type": "null"}}, "{", []),
         (
