@@ -14,7 +14,6 @@ In: minutes. Out: a row a minute. Cost: as said.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import threading
 import time
@@ -104,11 +103,11 @@ def _hand_over(threads: list[_Server], draw: str, handover: threading.Barrier) -
 
 
 def _empty_store(compiler: llmask.Compiler) -> None:
-    """Have the compiler begin a new store, as it does when one is full."""
-    limits = compiler.limits
-    compiler.limits = dataclasses.replace(limits, renew_store_bytes=0)
-    compiler.store()
-    compiler.limits = limits
+    """Have the compiler begin a new store, as it does when one is full; limits are those of the store that is there."""
+    before = compiler.store()
+    with compiler._lock:
+        compiler._renew_store()
+    assert compiler.store() is not before
 
 
 def more_memory(rows: list[dict[str, Any]]) -> float:

@@ -114,10 +114,13 @@ class Compiler(Shared):
         """The store for the next grammar."""
         with self._lock:
             if is_outgrown(self._store):
-                self._store = self._new_store()
-                self._compiled.n_renewals += 1
-                self._cache.keep_only(self._store)
+                self._renew_store()
             return self._store
+
+    def _renew_store(self) -> None:
+        self._store = self._new_store()
+        self._compiled.n_renewals += 1
+        self._cache.keep_only(self._store)
 
     def _make(self, recipe: Recipe) -> CompiledGrammar:
         return made(self.store(), recipe)
