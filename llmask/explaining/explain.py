@@ -17,6 +17,7 @@ from ..frontends.json_schema.reading.pointers import pointer
 from ..kernels.machine.constants import NO_TOKEN
 from ..matching.expected import named_bytes, named_tokens, refused_token
 from ..matching.explanation import NOTHING_LATER, Explanation, Later, Reason
+from ..matching.json_reader import KEY, NOTHING, STRING
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..work import metered
@@ -27,7 +28,9 @@ from .words import words_for
 
 MOST_TOKENS = 5
 NOT_JSON = "the text is no JSON from there on"
-SPACE = "white space stands before or after the document, or there is too much of it"
+SPACE = "white space stands before or after the document"
+LONG_SPACE = "there is more white space in a row than any option allows"
+CONTROL = "line breaks, tabs and other control characters are written as escapes in a string"
 TOO_SHORT = "the document is not complete"
 NOT_FOUND = "no keyword was found that refuses it within limits.max_compile_work"
 BY_NUMBERS = "numbers that a keyword speaks of are written without exponent"
@@ -111,7 +114,7 @@ def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason 
             end = refusals.json_ends_at(text)
             if end is not None:
                 if end < len(text.data) and is_spelled_so and end <= byte:
-                    return None, SPACE if data[end] in WHITE_SPACE else NOT_JSON
+                    return None, _why_no_json(text, end)
                 text = Text(text.data[:end], False)
             reason = refusals.reason(text, byte if is_spelled_so else None)
     except LimitExceeded:
@@ -119,8 +122,18 @@ def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason 
     if reason is not None:
         return reason, None
     if end is not None:
-        return None, TOO_SHORT if end == len(text.data) else NOT_JSON
+        is_short = end == len(data) or not is_spelled_so
+        return None, TOO_SHORT if is_short else LONG_SPACE if data[byte] in WHITE_SPACE else NOT_JSON
     return None, None if is_spelled_so else BY_NUMBERS
+
+
+def _why_no_json(text: Text, n: int) -> str:
+    """What is the matter with a text whose first `n` bytes begin a JSON document, and no more."""
+    document, byte = text.so_far(n), text.data[n]
+    if document.within in (KEY, STRING) and byte < ord(" "):
+        return CONTROL
+    is_outside = n == 0 or (document.innermost is None and document.within == NOTHING)
+    return SPACE if is_outside and byte in WHITE_SPACE else NOT_JSON
 
 
 def _is_repeated(text: Text, byte: int) -> bool:

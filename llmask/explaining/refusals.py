@@ -42,10 +42,10 @@ from .values import Keys, Text, Value, pointer_of
 if TYPE_CHECKING:
     from ..frontends.json_schema.meaning.place import SchemaAt
 
+MUCH_SPACE = 4096  # bytes
 # What options ask of the spelling of a document, at its freest.
 FREE: dict[str, Any] = {
     "whitespace": "flexible",
-    "max_whitespace": 2**14,
     "indent": None,
     "property_order": "any",
     "unique_keys": False,
@@ -57,6 +57,11 @@ FREE: dict[str, Any] = {
 MOST_GRAMMARS = 200  # that are remembered
 PLACE_WORK = 10  # units for a step down
 MOST_VALUES = 1000  # of a document, that are asked besides those that are open
+
+
+def free(options: SchemaOptions) -> dict[str, Any]:
+    """What frees a document from what some options ask of its spelling."""
+    return {**FREE, "max_whitespace": max(MUCH_SPACE, options.max_whitespace)}
 
 
 class Source(NamedTuple):
@@ -108,7 +113,7 @@ class Refusals:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._options = options = replace(source.options, **FREE, unsupported="ignore")
+        self._options = options = replace(source.options, **free(source.options), unsupported="ignore")
         self._context = Translation(source.store.nodes.variant(options.style), source.schema, options)
         self._root: list[SchemaAt] = [(self._context.schema, ROOT)]
         self._grammars: dict[tuple[Hashable, ...], tuple[list[SchemaAt], LoadedGrammar | bool | None]] = {}

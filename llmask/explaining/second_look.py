@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..work import metered
-from .refusals import FREE, Source, refused_at
+from .refusals import Source, free, refused_at
 from .values import Text
 
 
@@ -22,7 +22,7 @@ def relaxed_options(source: Source, text: Text) -> dict[str, Any]:
     LimitExceeded : it takes more work than compiling a grammar may.
     """
     given = source.options
-    changed = {name: value for name, value in FREE.items() if getattr(given, name) != value}
+    changed = {name: value for name, value in free(given).items() if getattr(given, name) != value}
 
     def takes(options: dict[str, Any]) -> bool:
         return refused_at(source, replace(given, **options), text) is None

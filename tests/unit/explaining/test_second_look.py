@@ -27,7 +27,7 @@ SCHEMA = {
         ({}, '{"b": "", "\\u0061": "x"}', {"property_order": "any", "literals": "any"}),
         ({"escapes": "minimal"}, '{"a": "x", "b": "\\/"}', {"escapes": "all"}),
         ({"whitespace": "compact"}, '{"a": "x"}', {"whitespace": "flexible"}),
-        ({"max_whitespace": 2}, '{"a":    "x"}', {"max_whitespace": 16384}),
+        ({"max_whitespace": 2}, '{"a":    "x"}', {"max_whitespace": 4096}),
         ({"indent": 2}, '{"a": "x"}', {"indent": None}),
         ({"numbers": "plain"}, '{"a": 10, "c": 1.0}', {"numbers": "json"}),
         ({"closed": True}, '{"a": 10, "d": 1}', {"closed": False}),
