@@ -234,6 +234,8 @@ class Refusals:
         for schema, path in schemas:
             for single in self._keywords_of(schema, path, text.data[0]):
                 at = self._refused_at([(single.schema, single.at)], text)
+                if at is not None and single.without is not None:
+                    at = None if self._refused_at([(single.without, single.at)], text) is not None else at
                 if at is not None:
                     own = keys if single.member is None else (*keys, single.member)
                     return self._narrowed(single, text, keys, at) or Reason(

@@ -54,6 +54,7 @@ class Single(NamedTuple):
     narrower  schemas under it, one of which may say more of why a value is refused
     subject   what these speak about: VALUE or KEY
     member    key of the member that it refuses, where it is no other one
+    without   the schema without the keyword, where that is asked with all others: it refuses what these take
     """
 
     keyword: str
@@ -64,6 +65,7 @@ class Single(NamedTuple):
     narrower: tuple[SchemaAt, ...] = ()
     subject: str = VALUE
     member: str | None = None
+    without: Any = None
 
 
 def all_in_place(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
@@ -165,9 +167,10 @@ def single_keywords(context: Context, schema: Any, path: Path, first_byte: int) 
             if subject == NUMERIC and "type" in keywords:  # 6 may become 6e-5, an integer may not
                 alone["type"] = schema["type"]
             yield Single(name, at, schema[name], alone, path, narrower, about)
-    for keyword in unevaluated:  # they ask what all others have looked at, which fulfil the value by themselves
-        rest = {key: value for key, value in schema.items() if key == keyword or key not in unevaluated}
-        yield Single(keyword, (path, keyword), schema[keyword], rest, path)
+    for keyword in unevaluated:  # they ask what all others have looked at
+        rest = {key: value for key, value in schema.items() if key not in unevaluated}
+        alone = {**rest, keyword: schema[keyword]}
+        yield Single(keyword, (path, keyword), schema[keyword], alone, path, without=rest)
 
 
 Alone = tuple[dict[str, Any], tuple[SchemaAt, ...], str]
