@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import as_flag
 from ..errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from ..forks import cached_property
+from ..frontends.json_schema.reading.options import SchemaOptions
 from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
 from ..frontends.regex.contradictions import no_match_help
@@ -37,6 +38,7 @@ from .recipe import Recipe
 from .saved import saved
 
 if TYPE_CHECKING:
+    from ..explaining.explain import Embedded
     from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
     from .sentences import Sentences
@@ -203,13 +205,13 @@ class CompiledGrammar(LoadedGrammar, Shared):
         data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else bytes(document)
         from ..explaining.explain import explanation_of_document
 
-        return explanation_of_document(Matcher(self), self._schema(), data)
+        return explanation_of_document(Matcher(self), self._embedded(), data)
 
     def explained(self, sequence: Any, what: Any) -> Explanation:
         """As `LoadedGrammar.explained`."""
         from ..explaining.explain import explanation_of
 
-        return explanation_of(sequence, self._schema(), what)
+        return explanation_of(sequence, self._embedded(), what)
 
     def places(self, document: bytes) -> list[str]:
         """As `LoadedGrammar.places`."""
@@ -226,6 +228,22 @@ class CompiledGrammar(LoadedGrammar, Shared):
         if recipe is None or not isinstance(recipe.source, str):
             return dotted_rules(sequence)
         return dotted_rules(sequence, recipe.kind, recipe.source)
+
+    def _embedded(self) -> list[Embedded]:
+        """The schemas of the JSON in its texts: its own, or those of a structural tag, of which tools are one."""
+        from ..explaining.explain import Embedded
+        from ..explaining.refusals import Source
+        from .tags import schemas_in_tag, tag_of_tools
+
+        own, recipe = self._schema(), self.recipe
+        if own is not None:
+            return [Embedded(b"", own)]
+        if recipe is None or recipe.kind not in ("structural_tag", "tools"):
+            return []
+        is_tag = recipe.kind == "structural_tag"
+        tag = recipe.source if is_tag else tag_of_tools(self.tokenizer, recipe.source, **recipe.options)[0]
+        options = SchemaOptions(limits=self.store.limits)
+        return [Embedded(begin, Source(self.store, schema, options)) for begin, schema in schemas_in_tag(tag)]
 
     def _schema(self) -> Source | None:
         """The schema that its documents fulfil, if it was made from one."""

@@ -5,6 +5,7 @@ In: functions, a choice of them. Out: the document of a structural tag. Cost: so
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from ..errors import GrammarError
@@ -29,3 +30,25 @@ def tag_of_tools(
     marks = Marks(lambda name: is_among(name, special), lambda name: is_among(name, eos))
     listed = read_tools(tools)
     return tools_tag(listed, model, tool_choice, parallel, reasoning, marks), listed
+
+
+def schemas_in_tag(document: Any) -> list[tuple[bytes, Any]]:
+    """The JSON schemas of a structural tag, each with the text directly before it: a tag's beginning, or a constant."""
+    found: list[tuple[bytes, Any]] = []
+    waiting = [document]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, dict):
+            pairs = [(here.get("begin"), here.get("content"))]
+            waiting += [value for key, value in here.items() if key != "json_schema"]
+        elif isinstance(here, list):
+            pairs = [(one.get("value"), after) for one, after in pairwise(here) if isinstance(one, dict)]
+            waiting += here
+        else:
+            continue
+        for begin, content in pairs:
+            if not isinstance(content, dict) or not isinstance(begin, str):
+                continue
+            if content.get("type") == "json_schema" and content.get("style", "json") == "json":
+                found.append((begin.encode("utf-8", "surrogatepass"), content.get("json_schema", True)))
+    return found

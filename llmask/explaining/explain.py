@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,7 +37,14 @@ BY_NUMBERS = "numbers that a keyword speaks of are written without exponent"
 REPEATED = "the key stands in the object already"
 
 
-def explanation_of(matcher: Matcher, source: Source | None, what: Any) -> Explanation:
+class Embedded(NamedTuple):
+    """A JSON schema, and the text after which its documents begin: nothing where the whole text is one."""
+
+    begin: bytes
+    source: Source
+
+
+def explanation_of(matcher: Matcher, schemas: list[Embedded], what: Any) -> Explanation:
     """Why a token id, or bytes or a text, cannot come next; see `Matcher.explain`."""
     tokenizer, note, has_ended, is_token = matcher.store.tokenizer, None, False, False
     if isinstance(what, (str, bytes, bytearray, memoryview)):
@@ -61,26 +68,26 @@ def explanation_of(matcher: Matcher, source: Source | None, what: Any) -> Explan
     if is_allowed or note is not None:
         note = None if is_allowed else note
         return Explanation(tokenizer, len(document), data, None, NOTHING_LATER, is_allowed, note)
-    return _explained(matcher, source, data, has_ended, document, is_token)
+    return _explained(matcher, schemas, data, has_ended, document, is_token)
 
 
-def explanation_of_document(matcher: Matcher, source: Source | None, data: bytes) -> Explanation:
+def explanation_of_document(matcher: Matcher, schemas: list[Embedded], data: bytes) -> Explanation:
     """Why bytes are no document; see `CompiledGrammar.explain`. The matcher is at the beginning."""
     begun = matcher.fork()
     if begun.take_bytes(data) == ALL_TAKEN and begun.is_accepting():
         return Explanation(matcher.store.tokenizer, len(data), b"", None, NOTHING_LATER, is_allowed=True)
-    return _explained(matcher, source, data, True, b"", False)
+    return _explained(matcher, schemas, data, True, b"", False)
 
 
 def _explained(
-    matcher: Matcher, source: Source | None, data: bytes, has_ended: bool, before: bytes, is_token: bool
+    matcher: Matcher, schemas: list[Embedded], data: bytes, has_ended: bool, before: bytes, is_token: bool
 ) -> Explanation:
     """Why bytes, or the end of the document, cannot come next.
 
     Parameters
     ----------
     matcher : in the state before them; it is not changed.
-    source : what its grammar was made from, if that is a JSON schema.
+    schemas : of the JSON in its texts, if there is any.
     data : the bytes; some of the first ones may be allowed.
     has_ended : nothing comes after them.
     before : the document so far.
@@ -92,16 +99,32 @@ def _explained(
         sequence.take_bytes(data[:n_taken])
     taken = before + (data if n_taken == ALL_TAKEN else data[:n_taken])
     whole = before + data
-    text = Text(with_plain_numbers(whole), has_ended)
-    reason, note = (None, None) if source is None else _reason(source, text, len(taken), whole)
+    source, begun, n_outside = _schema_at(schemas, taken)
+    reason, note = None, None
+    text = Text(with_plain_numbers(whole[n_outside:]), has_ended and not begun)
+    if source is not None:
+        reason, note = _reason(source, text, len(taken) - n_outside, whole[n_outside:])
+    if begun and reason is None:  # what is refused may be the text around
+        source = note = None
+    elif begun:
+        note = f"in what follows {shown(begun)}"
     later = Later(
-        lambda: _expected(sequence, source, taken),
+        lambda: _expected(sequence, source, taken[n_outside:]),
         lambda: _nearest(matcher, data) if is_token else _nearest(sequence, whole[len(taken) :]),
-        lambda: _relaxed(source, text),
+        lambda: {} if begun else _relaxed(source, text),
         lambda: [] if note == REPEATED else _others(source, text),
         lambda: matcher.grammar.dotted_rules(sequence),
     )
     return Explanation(matcher.store.tokenizer, len(taken), whole[len(taken) :], reason, later, note=note)
+
+
+def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int]:
+    """The schema of the JSON that a text is in, what stands before that JSON, and the bytes of the text up to it."""
+    found = [(taken.rfind(one.begin) + len(one.begin), one) for one in schemas if one.begin in taken]
+    if not found:
+        return None, b"", 0
+    n_outside, one = max(found, key=lambda pair: pair[0])
+    return one.source, one.begin, n_outside if one.begin else 0
 
 
 def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason | None, str | None]:

@@ -10,7 +10,7 @@ import pytest
 
 import llmask
 from llmask import Compiler, Limits, LlmaskError, TokenRejected
-from llmask.explaining.explain import explanation_of_document
+from llmask.explaining.explain import Embedded, explanation_of_document
 from llmask.explaining.refusals import Source
 
 SCHEMA = {
@@ -149,6 +149,34 @@ def test_other_grammars_show_their_rules(compiler: Compiler) -> None:
     assert "the rules there:" in str(found)
 
 
+CITY = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 3}}, "required": ["city"]}
+
+
+def test_arguments_of_tools_are_explained_by_their_schemas(compiler: Compiler) -> None:
+    tools = [{"name": "a", "parameters": {"type": "object"}}, {"name": "b", "parameters": CITY}]
+    grammar = compiler.tools(tools, model="hermes", tool_choice="required")
+    begin = b'<tool_call>\n{"name": "b", "arguments": '
+    for text, keyword in ((b'{"city": "abcd', "maxLength"), (b"{}", "required"), (b"[", "type")):
+        matcher = grammar.matcher()
+        matcher.accept_bytes(begin)
+        found = matcher.explain(text)
+        assert (found.keyword, found.note) == (keyword, f"in what follows {begin.decode()!r}")
+    found = grammar.explain(begin + b'{"city": "abc"}}\n</tool_cal>')
+    assert (found.keyword, found.note, found.found) == (None, None, b">")
+    assert found.rules
+    assert grammar.explain(b"x").rules
+
+
+def test_schemas_in_structural_tags_explain(compiler: Compiler) -> None:
+    content = {"type": "json_schema", "json_schema": CITY}
+    tag = {"type": "structural_tag", "format": {"type": "tag", "begin": "<a>", "content": content, "end": "</a>"}}
+    grammar = compiler.structural_tag(tag)
+    found = grammar.explain('<a>{"city": 1}</a>')
+    assert (found.instance_pointer, found.keyword, found.byte) == ("/city", "type", 12)
+    assert found.expected == ["a string of at most 3 characters"]
+    assert grammar.explain('<a>{"city": ""}</b>').keyword is None
+
+
 def test_positions_know_their_places_and_rules(compiler: Compiler) -> None:
     schema = {"items": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "string"}]}, "$defs": {"a": {"minimum": 1}}}
     matcher = compiler.json_schema({**schema, "type": "array"}).matcher()
@@ -194,7 +222,7 @@ def test_a_search_that_takes_too_much_work_ends(compiler: Compiler) -> None:
     assert grammar.recipe is not None
     options = dataclasses.replace(grammar.recipe.options, limits=Limits(max_compile_work=10))
     source = Source(grammar.store, SCHEMA, options)
-    found = explanation_of_document(grammar.matcher(), source, b'{"title": 1}')
+    found = explanation_of_document(grammar.matcher(), [Embedded(b"", source)], b'{"title": 1}')
     assert found.note == "no keyword was found that refuses it within limits.max_compile_work"
     assert str(found).startswith("refused at byte 10: found '1}'")
     assert (found.relaxed, found.others) == ({}, [])
