@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
+    from .matching.ahead import read_ahead
     from .matching.batch import accept_batch, fill_bitmasks, rollback_batch
     from .matching.explanation import Explanation, Reason
     from .matching.matcher import Matcher
@@ -69,6 +70,7 @@ __all__ = [
     "apply_bitmask",
     "fill_bitmasks",
     "generate",
+    "read_ahead",
     "rollback_batch",
     "warm_up",
 ]
@@ -96,6 +98,7 @@ _MODULES = {
     "apply_bitmask": "mask.apply",
     "fill_bitmasks": "matching.batch",
     "generate": "samplers.generation",
+    "read_ahead": "matching.ahead",
     "rollback_batch": "matching.batch",
 }
 

@@ -31,7 +31,16 @@ INSIDE = {
     "matching": (
         *("history.py", "sequence.py", "expected.py", "forced.py", "finish.py", "budget.py", "captures", "drafts.py"),
         *("json_reader.py", "partial.py", "notebook.py", "explanation.py"),
-        *("matcher.py", "healing.py", "stops.py", "max_tokens.py", "workers.py", "batch.py", "reasoning.py"),
+        *(
+            "matcher.py",
+            "healing.py",
+            "stops.py",
+            "max_tokens.py",
+            "workers.py",
+            "ahead.py",
+            "batch.py",
+            "reasoning.py",
+        ),
     ),
     "compiling": (
         *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),

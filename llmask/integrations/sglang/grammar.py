@@ -24,6 +24,7 @@ import numpy as np
 from ...arguments import as_bitmask, as_integer
 from ...errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ...mask.apply import BITS_PER_WORD, apply_bitmask
+from ...matching.ahead import read_ahead
 from ...matching.batch import fill_bitmasks
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ class RequestGrammar:
     def _take(self, token: int) -> None:
         try:
             self.matcher.accept_token(token)
+            read_ahead([self.matcher])  # the mask is asked for when the next batch is made up
         except TokenRejected:
             raise
         except LimitExceeded as error:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import LlmaskError, VocabularyError
+from ...matching.ahead import read_ahead
 from ...matching.matcher import Matcher
 from .compilers import compiler_for
 from .requests import compile_request, matcher_of
@@ -61,6 +62,7 @@ class Grammar:
                     break
             else:
                 self.n_ignored += n_ignored
+                read_ahead([matcher])  # the mask is asked for when the next step is scheduled
                 return True
             logger.error("request %s: %s", request_id, "its grammar refuses a token")
         except LlmaskError as error:
