@@ -17,7 +17,16 @@ from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.llama_cpp import GrammarLogitsProcessor
-from tests.contract.conformance import LAYOUTS, AdapterConformance, Allowed, Driver, Row, kept, random_scores
+from tests.contract.conformance import (
+    LAYOUTS,
+    AdapterConformance,
+    Allowed,
+    Driver,
+    EventConformance,
+    Row,
+    kept,
+    random_scores,
+)
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
 
 
@@ -241,3 +250,14 @@ def has_ended(row: Row) -> bool:
 
 class TestCompletions(AdapterConformance):
     kind = Completions
+
+
+class TestEvents(EventConformance):
+    n_rows = 1
+
+    def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
+        return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
+
+    def ask(self, processor: Any, rows: list[Row]) -> None:
+        processor(np.array([1, 5, *rows[0]], np.intc), np.zeros(320, np.single))
+        processor.raise_if_failed()
