@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import llmask
 from llmask.compiling.making import made
-from tests.unit.compiling.saved_grammars import same
+from tests.unit.compiling.saved_grammars import same, walk_together
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
 Make = Callable[[llmask.Compiler], llmask.CompiledGrammar]
@@ -94,6 +95,19 @@ def test_lexemes_are_as_long_as_they_can_be_in_a_greedy_grammar(compiler: llmask
     with pytest.raises(llmask.GrammarError, match="cannot split"):
         compiler.lark('start: @word "s"', lexer="exact", grammars={"word": word})
     assert compiler.lark('start: @word "."', grammars={"word": word}).accepts("ab.")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_grammars_are_those_that_are_put_together(compiler: llmask.Compiler, seed: int) -> None:
+    """The masks of `union` and `concat`, which read their parts in another way."""
+    x, y = compiler.regex("(ab|b)[0-9]{1,2}"), compiler.gbnf('root ::= "<" root ">" | "é"?')
+    z = compiler.json_schema(OBJECT, whitespace="compact")
+    grammars = {"x": x, "y": y, "z": z}
+    grammar = compiler.lark('start: @x (":" @y | "=" @z) "." @x?', lexer="exact", grammars=grammars)
+    tail = compiler.choice(["."]).concat(x.optional())
+    other = x.concat(compiler.choice([":"]).concat(y).union(compiler.choice(["="]).concat(z))).concat(tail)
+    for n in range(5):
+        walk_together(grammar.matcher(), other.matcher(), random.Random(10 * seed + n), 25)
 
 
 LOST = "has a capture, a temperature or max_tokens, which grammars that are put together lose"
