@@ -22,6 +22,7 @@ from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_
 from .dead_ends import dead_end_warnings
 from .recipe import Recipe
 
+EDGE_WORK = 30  # units for an edge of a part that is written into a text's rules, read and loaded there
 PART_WORK = 100  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
@@ -109,6 +110,7 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     Raises
     ------
     GrammarError : a part is of another store, or has what grammars lose that are put together.
+    LimitExceeded : the parts are too large.
     """
     from ..frontends.lark import compile_lark
 
@@ -116,6 +118,7 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     is_exact = options["lexer"] == "exact"
     named, said = options["grammars"], []
     for name, part in zip(options["compiled"], parts, strict=True):
+        spend(part.n_edges * EDGE_WORK)
         named = {**(named or {}), name: _named(store, name, part)}
         said += [f"@{name}: {warning}" for warning in part.own_warnings]
     lowered = compile_lark(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import random
 from collections.abc import Callable
@@ -197,6 +198,22 @@ def test_a_part_of_rules_that_no_compiler_made_can_be_used_but_not_saved(compile
     assert grammar.accepts("7")
     with pytest.raises(llmask.LlmaskError, match="neither saved nor pickled"):
         grammar.save()
+
+
+def test_parts_in_parts_are_bounded_as_one(compiler: llmask.Compiler) -> None:
+    """What strangers sent had a thousand grammars, each within the next, and took two minutes."""
+    grammar = compiler.choice(["a"])
+    for _ in range(3):
+        grammar = compiler.lark('start: "(" @x ")"', grammars={"x": grammar})
+    line, _, texts = grammar.save().partition(b"\n")
+    head = json.loads(line)
+    nested = head["grammars"][-1]
+    head["grammars"] += [{**nested, "parts": [n]} for n in range(3, 996)]
+    data = json.dumps(head).encode() + b"\n" + texts + texts[-len('start: "(" @x ")"') :] * 993
+    small = llmask.Compiler(compiler.tokenizer, llmask.Limits(max_compile_work=1_400_000))
+    assert small.load(grammar.save()).accepts("(((a)))")
+    with pytest.raises(llmask.LimitExceeded, match="max_compile_work"):
+        small.load(data)
 
 
 def test_what_its_owner_changes_later_changes_nothing(compiler: llmask.Compiler) -> None:
