@@ -12,8 +12,8 @@ permute rows, and drafts, which are taken back, are an error at the first row th
 A processor is not called after the last token, as a rule the end of sequence. Arrays, objects, strings and literals are
 complete before that; a number, and a text that is no JSON, end with it. `finish` tells the rest.
 
-In: tokens, and matchers that have accepted them. Out: calls of the caller's functions. Cost: 2 us a row and call, that
-of the functions aside; a matcher that is replayed is read on, too.
+In: tokens, and matchers that have accepted them. Out: calls of the caller's functions. Cost: 50 us a row and call, that
+of the functions aside; a value so far 10 ns an item of what is open.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Watch:
             events = [Event("end", "", value)] if has_ended and not had_ended else []
         else:
             after, events = before.events(data, has_ended)
-            is_new = after.n_changes > before.n_changes
+            is_new = self._on_value is not None and after.n_changes > before.n_changes
             value = after.value() if is_new else None
         # before the calls, so that what they raise is not followed by the same calls
         self._texts[number] = _Text(n_tokens + len(own), after, had_ended or has_ended)
