@@ -85,4 +85,6 @@ def _as_text(node: Token, schema: Any) -> str:
     try:
         return json.dumps(schema)
     except (TypeError, ValueError, RecursionError):
-        node.spot.refuse(f"{node.text} is no JSON schema", "give a dict, a grammar as text, or what a method of the compiler returned")
+        node.spot.refuse(
+            f"{node.text} is no JSON schema", "give a dict, a grammar as text, or one that the compiler made"
+        )
