@@ -133,8 +133,21 @@ def _renamed(expression: Expression, names: dict[str, str]) -> Expression:
     return expression
 
 
-def _part(part: LoadedGrammar) -> Grammar:
-    """A grammar in the form in which it goes into others."""
+def included(part: LoadedGrammar, text: str) -> Expression:
+    """A grammar as a part of one in Lark's notation: its rules as they are, written as `text`.
+
+    Raises
+    ------
+    GrammarError : it has what grammars lose that are put together.
+    """
+    _refuse_lost(part)
+    _refuse_comparing(part.own_rules)
+    found = Inclusion(part.own_rules, text, is_greedy=part.is_greedy)
+    return optional(found) if derives_nothing_too(part.own_rules) else found
+
+
+def _refuse_lost(part: LoadedGrammar) -> None:
+    """Refuse what is said of rules, and would be lost."""
     grammar = part.grammar
     for name, said in grammar.attributes.items():
         if said.capture or said.temperature or said.max_tokens or (said.ending and said.ending.capture):
@@ -149,17 +162,29 @@ def _part(part: LoadedGrammar) -> Grammar:
             grammar.places.get(min(grammar.parametric)),
             "write what it is put together with into the same grammar",
         )
+
+
+def _refuse_comparing(rules: Rules) -> None:
+    """Refuse rules that compare values, as those of a schema may."""
+    if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
+        raise GrammarError(
+            "a schema that compares texts (uniqueItems, minProperties, ...) cannot be put together with others",
+            help="take these keywords out, or use the grammar by itself",
+        )
+
+
+def _part(part: LoadedGrammar) -> Grammar:
+    """A grammar in the form in which it goes into others."""
+    _refuse_lost(part)
+    grammar = part.grammar
     if part.is_greedy:
         whole = Inclusion(part.own_rules, f"%lark {{\n{grammar}\n}}", is_whole=True, is_greedy=True)
         empty = derives_nothing_too(part.own_rules)
         return Grammar({START: optional(whole) if empty else whole})
     for rule in grammar.rules.values():
         for leaf in leaves(rule):
-            if isinstance(leaf, Inclusion) and any(kind >= CALL_NEW for kind in leaf.rules.edges[1::EDGE_FIELDS]):
-                raise GrammarError(
-                    "a schema that compares texts (uniqueItems, minProperties, ...) cannot be put together with others",
-                    help="take these keywords out, or use the grammar by itself",
-                )
+            if isinstance(leaf, Inclusion):
+                _refuse_comparing(leaf.rules)
     return grammar
 
 

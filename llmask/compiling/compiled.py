@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..explaining.explain import Embedded
     from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
+    from .ambiguity import Ambiguity
     from .sentences import Sentences
 
 ON_LIMIT = ("error", "finish")
@@ -290,10 +291,14 @@ class CompiledGrammar(LoadedGrammar, Shared):
         """
         return self._sentences.shortest_of(self)
 
-    def ambiguity(self) -> bytes | None:
+    def ambiguity(self) -> Ambiguity | None:
         """A sentence with two derivations, where a bounded search finds one; None says nothing (ambiguity.py).
 
         Rules that derive nothing or are never used are in `warnings`.
+
+        Returns
+        -------
+        The sentence, bytes; `str` of it shows both derivations, and `trees` are these two as texts.
 
         Examples
         --------

@@ -31,7 +31,7 @@ from . import ready
 from .compiled import CompiledGrammar
 from .dead_ends import warn_of_dead_ends
 from .grammar_cache import GrammarCache
-from .making import made
+from .making import made, made_lark
 from .recipe import Recipe
 from .saved import loaded
 from .statistics import Compiled
@@ -315,11 +315,12 @@ class Compiler(Shared):
         ties : "first": as above. "all": every terminal that ends there is followed, as llguidance does. By default
             "all" in grammars with a line `%llguidance {...}`, "first" in others.
         directory : where the files of relative imports (`%import .file.name`) are; without it there are none.
-        grammars : what `@name` stands for: by name, another grammar as text, or a JSON schema.
+        grammars : what `@name` stands for: by name, another grammar as text, a JSON schema, or what this compiler made.
 
         Raises
         ------
-        GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column.
+        GrammarError : the grammar is malformed, or uses what is not supported; the message has line and column. A
+            compiled grammar is of another compiler or, as for `CompiledGrammar.union`, has what would be lost.
         UnsatisfiableSchema : no document fulfils it, also because terminals take what others need. Where they do so in
             places only, a `GrammarWarning` tells it.
         LimitExceeded : it is too large for the limits.
@@ -343,11 +344,19 @@ class Compiler(Shared):
         from ..frontends.lark.folders import Folder
 
         folder = None if directory is None else Folder(Path(directory))
+        parts: dict[str, CompiledGrammar] = {}
         if isinstance(grammars, Mapping):  # the caller's may change
-            grammars = {name: given if isinstance(given, str) else owned(given) for name, given in grammars.items()}
+            parts = {name: given for name, given in grammars.items() if isinstance(given, CompiledGrammar)}
+            others = {name: given for name, given in grammars.items() if name not in parts}
+            grammars = {name: given if isinstance(given, str) else owned(given) for name, given in others.items()}
         options = {"start": start, "lexer": lexer, "ties": ties, "grammars": grammars, "folder": folder}
-        recipe = Recipe("lark", text, options)
-        if folder is not None or grammars is not None:
+        known = tuple(part.recipe for part in parts.values() if part.recipe is not None)
+        recipe = Recipe("lark", text, {**options, "compiled": tuple(parts)}, known)
+        if parts:
+            store = self._store  # a new one would be none of theirs
+            grammar = self._metered(lambda: made_lark(store, recipe, list(parts.values())))
+            grammar.recipe = recipe if len(known) == len(parts) else None
+        elif folder is not None or grammars is not None:
             grammar = self._metered(lambda: self._make(recipe))  # what they hold may have changed
         else:
             grammar = self._cached(("lark", text, start, lexer, ties), lambda: self._make(recipe))

@@ -5,22 +5,24 @@ In: a store, a recipe. Out: `CompiledGrammar`, which keeps the recipe. Cost: tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import UnsatisfiableSchema
+from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
 from ..frontends.json_schema.meaning.satisfiable import part_without_end
 from ..frontends.regex import compile_pattern
+from ..grammar.expressions import Expression
 from ..grammar.lowering import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
-from .algebra import choice_text, schema_grammar
+from .algebra import choice_text, included, is_any_greedy, schema_grammar
 from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
 from .dead_ends import dead_end_warnings
 from .recipe import Recipe
 
+EDGE_WORK = 30  # units for an edge of a part that is written into a text's rules, read and loaded there
 PART_WORK = 100  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
@@ -38,7 +40,10 @@ def made(store: Store, recipe: Recipe) -> CompiledGrammar:
         spend(PART_WORK)
         if part.parts:
             parts = [grammars[id(one)] for one in part.parts]
-            grammar = put_together(store, part.kind, parts, **(part.options or {}))
+            if part.kind == "lark":
+                grammar = made_lark(store, part, parts)
+            else:
+                grammar = put_together(store, part.kind, parts, **(part.options or {}))
             grammar.recipe = part
         else:
             grammar = _made_alone(store, part)
@@ -99,20 +104,44 @@ def _made_ebnf(store: Store, recipe: Recipe) -> CompiledGrammar:
     return _lowered(store, compile_ebnf(store.nodes, recipe.source))
 
 
-def _made_lark(store: Store, recipe: Recipe) -> CompiledGrammar:
+def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = ()) -> CompiledGrammar:
+    """The grammar of a text in Lark's notation; `parts` are those that it names which are compiled.
+
+    Raises
+    ------
+    GrammarError : a part is of another store, or has what grammars lose that are put together.
+    LimitExceeded : the parts are too large.
+    """
     from ..frontends.lark import compile_lark
 
     options = recipe.options
     is_exact = options["lexer"] == "exact"
-    grammar = _lowered(
-        store,
-        compile_lark(
-            *(store.nodes, recipe.source, store.limits, options["start"], options["folder"], options["ties"], is_exact),
-            options["grammars"],
-        ),
+    named, said = options["grammars"], []
+    for name, part in zip(options["compiled"], parts, strict=True):
+        spend(part.n_edges * EDGE_WORK)
+        named = {**(named or {}), name: _named(store, name, part)}
+        said += [f"@{name}: {warning}" for warning in part.own_warnings]
+    lowered = compile_lark(
+        *(store.nodes, recipe.source, store.limits, options["start"], options["folder"], options["ties"], is_exact),
+        named,
     )
-    grammar.dead_ends = [] if is_exact else dead_end_warnings(grammar)
+    grammar = _lowered(store, lowered._replace(warnings=list(dict.fromkeys([*said, *lowered.warnings]))))
+    grammar.dead_ends = [] if is_exact and not is_any_greedy(lowered) else dead_end_warnings(grammar)
     return grammar
+
+
+def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
+    """A grammar that was compiled as what `@name` stands for."""
+    if part.store is not store:
+        raise GrammarError(
+            f"@{name} belongs to a different compiler, or the compiler has begun a new store since",
+            help="compile both with one compiler, one after the other",
+        )
+    try:
+        return included(part, f"@{name}")
+    except GrammarError as error:
+        where = f"@{name}" if error.where is None else f"{error.where} of @{name}"
+        raise GrammarError(error.message, where, error.help) from None
 
 
 def _made_tag(store: Store, recipe: Recipe) -> CompiledGrammar:
@@ -146,7 +175,7 @@ _OF_KIND: dict[str, Callable[[Store, Recipe], CompiledGrammar]] = {
     "choice": _made_choice,
     "gbnf": _made_gbnf,
     "ebnf": _made_ebnf,
-    "lark": _made_lark,
+    "lark": made_lark,
     "structural_tag": _made_tag,
     "tools": _made_tools,
     "literal": _made_literal,

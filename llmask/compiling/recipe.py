@@ -3,7 +3,9 @@
     json_schema       the schema, SchemaOptions             choice            the texts
     regex             the pattern; method                   structural_tag    the document
     gbnf, ebnf        the text                              tools             the functions; the arguments of `tools`
-    lark              the text; the arguments of `lark`     literal           bytes: the prefix of a canonical grammar
+    lark              the text; the arguments of `lark`,    literal           bytes: the prefix of a canonical grammar
+                      names of compiled grammars, which
+                      are its parts
     union, concat, optional, repeat                         the parts; low and high
 
 Every grammar of a compiler is made from its recipe (making.py) and keeps it, so that it can be made again elsewhere:

@@ -304,6 +304,8 @@ def _write_lark(recipe: Recipe) -> Written:
     options = {name: recipe.options[name] for name in LARK_OPTIONS if recipe.options[name] is not None}
     texts = [recipe.source]
     grammars, folder = recipe.options["grammars"], recipe.options["folder"]
+    if recipe.parts:
+        options["compiled"] = list(recipe.options["compiled"])
     if grammars is not None:
         options["grammars"] = [[name, isinstance(value, str)] for name, value in grammars.items()]
         texts += [
@@ -370,7 +372,10 @@ def _value_of(text: str) -> Any:
 def _read_lark(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:
     from ..frontends.lark.folders import Folder, Read
 
-    entry.check(parts, 0)
+    compiled: list[Any] = entry.take("compiled", (list, type(None))) or []
+    if not all(map(is_spelled, compiled)) or len(set(compiled)) < len(compiled):
+        raise entry.damaged("the option compiled is no list of names")
+    entry.check(parts, len(compiled))
     start, lexer = entry.take("start", (str,), "start"), entry.take("lexer", (str,), "greedy")
     options = {"start": start, "lexer": lexer, "ties": entry.take("ties", (str, type(None)))}
     if lexer not in ("greedy", "exact") or options["ties"] not in ("first", "all", None):
@@ -382,12 +387,15 @@ def _read_lark(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) ->
         grammars = {} if grammars is None else grammars
         given = next(rest, "")
         grammars[name] = given if is_text else _value_of(given)
+    if not (grammars or {}).keys().isdisjoint(compiled):
+        raise entry.damaged("a name is given twice")
     reads: dict[tuple[str, str], Read] = {}
     for place, path, folder in entry.rows("files", (str, str, str)):
         reads[place, path] = Read(next(rest, ""), folder)
     if next(rest, None) is not None:
         raise entry.damaged("it has more texts than grammars and files")
-    return Recipe("lark", text, {**options, "grammars": grammars, "folder": Folder(None, reads) if reads else None})
+    folder = Folder(None, reads) if reads else None
+    return Recipe("lark", text, {**options, "grammars": grammars, "folder": folder, "compiled": tuple(compiled)}, parts)
 
 
 def _read_pattern(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -> Recipe:

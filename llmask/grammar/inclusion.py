@@ -7,6 +7,9 @@ once for the beginning, where nothing has been read, and once for all other plac
 
     value -> "[" value "]" | 1        first: "[" inner ws* "]" | 1        inner: ws* "[" inner ws* "]" | ws* 1
 
+A part may have parts of its own: what it ignores may stand in front of these, and nowhere inside, where all lexemes are
+bare already.
+
 A part that is *whole* keeps what may be ignored before its first lexeme and after its last, if it says so.
 
 The empty string is left out of a part, because whoever repeats one must not count it; `derives_nothing_too` says
@@ -63,6 +66,8 @@ class _Inclusion:
     ----------
     inner, first : by rule of the part, the rules that are written.
     edges, finals : by state of the part.
+    bare : numbers of its edges in front of which nothing is ignored: those of parts of its own.
+    parts : its rules that read nothing else.
     spaced_ends : whether what is ignored may stand before the first lexeme and after the last.
     """
 
@@ -74,7 +79,9 @@ class _Inclusion:
         self.finals = _finals_of(other)
         columns = [other.priorities[n::PRIORITY_FIELDS] for n in range(PRIORITY_FIELDS)]
         self.priorities = dict(zip(columns[0], columns[1], strict=True)) if is_greedy else {}
+        self.bare = {number for number, is_bare in zip(columns[0], columns[2], strict=True) if is_bare}
         self.ignored_priority = other.ignored_priority if is_greedy else 0
+        self.parts = self._parts()
         self.inner: dict[int, RuleId] = {}
         self.first: dict[int, RuleId] = {}
         self.waiting: list[tuple[int, bool]] = []
@@ -119,6 +126,7 @@ class _Inclusion:
         """Write a rule; the states in which nothing has been read are not those in which something has."""
         rules = self.rules
         written = (self.first if is_first else self.inner)[rule]
+        is_outside = rule not in self.parts
         start = (self.other.rule_starts[rule], is_first)
         states: dict[tuple[int, bool], StateId] = {start: rules.start_state(written)}
         waiting = [start]
@@ -138,16 +146,39 @@ class _Inclusion:
             spaced: StateId | None = None
             for kind, symbol, target, guard, number in self.edges.get(state, ()):
                 own = self._guard(guard)
+                begin = here
+                if number not in self.bare if kind == SCAN else is_outside and kind == CALL and symbol in self.parts:
+                    begin = spaced = self._spaced(written, here, nothing_read) if spaced is None else spaced
                 if kind == SCAN:
-                    spaced = self._spaced(written, here, nothing_read) if spaced is None else spaced
                     after = reach(target, False)
-                    rules.scan(spaced, symbol, after, own, self.priorities.get(number, 0), is_bare=True)
+                    rules.scan(begin, symbol, after, own, self.priorities.get(number, 0), is_bare=True)
                 elif kind == CALL:
-                    rules.call(here, self._rule(symbol, nothing_read), reach(target, False), own)
+                    rules.call(begin, self._rule(symbol, nothing_read), reach(target, False), own)
                     if nothing_read and symbol in self.empty:
                         rules.skip(here, reach(target, True), own)
                 else:
                     rules.skip(here, reach(target, nothing_read), own)
+
+    def _parts(self) -> set[int]:
+        """The rules that only read lexemes which are bare; the first rule of all is none of a part."""
+        if not self.bare:
+            return set()
+        callers: dict[int, set[int]] = {}
+        waiting = []
+        for state, leaving in self.edges.items():
+            rule = self.other.state_rules[state]
+            for kind, symbol, _, _, number in leaving:
+                if kind == CALL:
+                    callers.setdefault(symbol, set()).add(rule)
+                elif kind == SCAN and number not in self.bare:
+                    waiting.append(rule)
+        others: set[int] = set()
+        while waiting:
+            rule = waiting.pop()
+            if rule not in others:
+                others.add(rule)
+                waiting += callers.get(rule, ())
+        return set(range(len(self.other.names))) - others - {self.other.start}
 
     def _spaced(self, rule: RuleId, state: StateId, nothing_read: bool) -> StateId:
         """The state behind `state` and what is ignored there."""

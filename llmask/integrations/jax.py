@@ -75,7 +75,8 @@ def apply_bitmask(logits: jax.Array, bitmask: jax.Array | npt.NDArray[np.int32])
 class GrammarMasks:
     """Masks of what may follow rows of tokens, callable inside of `jit`, `scan`, `while_loop` and `vmap`.
 
-    A row that has ended may only end again, and a row that the grammar refuses may only end.
+    A row that has ended may only end again, and a row that the grammar refuses may only end. There is no `on_event` as
+    other processors have it: JAX may ask about a step twice, in another order or not at all.
 
     Parameters
     ----------

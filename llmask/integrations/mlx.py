@@ -27,11 +27,13 @@ import numpy.typing as npt
 from llmask.errors import LlmaskError
 from llmask.mask.apply import BITS_PER_WORD
 from llmask.samplers.prefixes import BatchMasks, allows_any, beyond_logits, checked_max_tokens
+from llmask.samplers.watching import row_watch
 
 if TYPE_CHECKING:
     import mlx.core as mx
 
     from llmask.samplers.prefixes import AnyGrammar
+    from llmask.samplers.watching import OnEvent, OnValue
 
 __all__ = ["GrammarLogitsProcessor", "apply_bitmask"]
 
@@ -51,13 +53,17 @@ class GrammarLogitsProcessor:
         may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": where the mask meets a limit of `llmask.Limits` the text takes the shortest known way to the
         end; "error": the call fails with `LimitExceeded`.
+    on_value, on_event : told of the text while it is written, as those of `llmask.generate`; the number is 0. A JSON
+        document is told by its parts; of a grammar that is no JSON there are the text so far, and the end alone. Call
+        `finish` after the generation. What they raise ends it. Not with a draft model: tokens are taken back.
 
     Raises
     ------
     BudgetError
         when called and no text is as short as `max_tokens`.
     LlmaskError
-        when made of what is no compiled grammar; when called with tokens of another sequence.
+        when made of what is no compiled grammar; when called with tokens of another sequence, or with others than
+        were told of.
     VocabularyError
         when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
@@ -68,12 +74,30 @@ class GrammarLogitsProcessor:
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",
+        *,
+        on_value: OnValue | None = None,
+        on_event: OnEvent | None = None,
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
+        watch = row_watch(on_value, on_event)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
 
     def reset(self) -> None:
         """Forget the prompt and what was generated: the next call begins another text."""
         self._masks.reset()
+
+    def finish(self, tokens: Any = None) -> None:
+        """Tell `on_value` and `on_event` what is still to be told, after the generation; the end once.
+
+        Parameters
+        ----------
+        tokens : int[length], prompt included, of a text that was cut off, whose last token no call had. None: the text
+            ended, if not before then after the tokens of the last call.
+
+        Raises
+        ------
+        LlmaskError : they are no token ids, or those of another text; nothing was generated.
+        """
+        self._masks.finish(None if tokens is None else np.asarray(tokens)[None])
 
     def __call__(self, tokens: mx.array, logits: mx.array) -> mx.array:
         """Refuse what the grammar refuses.

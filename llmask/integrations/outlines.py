@@ -26,10 +26,12 @@ from llmask.matching.budget import checked_budget
 from llmask.matching.reasoning import Reasoning
 from llmask.samplers.generation import compiler_for
 from llmask.samplers.prefixes import AnyGrammar
+from llmask.samplers.watching import OnEvent, OnValue
 
 __all__ = ["GrammarGenerator", "generator"]
 
 _ITS_OWN = ("logits_processor", "logits_processors", "max_tokens", "max_new_tokens", "max_length")
+_CUT_OFF = {"stop", "stop_strings", "stopping_criteria"}  # options by which texts may end anywhere
 
 
 class GrammarGenerator:
@@ -64,18 +66,25 @@ class GrammarGenerator:
         options : of the framework's own generation: sampling, seed, ...
         """
         text = self._inner(prompt, **self._merged(options))
-        self._check()
+        self._finish(options)
         return text
 
     def batch(self, prompts: list[Any], **options: Any) -> list[Any]:
         """Write a text for each prompt, with transformers; Outlines has no batches for the others."""
         texts: list[Any] = self._inner.batch(prompts, **self._merged(options))
+        self._finish(options)
         return texts
 
     def stream(self, prompt: Any, **options: Any) -> Iterator[str]:
         """Write a text in parts, with llama-cpp-python and mlx-lm; Outlines has no streams for transformers."""
         yield from self._inner.stream(prompt, **self._merged(options))
+        self._finish(options)
+
+    def _finish(self, options: dict[str, Any]) -> None:
+        """Raise what went wrong, and tell what the last tokens end, unless these may be missing."""
         self._check()
+        if self.grammar.takes_budget and _CUT_OFF.isdisjoint(options):
+            self.processor.finish()
 
     def _merged(self, options: dict[str, Any]) -> dict[str, Any]:
         for name in _ITS_OWN:
@@ -92,7 +101,13 @@ class GrammarGenerator:
 
 
 def generator(
-    model: Any, type_or_grammar: Any, *, max_tokens: int = 1000, on_limit: str = "finish"
+    model: Any,
+    type_or_grammar: Any,
+    *,
+    max_tokens: int = 1000,
+    on_limit: str = "finish",
+    on_value: OnValue | None = None,
+    on_event: OnEvent | None = None,
 ) -> GrammarGenerator:
     """Make a generator of Outlines that writes what a type, a schema or a grammar allows.
 
@@ -104,6 +119,9 @@ def generator(
     max_tokens : of each text, which is complete within so many, the end of sequence included, where the grammar has
         budgets. Prompt and text have to fit in the model's context.
     on_limit : see `CompiledGrammar.matcher`.
+    on_value, on_event : told of each text while it is written, as those of `llmask.generate`: the number is that of the
+        row. Where a text may be cut off, as the grammar has no budgets or something else stops it, what its last token
+        ends is not told.
 
     Returns
     -------
@@ -143,7 +161,8 @@ def generator(
         )
     grammar = _compiled(compiler, type_or_grammar)
     budget = max_tokens if grammar.takes_budget else float("inf")
-    processor = processors.GrammarLogitsProcessor(grammar, max_tokens=budget, on_limit=on_limit)
+    told: dict[str, Any] = {"on_value": on_value, "on_event": on_event}
+    processor = processors.GrammarLogitsProcessor(grammar, max_tokens=budget, on_limit=on_limit, **told)
     return GrammarGenerator(model, grammar, processor, options)
 
 

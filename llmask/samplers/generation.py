@@ -18,16 +18,16 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
-from itertools import takewhile
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import LlmaskError
 from llmask.matching.budget import checked_budget
-from llmask.matching.json_reader import Event, JsonSoFar
+from llmask.matching.json_reader import Event
+from llmask.samplers.watching import Watch, until_end
 from llmask.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -128,12 +128,12 @@ def generate(
     write = _write_with_llama if is_llama else _write_with_transformers
     is_watched = on_value is not None or on_event is not None
     is_text = isinstance(type_or_schema, CompiledGrammar)
-    watch = _Watch(grammar, is_text, on_value, on_event) if is_watched else None
+    watch = _Prompts(grammar, is_text, on_value, on_event) if is_watched else None
     rows = write(model, tokenizer, grammar, given, watch, checked_budget(max_tokens), options) if given else []
     texts = [_text(grammar, row) for row in rows]
     if watch is not None:
         for number, row in enumerate(rows):
-            watch(number, row, has_ended=True)
+            watch.see(number, row, has_ended=True)
     values = [read(text) for text in texts]
     if len(rows) > len(given):
         n = len(rows) // len(given)
@@ -188,11 +188,6 @@ def _reader(type_or_schema: Any) -> Callable[[str], Any]:
     return read
 
 
-def _until_end(grammar: CompiledGrammar, ids: Iterable[int]) -> list[int]:
-    """The tokens before the end of sequence."""
-    return list(takewhile(lambda token: token not in grammar.tokenizer.eos_ids, ids))
-
-
 def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
     """The text of tokens, if the grammar has it as a whole."""
     matcher = grammar.matcher(on_limit="finish")
@@ -206,8 +201,8 @@ def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
     return text
 
 
-class _Watch:
-    """Tells the caller of values so far and of what is complete; each text is read on from where it was."""
+class _Prompts(Watch):
+    """Tells of the texts that are written after prompts, from all tokens of each."""
 
     def __init__(
         self,
@@ -216,34 +211,13 @@ class _Watch:
         on_value: Callable[[int, Any], object] | None,
         on_event: Callable[[int, Event], object] | None,
     ) -> None:
-        self._grammar = grammar
-        self._on_value = on_value
-        self._on_event = on_event
-        self._nothing: JsonSoFar | bytes = b"" if is_text else JsonSoFar()
-        self._seen: dict[int, tuple[int, JsonSoFar | bytes]] = {}  # tokens and what they are, by number
+        super().__init__(on_value, on_event)
+        self._tokenizer = grammar.tokenizer
+        self._is_text = is_text
 
-    def __call__(self, number: int, ids: Iterable[int], has_ended: bool = False) -> None:
+    def see(self, number: int, ids: list[int], has_ended: bool = False) -> None:
         """Look at all tokens that are written for a prompt, `number`; `has_ended`: nothing follows."""
-        own = _until_end(self._grammar, ids)
-        n_read, before = self._seen.get(number, (0, self._nothing))
-        data = self._grammar.tokenizer.decode_bytes(own[n_read:])
-        after: JsonSoFar | bytes
-        value: Any
-        if isinstance(before, bytes):
-            after = before + data
-            value = after.decode("utf-8", "ignore")
-            is_new = value != before.decode("utf-8", "ignore")
-            events = [Event("end", "", value)] if has_ended else []
-        else:
-            after, events = before.events(data, has_ended)
-            is_new = after.n_changes > before.n_changes
-            value = after.value() if is_new else None
-        self._seen[number] = len(own), after
-        if self._on_event is not None:
-            for event in events:
-                self._on_event(number, event)
-        if is_new and self._on_value is not None:
-            self._on_value(number, value)
+        self.tell(number, ids[self.n_read(number) :], self._tokenizer, not self._is_text, has_ended)
 
 
 # --- frameworks
@@ -254,7 +228,7 @@ def _write_with_transformers(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: _Watch | None,
+    watch: _Prompts | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:
@@ -288,7 +262,7 @@ def _write_with_transformers(
 
         def see(written: Any, scores: Any, **_: Any) -> Any:
             for number, row in enumerate(written[:, width:].tolist()):
-                watch(number, row)
+                watch.see(number, row)
             return torch.zeros(len(written), dtype=torch.bool, device=written.device)
 
         criteria.append(see)
@@ -302,7 +276,7 @@ def _write_with_transformers(
         pad_token_id=pad_id,
         **{"eos_token_id": eos_ids, **options},
     )
-    return [_until_end(grammar, row) for row in output[:, width:].tolist()]
+    return [until_end(row, eos_ids) for row in output[:, width:].tolist()]
 
 
 def _write_with_llama(
@@ -310,7 +284,7 @@ def _write_with_llama(
     tokenizer: Any,
     grammar: CompiledGrammar,
     prompts: list[Any],
-    watch: _Watch | None,
+    watch: _Prompts | None,
     max_tokens: int,
     options: dict[str, Any],
 ) -> list[list[int]]:
@@ -320,7 +294,7 @@ def _write_with_llama(
     rows = []
     others = options.pop("logits_processor", None) or ()
     for number, prompt in enumerate(prompts):
-        written = _LlamaText(grammar, max_tokens, model.n_ctx(), partial(watch, number) if watch else lambda ids: None)
+        written = _LlamaText(grammar, max_tokens, model.n_ctx(), number, watch)
         run = model.create_chat_completion
         if isinstance(prompt, str):
             run = model.create_completion
@@ -343,11 +317,12 @@ class _LlamaText:
     """
 
     def __init__(
-        self, grammar: CompiledGrammar, max_tokens: int, n_context: int, watch: Callable[[Any], object]
+        self, grammar: CompiledGrammar, max_tokens: int, n_context: int, number: int, watch: _Prompts | None
     ) -> None:
         self._grammar = grammar
         self._max_tokens = max_tokens
         self._n_context = n_context
+        self._number = number
         self._watch = watch
         self._start: int | None = None
         self._ids: list[int] = []
@@ -363,8 +338,8 @@ class _LlamaText:
             )
         self._ids = ids[self._start :].tolist()
         try:
-            if self._processor.error is None:
-                self._watch(self._ids)
+            if self._processor.error is None and self._watch is not None:
+                self._watch.see(self._number, self._ids)
         except BaseException as error:  # the callback drops what is raised; the processor ends the text
             self._processor.error = error
         return self._processor(ids, scores)

@@ -31,9 +31,11 @@ import numpy.typing as npt
 from llmask.errors import LlmaskError
 from llmask.mask.apply import apply_bitmask
 from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
+from llmask.samplers.watching import row_watch
 
 if TYPE_CHECKING:
     from llmask.samplers.prefixes import AnyGrammar
+    from llmask.samplers.watching import OnEvent, OnValue
 
 
 class GrammarLogitsProcessor:
@@ -48,6 +50,9 @@ class GrammarLogitsProcessor:
         None: it may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
+    on_value, on_event : told of the text while it is written, as those of `llmask.generate`; the number is 0. A JSON
+        document is told by its parts; of a grammar that is no JSON there are the text so far, and the end alone. Call
+        `finish` after the completion. What they raise is a failure as any other: it is latched and the text ends.
 
     Attributes
     ----------
@@ -60,8 +65,12 @@ class GrammarLogitsProcessor:
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",
+        *,
+        on_value: OnValue | None = None,
+        on_event: OnEvent | None = None,
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
+        watch = row_watch(on_value, on_event)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
         self._eos_ids = np.array(sorted(self._masks.tokenizer.eos_ids), np.int64)
         self.error: BaseException | None = None
         self._was_asked = False
@@ -86,6 +95,19 @@ class GrammarLogitsProcessor:
         """A stopping criterion that never stops, but raises what `raise_if_failed` does, outside the callback."""
         self.raise_if_failed()
         return False
+
+    def finish(self) -> None:
+        """Tell `on_value` and `on_event` what is still to be told, after a completion that came to its end.
+
+        Its last token, the end of sequence, is never shown to a processor. Of a completion that was cut off, its
+        `finish_reason` is "length" or it met a stop string, the last token is not known: do not call this.
+
+        Raises
+        ------
+        LlmaskError : as `raise_if_failed`.
+        """
+        self.raise_if_failed()
+        self._masks.finish()
 
     def __call__(self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]) -> npt.NDArray[np.single]:
         """Refuse what the grammar refuses; after a failure everything but the end of sequence.

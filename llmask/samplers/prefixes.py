@@ -43,6 +43,7 @@ from llmask.matching.reasoning import Reasoning
 if TYPE_CHECKING:
     from llmask.matching.matcher import Matcher
     from llmask.matching.reasoning import ReasoningMatcher
+    from llmask.samplers.watching import RowWatch
 
     AnyMatcher = Matcher | ReasoningMatcher
     from llmask.tokenizer.tokenizer import Tokenizer
@@ -163,6 +164,7 @@ class Generation:
     ----------
     n_rows : rows of each call.
     first, last : tokens at the first and at the last call about the same drafts.
+    rows : what the last call had after the prompts.
     has_refused : whether a row was refused that is no draft: these are beams.
     """
 
@@ -173,7 +175,7 @@ class Generation:
         self.has_refused = False
         self._prompts = prompts.tobytes()
         self._n_compared = prompts.shape[1]
-        self._rows = [b""] * self.n_rows  # what the last call had after the prompts
+        self.rows = [b""] * self.n_rows
 
     def first_column(self, length: int) -> int:
         """The first column of rows of a length that has to be looked at."""
@@ -191,8 +193,8 @@ class Generation:
         """
         if len(rows) != self.n_rows or prompts != self._prompts:
             return False
-        end = min(max(n, 0) * TOKEN_BYTES, len(self._rows[0]))
-        given, before = [row[:end] for row in rows], [row[:end] for row in self._rows]
+        end = min(max(n, 0) * TOKEN_BYTES, len(self.rows[0]))
+        given, before = [row[:end] for row in rows], [row[:end] for row in self.rows]
         return given == before or set(given) <= set(before)
 
     def take(self, rows: list[Tokens], length: int, is_same: bool) -> None:
@@ -200,7 +202,7 @@ class Generation:
         if not is_same or length <= self.last:
             self.first = length
         self.last = length
-        self._rows = rows
+        self.rows = rows
 
 
 class PrefixMasks:
@@ -303,6 +305,7 @@ class BatchMasks(PrefixMasks):
         budget.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end of
         its document; "error": `LimitExceeded`.
+    watch : is shown the rows of every call, once their masks are made.
 
     Attributes
     ----------
@@ -316,17 +319,21 @@ class BatchMasks(PrefixMasks):
         prompt_length: int | None = None,
         max_tokens: int | None = None,
         on_limit: str = "finish",
+        watch: RowWatch | None = None,
     ) -> None:
         super().__init__(grammars, max_tokens, on_limit)
         if prompt_length is not None and prompt_length < 0:
             raise LlmaskError(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
         self._prompt_length = prompt_length
+        self._watch = watch
         self.generation: Generation | None = None
 
     def reset(self) -> None:
         """Forget the prompt and every prefix; the next call begins another generation."""
         self.generation = None
         self.forget()
+        if self._watch is not None:
+            self._watch.forget()
 
     def fill(self, ids: Any, is_same: bool = False) -> npt.NDArray[np.int32]:
         """Compute the bitmask of the tokens that may follow each row.
@@ -360,7 +367,46 @@ class BatchMasks(PrefixMasks):
         if not is_same:
             self._check_alive(generation, matchers, length)
         generation.take(rows, length, is_same)
-        return self.fill_after(matchers, [length - generation.start] * n_rows)
+        masks = self.fill_after(matchers, [length - generation.start] * n_rows)
+        if self._watch is not None:
+            self._watch.see(rows, matchers)
+        return masks
+
+    def finish(self, ids: Any = None) -> None:
+        """Show the watch what the last call did not have: a framework asks nothing after the last token.
+
+        Parameters
+        ----------
+        ids : int[n_rows, length], the rows at the end, prompts included; None: those of the last call, each of which
+            has ended there.
+
+        Raises
+        ------
+        LlmaskError : they are no such rows, or not those of the generation; there was no call.
+        """
+        if self._watch is None:
+            return
+        generation = self.generation
+        if generation is None:
+            raise LlmaskError(
+                "the processor has not been called, so there is no text to finish",
+                help="call finish after the generation, and before reset()",
+            )
+        rows = generation.rows
+        if ids is not None:
+            if len(getattr(ids, "shape", ())) != 2 or "int" not in str(getattr(ids, "dtype", "")):
+                raise LlmaskError(
+                    f"what was generated is an array of token ids with a row for each text, not {type(ids).__name__}",
+                    help="give what model.generate returned, or its `sequences`",
+                )
+            length = ids.shape[1]
+            prompts, rows = generation.parts(_in_memory(ids, generation.first_column(length)), length)
+            if not generation.agrees(prompts, rows, length):
+                raise LlmaskError(
+                    "the rows are not those of the last generation, or not all of their tokens",
+                    help="give what model.generate returned, prompts included",
+                )
+        self._watch.see(rows, self.after(rows), is_over=True)
 
     def _begin(self, seen: TokenIds, length: int) -> Generation:
         """Begin a generation with what a call brings; `seen` are its last columns, all when there was none before."""

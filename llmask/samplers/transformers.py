@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from llmask.mask.apply import apply_bitmask, masked_copy
 from llmask.samplers.prefixes import BatchMasks, beyond_logits, checked_max_tokens
+from llmask.samplers.watching import row_watch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import torch
 
     from llmask.samplers.prefixes import AnyGrammar
+    from llmask.samplers.watching import OnEvent, OnValue
 
 _LOOKED_AT = 32  # scores that tell whether a model gave them
 _REMEMBERED = 8  # calls whose token ids are looked for
@@ -52,6 +54,11 @@ class GrammarLogitsProcessor:
         included. None: texts may be cut off, which is warned of; math.inf: the same, and it is meant.
     on_limit : "finish": a row whose mask meets a limit of `llmask.Limits` takes the shortest known way to the end, so
         that its document is valid; "error": the call fails with `LimitExceeded`.
+    on_value, on_event : told of the texts while they are written, as those of `llmask.generate`; the number is that of
+        the row. A JSON document is told by its parts; of a grammar that is no JSON there are the text so far, and the
+        end alone. Call `finish` after the generation: the last token is never shown to a processor. What they raise
+        ends the generation. Beams, an assistant model and prompt lookup are an error, as soon as a row does not go on
+        as it was.
 
     Raises
     ------
@@ -59,7 +66,8 @@ class GrammarLogitsProcessor:
         when called and no text is as short as `max_tokens`.
     LlmaskError
         when made of what is no compiled grammar; when called with rows that may belong to this generation as well as to
-        another one: make another processor, or `reset()` it.
+        another one: make another processor, or `reset()` it; when called with a row of which
+        something else was told.
     VocabularyError
         when called and the model has fewer logits than the grammar has tokens, by more than padding explains.
     """
@@ -73,8 +81,12 @@ class GrammarLogitsProcessor:
         prompt_length: int | None = None,
         max_tokens: float | None = None,
         on_limit: str = "finish",
+        *,
+        on_value: OnValue | None = None,
+        on_event: OnEvent | None = None,
     ) -> None:
-        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit)
+        watch = row_watch(on_value, on_event)
+        self._masks = BatchMasks(grammar, prompt_length, checked_max_tokens(max_tokens), on_limit, watch)
         self.reset()
 
     def reset(self) -> None:
@@ -83,6 +95,20 @@ class GrammarLogitsProcessor:
         self._asked: list[weakref.ref[torch.Tensor]] = []  # token ids of the last calls that were kept since
         self._storage: torch.UntypedStorage | None = None  # of the last ids; keeps its address
         self._is_lookup = False  # whether the last scores were made up
+
+    def finish(self, sequences: Any = None) -> None:
+        """Tell `on_value` and `on_event` what is still to be told, after the generation; each end once.
+
+        Parameters
+        ----------
+        sequences : int[n_rows, length], what `model.generate` returned. A text that is no whole document has no end.
+            None: every text ended after the tokens of the last call, with an end of sequence.
+
+        Raises
+        ------
+        LlmaskError : they are no token ids, or those of another generation; nothing was generated.
+        """
+        self._masks.finish(sequences)
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """Refuse what the grammar refuses.

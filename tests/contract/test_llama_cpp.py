@@ -17,7 +17,16 @@ from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.integrations.llama_cpp import GrammarLogitsProcessor
-from tests.contract.conformance import LAYOUTS, AdapterConformance, Allowed, Driver, Row, kept, random_scores
+from tests.contract.conformance import (
+    LAYOUTS,
+    AdapterConformance,
+    Allowed,
+    Driver,
+    EventConformance,
+    Row,
+    kept,
+    random_scores,
+)
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, write_gguf
 
 
@@ -241,3 +250,53 @@ def has_ended(row: Row) -> bool:
 
 class TestCompletions(AdapterConformance):
     kind = Completions
+
+
+class TestEvents(EventConformance):
+    n_rows = 1
+
+    def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
+        return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
+
+    def ask(self, processor: Any, rows: list[Row]) -> None:
+        processor(np.array([1, 5, *rows[0]], np.intc), np.zeros(320, np.single))
+        processor.raise_if_failed()
+
+
+def test_a_model_tells_what_it_writes(llama: Any, compiler: Compiler) -> None:
+    """One processor for one text after another; the end of what is no JSON is told by `finish` alone."""
+    calls: list[tuple[int, Any]] = []
+    on_event = {"on_event": lambda number, event: calls.append((number, event))}
+    sampled = {"top_k": 0, "top_p": 1.0, "min_p": 0.0, "temperature": 1.5}
+    processor = GrammarLogitsProcessor(
+        compiler.json_schema(SCHEMA, whitespace="compact"), max_tokens=math.inf, **on_event
+    )
+    for seed in range(10):
+        calls.clear()
+        text = complete(llama, processor, seed=seed, **sampled)["text"]
+        assert calls[-1] == (0, ("end", "", json.loads(text)))
+        n_calls = len(calls)
+        processor.finish()
+        assert len(calls) == n_calls
+        assert [event.value for _, event in calls if event.kind == "value"] == list(json.loads(text).values())
+    calls.clear()
+    processor = GrammarLogitsProcessor(compiler.regex("(yes|no){2}"), max_tokens=math.inf, **on_event)
+    text = complete(llama, processor)["text"]
+    assert calls == []
+    processor.finish()
+    assert calls == [(0, ("end", "", text))]
+
+
+def test_what_a_callback_raises_ends_the_text(
+    llama: Any, compiler: Compiler, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stop(number: int, value: Any) -> None:
+        if len(value) == 3:
+            raise InterruptedError("seen enough")
+
+    processor = GrammarLogitsProcessor(compiler.regex("a{40}"), max_tokens=math.inf, on_value=stop)
+    assert complete(llama, processor) == {"text": "aaa", "finish_reason": "stop"}
+    assert "seen enough" in capfd.readouterr().err
+    for call in (processor.raise_if_failed, processor.finish):
+        with pytest.raises(InterruptedError, match="seen enough"):
+            call()

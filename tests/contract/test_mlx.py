@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any, ClassVar
 
@@ -24,8 +25,10 @@ from tests.contract.conformance import (
     AdapterConformance,
     Allowed,
     Driver,
+    EventConformance,
     Row,
     kept,
+    made_compiler,
     random_scores,
     spread,
 )
@@ -267,3 +270,63 @@ class Sequences(Driver):
 
 class TestSequences(AdapterConformance):
     kind = Sequences
+
+
+class TestEvents(EventConformance):
+    n_rows = 1
+
+    def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
+        return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
+
+    def ask(self, processor: Any, rows: list[Row]) -> None:
+        processor(mx.array([5, 6, *rows[0]]), mx.zeros(320))
+
+    def test_tokens_that_are_taken_back_are_an_error(self) -> None:
+        a, b = 3 + ord("a"), 3 + ord("b")
+        processor = self.make(made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
+        for row in ([], [a], [a, a]):
+            self.ask(processor, [row])
+        for row in ([a], [a, b]):
+            with pytest.raises(LlmaskError, match="rows do not go on as they were"):
+                self.ask(processor, [row])
+
+
+def test_a_model_tells_what_it_writes(model: Any, hf_tokenizer: Any, grammar: CompiledGrammar) -> None:
+    events: list[Any] = []
+    given = GrammarLogitsProcessor(grammar, max_tokens=MAX_TOKENS, on_event=lambda _, event: events.append(event))
+    for number in range(5):
+        prompt = hf_tokenizer(f"write {number}").input_ids
+        options: dict[str, Any] = {"max_tokens": MAX_TOKENS, "sampler": make_sampler(temp=1.0)}
+        text = until_end(hf_tokenizer, generate_step(mx.array(prompt), model, logits_processors=[given], **options))
+        given.finish()
+        assert events[-1] == ("end", "", json.loads(text))
+        assert [event.kind for event in events].count("end") == 1
+        given.reset()
+        events.clear()
+
+
+def test_a_draft_model_tells_nothing(model: Any, draft_model: Any, hf_tokenizer: Any, grammar: CompiledGrammar) -> None:
+    given = GrammarLogitsProcessor(grammar, max_tokens=MAX_TOKENS, on_event=lambda number, event: None)
+    prompt = mx.array(hf_tokenizer("write").input_ids)
+    with pytest.raises(LlmaskError, match="rows do not go on as they were"):
+        list(speculative_generate_step(prompt, model, draft_model, max_tokens=MAX_TOKENS, logits_processors=[given]))
+
+
+def test_a_text_that_was_cut_off_is_finished_with_its_tokens(compiler: Compiler) -> None:
+    seen: list[Any] = []
+    events: list[Any] = []
+    given = GrammarLogitsProcessor(
+        compiler.json_schema({"type": "array", "items": {"type": "integer"}}, whitespace="compact"),
+        max_tokens=math.inf,
+        on_event=lambda _, event: events.append(event),
+        on_value=lambda _, value: seen.append(value),
+    )
+    ids = [5, *compiler.tokenizer.encode("[1,22,3")]
+    for n in range(1, len(ids)):
+        given(mx.array(ids[:n]), mx.zeros(compiler.tokenizer.vocab_size))
+    for wrong in (mx.array(ids)[None], mx.array(ids[:2]), "x"):
+        with pytest.raises(LlmaskError, match=r"an array of token ids|not those of the last"):
+            given.finish(wrong)
+    given.finish(mx.array([*ids, *compiler.tokenizer.encode(",")]))
+    assert [event.value for event in events] == [1, 22, 3]
+    assert seen[-1] == [1, 22, 3]

@@ -133,6 +133,33 @@ def test_a_grammar_for_another_tokenizer_is_an_error(models: dict[str, Any]) -> 
         generator(models["transformers"], other)("x")
 
 
+@each_model
+def test_generators_tell_what_is_written(models: dict[str, Any], name: str) -> None:
+    events: list[tuple[int, Any]] = []
+    write = generator(models[name], SCHEMA, max_tokens=60, on_event=lambda *call: events.append(call))
+    for prompt in PROMPTS[:3]:
+        events.clear()
+        text = write(prompt, **SAMPLED[name])
+        assert {number for number, _ in events} == {0}
+        assert events[-1][1] == ("end", "", json.loads(text))
+    write = generator(
+        models[name], outlines.types.Regex("(red|green)[0-9]{2}"), on_event=lambda *call: events.append(call)
+    )
+    events.clear()
+    text = write("x")
+    assert events == [(0, ("end", "", text))]
+    if name == "transformers":
+        events.clear()
+        texts = write.batch(PROMPTS[:4], **SAMPLED[name])
+        assert sorted(events) == [(number, ("end", "", text)) for number, text in enumerate(texts)]
+    else:
+        events.clear()
+        text = "".join(write.stream("x"))
+        assert events == [(0, ("end", "", text))]
+    with pytest.raises(LlmaskError, match="on_value is called with"):
+        generator(models[name], SCHEMA, on_value="print")
+
+
 # --- the suite of adapters
 
 

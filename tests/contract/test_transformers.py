@@ -15,9 +15,18 @@ transformers = pytest.importorskip("transformers", reason="transformers is not i
 from llmask import Compiler, Reasoning, Tokenizer
 from llmask.cli import main
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import VocabularyError
+from llmask.errors import LlmaskError, VocabularyError
 from llmask.integrations.transformers import GrammarLogitsProcessor
-from tests.contract.conformance import AdapterConformance, Allowed, Driver, Row, kept, random_scores
+from tests.contract.conformance import (
+    AdapterConformance,
+    Allowed,
+    Driver,
+    EventConformance,
+    Row,
+    kept,
+    made_compiler,
+    random_scores,
+)
 from tests.contract.tiny_models import MAX_TOKENS, SCHEMA, is_valid, make_hf_model, make_hf_tokenizer
 
 PROMPTS = ["a", "write a person", "{", "", "write 8 documents", "x y z", '{"name":', "one more"]
@@ -265,6 +274,64 @@ class TestSteps(AdapterConformance):
 
 class TestDrafts(AdapterConformance):
     kind = Drafts
+
+
+class TestEvents(EventConformance):
+    def make(self, grammar: CompiledGrammar, **callbacks: Any) -> GrammarLogitsProcessor:
+        return GrammarLogitsProcessor(grammar, max_tokens=math.inf, **callbacks)
+
+    def ask(self, processor: Any, rows: list[Row]) -> None:
+        processor(torch.tensor([PROMPT + row for row in rows]), torch.zeros(len(rows), 320))
+
+    def finish(self, processor: Any, rows: list[Row]) -> None:
+        processor.finish(torch.tensor([PROMPT + row for row in rows]))
+
+    def test_rows_that_are_permuted_are_an_error(self) -> None:
+        a, b = 3 + ord("a"), 3 + ord("b")
+        processor = self.make(made_compiler().regex("[ab]{9}"), on_event=lambda number, event: None)
+        for rows in ([[], []], [[a], [b]], [[a, a], [b, a]]):
+            self.ask(processor, rows)
+        with pytest.raises(LlmaskError, match="rows do not go on as they were"):
+            self.ask(processor, [[b, a, a], [a, a, a]])
+
+
+def test_a_model_tells_what_it_writes(model: Any, hf_tokenizer: Any, grammar: Any) -> None:
+    """Sampled rows, each of which ends on its own; the document of its events is the one of its tokens."""
+    torch.manual_seed(3)
+    inputs = encode(hf_tokenizer, PROMPTS)
+    n_prompt = inputs["input_ids"].shape[1]
+    events: list[tuple[int, Any]] = []
+    values: dict[int, Any] = {}
+    processor = GrammarLogitsProcessor(
+        grammar,
+        max_tokens=MAX_TOKENS,
+        on_event=lambda number, event: events.append((number, event)),
+        on_value=lambda number, value: values.update({number: value}),
+    )
+    options = {"do_sample": True, "top_k": 0, "num_return_sequences": 2}
+    output = model.generate(**inputs, max_new_tokens=MAX_TOKENS, logits_processor=[processor], **options)
+    processor.finish(output)
+    assert len(output) == 2 * len(PROMPTS)
+    for number, row in enumerate(output[:, n_prompt:]):
+        document = json.loads(hf_tokenizer.decode(row, skip_special_tokens=True))
+        own = [event for where, event in events if where == number]
+        assert own[-1] == ("end", "", document) == ("end", "", values[number])
+        assert [event.value for event in own if event.kind == "value"] == list(document.values())
+        assert [event.kind for event in own].count("end") == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"num_beams": 3}, {"prompt_lookup_num_tokens": 4}, {"assistant_model": None}], ids=str
+)
+def test_beams_and_drafts_are_told_nothing(
+    model: Any, hf_tokenizer: Any, grammar: Any, options: dict[str, Any]
+) -> None:
+    if "assistant_model" in options:
+        options = {"assistant_model": make_hf_model(hf_tokenizer, seed=1)}
+    processor = GrammarLogitsProcessor(grammar, max_tokens=MAX_TOKENS, on_event=lambda number, event: None)
+    inputs = encode(hf_tokenizer, PROMPTS[:1])
+    with pytest.raises(LlmaskError, match="rows do not go on as they were"):
+        model.generate(**inputs, max_new_tokens=MAX_TOKENS, logits_processor=[processor], do_sample=False, **options)
 
 
 def test_two_hundred_documents(model: Any, hf_tokenizer: Any, grammar: Any) -> None:

@@ -2,8 +2,8 @@
 
     lark('start: "call " @args', grammars={"args": {"type": "object"}, "list": 'start: "[" @args "]"'})
 
-A text is a grammar in the same notation, anything else a JSON schema. Each is read once, wherever it is used; it has
-its own names, terminals and white space, like `%lark {...}` and `%json {...}`.
+A text is a grammar in the same notation, an expression what was compiled before, anything else a JSON schema. Each is
+read once, wherever it is used; it has its own names, terminals and white space, like `%lark {...}` and `%json {...}`.
 Source: llguidance, docs/syntax.md, "Multiple grammars".
 
 In: names. Out: expressions. Cost: that of reading each.
@@ -19,7 +19,7 @@ from llmask.errors import GrammarError
 from llmask.frontends.lark.syntax import statements_of
 from llmask.frontends.lark.tree import Statement, Token
 from llmask.frontends.places import Source, similar
-from llmask.grammar.expressions import Expression, Inclusion
+from llmask.grammar.expressions import Expression, Inclusion, Repeat
 
 
 class NamedGrammars:
@@ -27,16 +27,19 @@ class NamedGrammars:
 
     Parameters
     ----------
-    given : by name, a grammar as text or a JSON schema.
+    given : by name, a grammar as text, one that was compiled, as an expression, or a JSON schema.
 
     Raises
     ------
-    GrammarError : they are no dict.
+    GrammarError : they are no dict by name.
     """
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         if not isinstance(given, Mapping):
             raise GrammarError(f"grammars are a dict by name, not {type(given).__name__}", help="leave it out")
+        for name in given:
+            if not isinstance(name, str):
+                raise GrammarError(f"a grammar has a name, not {name!r:.40}", help='for example grammars={"list": ...}')
         self._given = given
         self._read: dict[str, Expression] = {}
         self._in_progress: list[str] = []
@@ -69,6 +72,8 @@ class NamedGrammars:
             given = self._given[name]
             if isinstance(given, str):
                 found = read(statements_of(Source(given, node.text)))
+            elif isinstance(given, (Inclusion, Repeat)):
+                found = given
             else:
                 found = Inclusion(read_schema(_as_text(node, given)).rules, node.text)
             self._in_progress.pop()
@@ -80,4 +85,6 @@ def _as_text(node: Token, schema: Any) -> str:
     try:
         return json.dumps(schema)
     except (TypeError, ValueError, RecursionError):
-        node.spot.refuse(f"{node.text} is no JSON schema", "give a dict, or a grammar as text")
+        node.spot.refuse(
+            f"{node.text} is no JSON schema", "give a dict, a grammar as text, or one that the compiler made"
+        )

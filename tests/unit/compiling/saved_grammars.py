@@ -82,6 +82,10 @@ TEXTS: dict[str, Make] = {
     ),
     "lark, max_tokens": lambda c: c.lark('start: thought "\\n" @a\nthought[max_tokens=3]: /.*/', grammars={"a": True}),
     "lark, captures": lambda c: c.lark('start: a b\na[capture="it"]: /[0-9]+/\nb: "x"'),
+    "lark, compiled": lambda c: c.lark(
+        'start: @pair "." @pair | @text',
+        grammars={"pair": c.regex("a").concat(c.choice(["b"])), "text": 'start: @pair "!"'},
+    ),
     "structural tag": lambda c: c.structural_tag(TAG),
     "tools": lambda c: c.tools(
         CALLS, model="qwen-3", tool_choice={"name": "add"}, parallel=False, reasoning="optional"

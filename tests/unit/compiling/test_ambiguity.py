@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -59,3 +63,94 @@ def test_schemas_and_patterns_are_asked_too(compiler: Compiler) -> None:
 def test_the_search_is_bounded(compiler: Compiler, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ambiguity, "MOST_STEPS", 3)
     assert compiler.gbnf('root ::= root "+" root | "1"').ambiguity() is None
+
+
+def test_both_derivations_are_shown_as_trees(compiler: Compiler) -> None:
+    found = compiler.gbnf('root ::= root "+" root | "1"').ambiguity()
+    assert found is not None
+    assert str(found) == '"1+1+1" has two derivations\n\n' + "\n\n".join(found.trees)
+    assert sorted(found.trees) == [
+        """root
+  root
+    "1"
+  "+"
+  root
+    root
+      "1"
+    "+"
+    root
+      "1\"""",
+        """root
+  root
+    root
+      "1"
+    "+"
+    root
+      "1"
+  "+"
+  root
+    "1\"""",
+    ]
+
+
+def test_terminals_are_shown_by_their_names_and_texts(compiler: Compiler) -> None:
+    found = compiler.lark(
+        'start: a | b\na: NAME "(" /[0-9]+/ ")"\nb: NAME "(" /[0-9]+/ ")"\nNAME: /[a-z"]+/'
+    ).ambiguity()
+    assert found is not None
+    assert found.trees[0].splitlines()[:2] in (["start", "  a"], ["start", "  b"])
+    assert sorted(line for line in found.trees[1].splitlines()[1:]) == sorted(
+        [
+            found.trees[1].splitlines()[1],
+            '    NAME "a"' if b"a" in found else '    NAME "\\""',
+            '    "("',
+            '    /[0-9]+/ "0"',
+            '    ")"',
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'root ::= "a" one | "a" two\none ::= "b"\ntwo ::= "b"',
+        'root ::= if\nif ::= "i" if | "i" if "e" if | "x"',
+        'root ::= one "bc" | "a" two\none ::= "a" | "ab"\ntwo ::= "bc"',
+        'root ::= root root | "x"',
+        'root ::= ("x" | item)* "."\nitem ::= "x"?  "x"',
+        'root ::= one | two\none ::= "" "\\xff" ""\ntwo ::= none "\\xff"\nnone ::= "" | "n"',
+    ],
+)
+def test_trees_are_two_derivations_of_the_sentence(compiler: Compiler, text: str) -> None:
+    found = compiler.gbnf(text).ambiguity()
+    assert found is not None
+    assert compiler.gbnf(text).accepts(bytes(found))
+    one, other = found.trees
+    assert one != other
+    for tree in found.trees:
+        lines = tree.splitlines()
+        assert lines[0] == "root"
+        depths = [len(line) - len(line.lstrip(" ")) for line in lines]
+        assert all(0 < after <= before + 2 for before, after in pairwise(depths))
+        texts = [json.loads(line[line.rindex(' "') + 1 :]) for line in lines if line.endswith('"')]
+        assert "".join(texts) == found.decode("utf-8", "backslashreplace")
+
+
+def test_schemas_are_shown_by_their_places(compiler: Compiler) -> None:
+    both = compiler.json_schema({"type": "null"}).union(compiler.json_schema({"type": ["null", "string"]}))
+    found = both.ambiguity()
+    assert found is not None
+    assert found.trees[0] != found.trees[1]
+    assert sorted(found.trees) == [f'start\n  {name}\n    /"null"/ "null"' for name in ("#", "#~2")]
+
+
+def test_it_is_still_bytes(compiler: Compiler) -> None:
+    found = compiler.gbnf('root ::= root root | "x"').ambiguity()
+    assert isinstance(found, bytes)
+    assert found == b"xxx"
+    assert hash(found) == hash(b"xxx")
+    assert repr(found) == "b'xxx'"
+    assert found.decode() == "xxx"
+    for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+        assert again == found
+        assert again.trees == found.trees

@@ -179,6 +179,17 @@ def options(**fields: Any) -> Callable[[dict[str, Any]], None]:
     return lambda head: head["grammars"][0].__setitem__("options", fields)
 
 
+def compiled(*names: Any, parts: list[int] | None = None) -> Callable[[dict[str, Any]], None]:
+    """Other names for the compiled grammars of one in Lark's notation, and other parts."""
+
+    def edit(head: dict[str, Any]) -> None:
+        whole = head["grammars"][-1]
+        whole["options"]["compiled"] = list(names)
+        whole["parts"] = whole["parts"] if parts is None else parts
+
+    return edit
+
+
 DAMAGED: dict[str, tuple[str, Callable[[dict[str, Any]], None], bytes | None]] = {
     "version": ("regex", lambda head: head.update(version=2), None),
     "version of a kind": ("regex", lambda head: head.update(version=[1] * 9999), None),
@@ -248,6 +259,14 @@ DAMAGED: dict[str, tuple[str, Callable[[dict[str, Any]], None], bytes | None]] =
     "lark start, none": ("lark", options(start=""), None),
     "lark grammars": ("lark", options(grammars=[["a"]]), None),
     "lark grammars without text": ("lark", options(grammars=[["a", False]]), None),
+    "lark parts without names": ("lark, compiled", compiled(), None),
+    "lark names without parts": ("lark, compiled", lambda head: head["grammars"][-1].pop("parts"), None),
+    "lark names": ("lark, compiled", compiled(1), None),
+    "lark names, others": ("lark, compiled", compiled("x"), None),
+    "lark names, too many": ("lark, compiled", compiled("pair", "x"), None),
+    "lark names, a text's": ("lark, compiled", compiled("text"), None),
+    "lark names, equal": ("lark, compiled", compiled("pair", "pair", parts=[0, 0]), None),
+    "lark names, no list": ("lark", options(compiled="pair"), None),
     "lark files": ("lark", options(files=[[1, 2, 3]]), None),
     "lark file that is not there": ("lark", entry(kind="lark", texts=[30]), b"%import .etc.passwd.A\nstart: A"),
     "tag": ("structural tag", entry(kind="structural_tag", texts=[2]), b"{}"),

@@ -64,6 +64,30 @@ def test_each_part_ignores_its_own(store: Store, document: bytes, expected: bool
     assert accepts(grammar, document) == expected
 
 
+@pytest.mark.parametrize("is_greedy", [False, True])
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        (b"<(xx)>", True),
+        (b"<(x_x) >", True),
+        (b"< (xx)>", True),
+        (b"<(x x)>", False),
+        (b"<( xx)>", False),
+        (b"<((x x)x)>", False),
+        (b"<( (xx)x)>", False),
+        (b"<(xx) >.<(x x)>", False),
+        (b"<(xx) >. <(xx) >", False),
+    ],
+)
+def test_a_part_of_a_part_keeps_its_white_space(store: Store, document: bytes, expected: bool, is_greedy: bool) -> None:
+    """What is ignored in the middle was taken inside of the innermost part, too."""
+    inner = Inclusion(nested(store), "lists", is_greedy=is_greedy)
+    rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
+    middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>", is_greedy=is_greedy)
+    outer: dict[str, Expression] = {"start": sequence([middle, Repeat(sequence([text(store, "."), middle]))])}
+    assert accepts(CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules), document) == expected
+
+
 def test_a_part_is_written_once(store: Store) -> None:
     inner = Inclusion(nested(store), "lists")
     twice: dict[str, Expression] = {"start": sequence([inner, text(store, ";"), inner])}
@@ -137,3 +161,16 @@ def test_the_empty_string_is_left_to_others(store: Store) -> None:
             assert accepts(grammar, b"xx")
             assert accepts(grammar, b"_xx_") == is_whole
             assert accepts(grammar, b"_") == (is_whole and is_empty)
+
+
+def test_a_part_that_calls_itself_may_have_parts(store: Store) -> None:
+    inner = Inclusion(nested(store), "lists")
+    rules: dict[str, Expression] = {
+        "start": choice([sequence([text(store, "<"), Reference("other"), text(store, ">")]), text(store, "!")]),
+        "other": choice([Reference("start"), inner]),
+    }
+    middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>")
+    grammar = CompiledGrammar(store, lower(store.nodes, Grammar({"start": middle})).rules)
+    accepted = [b"<(xx)>", b"< (xx) >", b"<<!> >", b"< < ! > >", b"<< (x_x) > >"]
+    assert [document for document in accepted if not accepts(grammar, document)] == []
+    assert [document for document in (b"<(x x)>", b"<< (xx )>>") if accepts(grammar, document)] == []

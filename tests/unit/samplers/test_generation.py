@@ -14,6 +14,13 @@ MODEL = SimpleNamespace(generate=None, config=SimpleNamespace())
 TOKENIZER = SimpleNamespace(chat_template=None)
 
 
+def test_callbacks_can_be_called(default_tokenizer: Any) -> None:
+    grammar = llmask.Compiler(default_tokenizer).regex("a")
+    for name in ("on_value", "on_event"):
+        with pytest.raises(LlmaskError, match=f"{name} is called with a number"):
+            llmask.generate(MODEL, TOKENIZER, grammar, "x", **{name: "print"})
+
+
 @pytest.mark.parametrize("processor", [len, SimpleNamespace(), {"a": 1}])
 def test_processors_are_a_list(default_tokenizer: Any, processor: Any) -> None:
     grammar = llmask.Compiler(default_tokenizer).regex("a")
