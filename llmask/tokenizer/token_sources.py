@@ -21,7 +21,7 @@ from ..vocabulary.huggingface import read_huggingface
 from ..vocabulary.kinds import known_kind_of, refuse_names, refuse_other_kinds
 from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
-from ..vocabulary.tiktoken import read_tiktoken
+from ..vocabulary.tiktoken import SPECIAL_TOKENS, read_tiktoken
 from ..vocabulary.vocabulary import from_bytes
 from .token_table import TokenTable
 
@@ -163,6 +163,9 @@ class TokenSources(TokenTable):
         OSError : the file cannot be opened.
         """
         if isinstance(encoding, (str, os.PathLike)):
+            is_encoding = str(encoding) in SPECIAL_TOKENS
+            how = "get_encoding" if is_encoding else "encoding_for_model"
+            refuse_names(encoding, f'pass the encoding itself: Tokenizer.from_tiktoken(tiktoken.{how}("NAME"))')
             refuse_other_kinds(encoding, "from_tiktoken")
         return cls(resize(read_tiktoken(encoding, eos, pattern, special), vocab_size))
 

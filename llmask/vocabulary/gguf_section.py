@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import VocabularyError
-from .strings import StringTable, freeze
+from .strings import DAMAGED, StringTable, freeze
 
 VERSIONS = (2, 3)
 HEADER_BYTES = 24
@@ -101,12 +101,13 @@ class Section:
 
     def error(self, message: str, position: int, field: str, help: str | None = None) -> VocabularyError:
         """Error that names the file, the byte and the field."""
-        return VocabularyError(f"{self.path}: {message}", where=f"byte {position} ({field})", help=help)
+        return VocabularyError(f"{self.path}: {message}", f"byte {position} ({field})", help or DAMAGED)
 
     def _read_fields(self) -> None:
         size = len(self.data)
         if self.data[:4].tobytes() != b"GGUF":
-            raise self.error("not a GGUF file: it does not begin with GGUF", 0, "magic")
+            help = "give a model.gguf, or read files of other kinds with Tokenizer.load(path)"
+            raise self.error("not a GGUF file: it does not begin with GGUF", 0, "magic", help)
         if size < HEADER_BYTES:
             raise self.error("the file ends inside the header", size, "header")
         version, _, n_fields = struct.unpack_from("<IQQ", self._view, 4)
@@ -252,6 +253,6 @@ def read_section(path: str | os.PathLike[str]) -> Section:
     """
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise VocabularyError(f"{os.fspath(path)}: the file is empty", where="byte 0 (magic)")
+            raise VocabularyError(f"{os.fspath(path)}: the file is empty", where="byte 0 (magic)", help=DAMAGED)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     return Section(np.frombuffer(mapped, np.uint8), os.fspath(path))

@@ -11,6 +11,7 @@ In: an unknown keyword and its value. Out: the keyword that may be meant. Cost: 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +27,11 @@ OTHER_TYPES = {
     "str": "string", "text": "string", "char": "string", "int": "integer", "long": "integer", "float": "number",
     "double": "number", "decimal": "number", "num": "number", "bool": "boolean", "none": "null", "nil": "null",
     "list": "array", "tuple": "array", "dict": "object", "map": "object", "record": "object", "struct": "object",
+}  # fmt: skip
+# types of what clients send beside schemas, and what reads it
+OTHER_DOCUMENTS = {
+    "json_schema": "response_format", "json_object": "response_format", "grammar": "response_format",
+    "structural_tag": "structural_tag", "function": "tools",
 }  # fmt: skip
 SHORT = 5  # letters
 LONG = 8
@@ -73,16 +79,20 @@ def types_meant(value: Any) -> str:
     >>> types_meant("strin"), types_meant(["int", "null"])
     ('did you mean "string"?', '"int" is none of them: did you mean "integer"?')
     """
-    for name in value if type(value) is list else [value]:
+    for given in value if type(value) is list else [value]:
+        name = given.__name__ if isinstance(given, type) else given
         if type(name) is str and name not in TYPE_NAMES:
-            meant = _type_meant(name)
+            meant = type_meant(name)
             if meant is not None:
                 asked = f'did you mean "{meant}"?'
-                return asked if name is value else f'"{name}" is none of them: {asked}'
+                return asked if given is value else f'"{name}" is none of them: {asked}'
+            if name in OTHER_DOCUMENTS:
+                return f"Compiler.{OTHER_DOCUMENTS[name]} reads documents of this type"
     return "the types are " + ", ".join(f'"{name}"' for name in sorted(TYPE_NAMES)) + "; without one it is any value"
 
 
-def _type_meant(name: str) -> str | None:
+def type_meant(name: str) -> str | None:
+    """The type of JSON that is meant by a name, which may be right; None where none is near."""
     given = name.lower()
     if len(name) > MOST_LETTERS:
         return None
@@ -90,6 +100,12 @@ def _type_meant(name: str) -> str | None:
         return OTHER_TYPES.get(given, given)
     n, nearest = min((n_mistakes(given, known), known) for known in sorted(TYPE_NAMES))
     return nearest if n <= 2 else None
+
+
+def is_no_schema(names: Iterable[str]) -> bool:
+    """Whether names, none of which is a keyword, are those of something else, as of properties."""
+    names = list(names)
+    return bool(names) and not any(name in KNOWN or name.startswith(MEANT_SO) for name in names)
 
 
 @lru_cache(10_000)

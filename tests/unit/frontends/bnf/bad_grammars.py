@@ -223,11 +223,27 @@ GBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 1\n"
         "  mend the pattern, or give an alternative to it",
     ),
-    "only a range the wrong way round": (
+    "range the wrong way round": (
         'root ::= "a" b\nb ::= "c" [z-a]',
-        "the grammar derives nothing: the bounds of a range in [z-a] are the wrong way round\n"
+        "the bounds of this range are the wrong way round\n"
         "  at line 2, column 12\n"
         '    b ::= "c" [z-a]\n'
+        "               ^\n"
+        "  write the lower one first",
+    ),
+    "range the wrong way round beside others": (
+        "root ::= [b9-0a]",
+        "the bounds of this range are the wrong way round\n"
+        "  at line 1, column 12\n"
+        "    root ::= [b9-0a]\n"
+        "               ^\n"
+        "  write the lower one first",
+    ),
+    "range the wrong way round in a negated class": (
+        "root ::= [^z-a]",
+        "the bounds of this range are the wrong way round\n"
+        "  at line 1, column 12\n"
+        "    root ::= [^z-a]\n"
         "               ^\n"
         "  write the lower one first",
     ),
