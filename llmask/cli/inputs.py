@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -264,12 +265,10 @@ def of_file(error: OSError) -> str:
     path = Path(error.filename)
     help = ""
     if isinstance(error, FileNotFoundError):
+        near: list[str] = []
+        with suppress(OSError):  # no such folder, or one that cannot be read
+            near = get_close_matches(path.name, sorted(os.listdir(path.parent))[:MOST_FILES], 1)
         help = f"\n  it was looked for in {path.parent.absolute()}"
-        near = (
-            get_close_matches(path.name, sorted(os.listdir(path.parent))[:MOST_FILES], 1)
-            if path.parent.is_dir()
-            else []
-        )
         help += f"; did you mean {path.parent / near[0]}?" if near else ""
     elif isinstance(error, IsADirectoryError):
         help = "\n  give the name of a file in it"

@@ -255,7 +255,7 @@ class _Parser(Reader):
             return self.take_hex(HEX_ESCAPES[letter], begin)
         raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
-            f"write {SETS[letter]} in brackets"
+            f"for these characters write the class [{SETS[letter]}]"
             if letter in SETS
             else r"escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\",
             begin,

@@ -109,8 +109,10 @@ class Formats:
             place.refuse("the format has no type", f"add one: {', '.join(self.known)}")
         kind = place.below("type").text()
         if kind not in self.known:
+            another = "use another one"
+            help = similar(kind, self.known, another)
             place.below("type").refuse(
-                f'there is no format "{kind}"', similar(kind, self.known, f"use {', '.join(self.known)}")
+                f'there is no format "{kind}"', f"{another}: {', '.join(self.known)}" if help == another else help
             )
         self._n_formats += 1
         if self._depth >= MAX_DEPTH or self._n_formats > MOST_FORMATS:

@@ -160,7 +160,6 @@ def read_choice(document: Any, tools: list[Tool]) -> tuple[str, list[Tool]]:
     name = place.below("name").text()
     chosen = [tool for tool in tools if tool.name == name]
     if not chosen:
-        names = [tool.name for tool in tools]
-        help = similar(name, names, f"choose one of the tools, such as {names[0]}")
+        help = similar(name, [tool.name for tool in tools], f'choose one of the tools, "{tools[0].name}" or another')
         place.below("name").refuse(f'there is no function "{name}"', help)
     return "required", chosen

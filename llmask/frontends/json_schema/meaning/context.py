@@ -156,9 +156,10 @@ class Context:
     def check_depth(self, depth: int, path: Path) -> None:
         """Refuse a place nested deeper than the limit."""
         if depth > self.options.limits.max_schema_depth:
+            where = pointer(path)
             raise LimitExceeded(
                 f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
-                f"a place below {pointer(path)[:MOST_SHOWN]}...",
+                where if len(where) <= MOST_SHOWN else f"{where[:MOST_SHOWN]}..., a place below",
                 "Use references for recursive structures, or raise the limit.",
             )
 

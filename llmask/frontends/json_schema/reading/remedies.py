@@ -5,6 +5,7 @@ In: a keyword and its value, or what stands in place of a schema. Out: a sentenc
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from llmask.frontends.json_schema.reading.keywords import (
@@ -21,6 +22,7 @@ from llmask.frontends.json_schema.reading.keywords import (
 )
 from llmask.frontends.json_schema.reading.misspelled import type_meant, types_meant
 
+MOST_SHOWN = 20  # letters of a value
 A_NUMBER = "write a number, such as 3 or 0.5"
 # by what `KEYWORDS` says that a value must be, or by the keyword, where it says so of this one only
 REMEDIES = {
@@ -80,10 +82,8 @@ def schema_help(value: Any) -> str:
 
 
 def _unquoted(text: str) -> Any:
-    """What JSON has for a short text without its quotes, or the text."""
-    if text in ("true", "false"):
-        return text == "true"
+    """What a short text is to JSON, or the text itself."""
     try:
-        return int(text) if text.isdecimal() else float(text)
+        return json.loads(text) if len(text) <= MOST_SHOWN else text
     except ValueError:
         return text

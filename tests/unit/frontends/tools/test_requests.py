@@ -72,7 +72,8 @@ def test_choices() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"tools": []}, "the array is empty\n  at #\n  give at least one element"),
-    ({"tools": {}}, "this is an object, where an array is needed\n  at #\n  write [...]"),
+    ({"tools": {}}, "this is an object, where an array is needed\n  at #\n  put it into a list: [...]"),
+    ({"tools": '[{"name": "add"}]'}, "the list of tools is a text\n  at #\n  give the list: json.loads(text)"),
     ({"tools": [{"type": "web"}]}, 'only functions can be written by a model here\n  at #/0/type\n  write "function"'),
     ({"tools": [{"nam": "a"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
     ({"tools": [{"type": "function"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
@@ -120,10 +121,17 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"tools": [{"name": "a", "parameters": []}]},
         'parameters are a JSON schema\n  at #/0/parameters\n  write {"type": "object", ...}',
     ),
-    ({"tool_choice": "any"}, 'there is no choice "any"\n  at #/tool_choice\n  use auto, required, none'),
+    (
+        {"tool_choice": "all"},
+        'there is no choice "all"\n  at #/tool_choice\n  use auto, required, none, or {"name": ...} for one function',
+    ),
+    ({"tool_choice": "any"}, 'there is no choice "any"\n  at #/tool_choice\n  write "required"'),
+    ({"tool_choice": "add"}, 'there is no choice "add"\n  at #/tool_choice\n  write {"name": "add"}'),
+    ({"tool_choice": None}, 'there is no choice null\n  at #/tool_choice\n  leave it out for "auto"'),
     (
         {"tool_choice": {"name": "ad"}},
-        'there is no function "ad"\n  at #/tool_choice/name\n  choose one of the tools, or did you mean "add"?',
+        'there is no function "ad"\n  at #/tool_choice/name\n'
+        '  choose one of the tools, "add" or another, or did you mean "add"?',
     ),
     ({"model": "lama-3"}, None),
     ({"parallel": 1}, "parallel is True or False, not 1\n  leave it out"),
