@@ -117,7 +117,10 @@ class Section:
                     "the file is big-endian, only little-endian GGUF is read", 4, "version",
                     help="convert it with gguf-py/gguf/scripts/gguf_convert_endian.py",
                 )  # fmt: skip
-            raise self.error(f"GGUF version {version} is not supported, only 2 and 3", 4, "version")
+            raise self.error(
+                f"GGUF version {version} is not supported, only 2 and 3", 4, "version",
+                help="write it again with a recent version of llama.cpp or of the package gguf",
+            )  # fmt: skip
         if n_fields > MAX_FIELDS or n_fields * SMALLEST_FIELD_BYTES > size - HEADER_BYTES:
             raise self.error(f"{n_fields} fields do not fit into {size} bytes", 16, "number of fields")
         position = HEADER_BYTES

@@ -39,7 +39,10 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     path.write_bytes(b"GGUF\3\0\0\0")
     assert message_of(path) == f"FILE: the file ends inside the header\n  at byte 8 (header)\n  {DAMAGED}"
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 1, 0, 0))
-    assert message_of(path) == "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)"
+    assert message_of(path) == (
+        "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)\n"
+        "  write it again with a recent version of llama.cpp or of the package gguf"
+    )
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
     assert message_of(path) == (
         "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"

@@ -11,7 +11,6 @@ In: an unknown keyword and its value. Out: the keyword that may be meant. Cost: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -102,10 +101,9 @@ def type_meant(name: str) -> str | None:
     return nearest if n <= 2 else None
 
 
-def is_no_schema(names: Iterable[str]) -> bool:
-    """Whether names, none of which is a keyword, are those of something else, as of properties."""
-    names = list(names)
-    return bool(names) and not any(name in KNOWN or name.startswith(MEANT_SO) for name in names)
+def names_type(value: Any) -> bool:
+    """Whether a value is the name of a type, here or elsewhere."""
+    return type(value) is str and (value in TYPE_NAMES or value in OTHER_TYPES)
 
 
 @lru_cache(10_000)

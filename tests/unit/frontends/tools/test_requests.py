@@ -151,6 +151,22 @@ def test_errors_say_where_and_how_to_mend(compiler: llmask.Compiler, arguments: 
         assert str(error.value) == message
 
 
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen-2.5"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3"),
+        ("deepseek-ai/DeepSeek-V3.1", "deepseek-v3.1"),
+        ("openai/gpt-oss-20b", "gpt-oss"),
+    ],
+)
+def test_the_family_of_a_model_is_found_in_its_name(compiler: llmask.Compiler, model: str, family: str) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        compiler.tools([ADD], model=model)
+    assert error.value.help is not None
+    assert error.value.help.endswith(f', or did you mean "{family}"?')
+
+
 def test_errors_of_schemas_name_the_function(compiler: llmask.Compiler) -> None:
     bad = {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "text"}}}}
     with pytest.raises(llmask.GrammarError) as error:
