@@ -9,6 +9,15 @@ from . import Mistake
 
 MISTAKES = [
     Mistake(
+        "Tokenizer: name of a model for GGUF",
+        lambda w: Tokenizer.from_gguf("gpt2"),
+        'there is no file or folder "gpt2", and llmask downloads nothing',
+        None,
+        "give the path of its .gguf file, or pass the tokenizer itself: "
+        'Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("gpt2"))',
+        VocabularyError,
+    ),
+    Mistake(
         "Tokenizer: name of a model",
         lambda w: Tokenizer.from_huggingface("gpt2"),
         'there is no file or folder "gpt2", and llmask downloads nothing',
