@@ -48,8 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         matcher.accept_bytes(prefix)
     except TokenRejected:
-        reason = refusal(verdict(grammar, "the prefix", prefix, may_go_on=True))
-        raise TokenRejected(f"--prefix is {reason}", help="mend the prefix, or cut it off before that byte") from None
+        raise TokenRejected(f"--prefix is {refusal(verdict(grammar, 'the prefix', prefix, may_go_on=True))}") from None
     bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     matcher.fill_bitmask(bitmask)
     allowed = allowed_tokens(bitmask[0], tokenizer.vocab_size).tolist()

@@ -106,14 +106,6 @@ MISTAKES = [
         LlmaskError,
     ),
     Mistake(
-        "command line: prefix refused",
-        lambda w: w.run("mask", "--regex", "ab", "--prefix", "ax"),
-        "--prefix is refused at byte 1 (line 1, column 2), after 'a': found 'x', expected 'b'",
-        None,
-        ("the rules there:\n    start: \u2022 /ab/\n  mend the prefix, or cut it off before that byte"),
-        LlmaskError,
-    ),
-    Mistake(
         "command line: format pattern without equals",
         lambda w: w.run("check", "true", "--format-pattern", "zip"),
         "argument --format-pattern: must be NAME=PATTERN, not zip",
