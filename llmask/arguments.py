@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from .errors import LlmaskError, VocabularyError
 
+NAME_A_FILE = "give the name of a file, as a str or a Path"
+
 
 def as_integer(value: Any, what: str) -> int:
     """An integer of any kind, NumPy's and torch's included; a bool is none. `what` opens the message."""
@@ -37,14 +39,14 @@ def as_flag(value: Any, what: str) -> bool:
 def as_path(path: Any) -> str | os.PathLike[str]:
     """The path of a file, as the operating system takes it."""
     if not isinstance(path, (str, os.PathLike)):
-        raise VocabularyError(f"{type(path).__name__} is not a path")
+        raise VocabularyError(f"{type(path).__name__} is not a path", help=NAME_A_FILE)
     name = os.fspath(path)
     try:
         encoded = os.fsencode(name)
     except UnicodeEncodeError:
         encoded = b"\0"
     if not encoded or b"\0" in encoded:
-        raise VocabularyError(f"{name!a} is not a path of a file")
+        raise VocabularyError(f"{name!a} is not a path of a file", help=NAME_A_FILE)
     return path
 
 

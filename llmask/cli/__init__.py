@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import NoReturn
 
 from llmask import __version__
 from llmask.cli import bench, check, explain, generate, mask, rules, tokenize, warm_up
+from llmask.cli.inputs import of_file
 
 WRONG = 2  # exit code of a wrong command line
 SUBCOMMANDS = (generate, mask, check, explain, rules, tokenize, bench, warm_up)
@@ -37,7 +40,10 @@ exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrup
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `argv` defaults to the process's own arguments."""
-    arguments = make_parser().parse_args(argv)
+    parser = make_parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.refuse(arguments.command, unknown)
     from llmask.errors import LlmaskError
 
     try:
@@ -50,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        return _fail(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+        return _fail(of_file(error))
     except KeyboardInterrupt:
         sys.stderr.write("\n")
         return 130
@@ -63,6 +69,15 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line, and end."""
         self.exit(WRONG, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+    commands: Mapping[str, _Parser] = {}
+
+    def refuse(self, command: str, unknown: Sequence[str]) -> NoReturn:
+        """Refuse arguments that a command does not have, with the one that may be meant."""
+        own = self.commands[command]
+        known = re.findall(r"--[a-z-]+", own.format_usage())
+        near = get_close_matches(unknown[0].partition("=")[0], known, 1)
+        own.error(f"unrecognized arguments: {' '.join(unknown)}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
@@ -78,7 +93,7 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
         return super()._format_action(action)
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> _Parser:
     """Make the parser of the whole command line."""
     parser = _Parser(
         prog="llmask",
@@ -89,9 +104,10 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)  # all of it is to fit on one screen
     parser.add_argument("--version", action="version", version=f"llmask {__version__}", help=argparse.SUPPRESS)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for subcommand in SUBCOMMANDS:
         subcommand.add_parser(subparsers)
+    parser.commands = subparsers.choices
     return parser
 
 

@@ -33,6 +33,7 @@ from llmask.cli.inputs import (
     is_text,
     load_tokenizer,
     name_of_grammar,
+    of_file,
     read_given,
 )
 
@@ -114,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
             for given, document in instances
         ]
     except OSError as error:
-        sys.stderr.write(f"llmask: error: {error.strerror or error}: {error.filename}\n")
+        sys.stderr.write(f"llmask: error: {of_file(error)}\n")
         return WRONG
     except LlmaskError as error:
         _write_error(error, name, arguments.json)

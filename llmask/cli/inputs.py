@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +28,7 @@ TEXT_GRAMMARS = {
     "ebnf": "XGrammar",
     "lark": "lark",
 }  # methods of `Compiler`, and who else reads them
+MOST_FILES = 10_000  # of a folder, among which a similar name is looked for
 OF_FILES = ("schema", *TEXT_GRAMMARS, "structural_tag", "tools", "response_format")  # grammars with a file, or its text
 
 
@@ -189,7 +193,9 @@ def _registry(files: list[str]) -> Any:
             contents = json.loads(read_given(file))
         except (ValueError, RecursionError) as error:
             where = "the text of --registry" if is_text(file) else file
-            raise GrammarError(f"the document is not JSON: {error}", where) from None
+            raise GrammarError(
+                f"the document is not JSON: {error}", where, help="give a JSON document, or the name of a file with one"
+            ) from None
         resource = Resource.from_contents(contents, default_specification=DRAFT202012)
         documents.append((resource.id() or file, resource))
     return Registry().with_resources(documents)
@@ -249,6 +255,24 @@ def read_given(given: str) -> bytes:
     OSError : the file cannot be read.
     """
     return given.encode("utf-8", "surrogateescape") if is_text(given) else Path(given).read_bytes()
+
+
+def of_file(error: OSError) -> str:
+    """An operating system's error in a message; where there is no file of the name, the one that may be meant."""
+    reason = error.strerror or str(error)
+    if not isinstance(error.filename, (str, os.PathLike)):
+        return reason
+    path = Path(error.filename)
+    help = ""
+    if isinstance(error, FileNotFoundError):
+        near: list[str] = []
+        with suppress(OSError):  # no such folder, or one that cannot be read
+            near = get_close_matches(path.name, sorted(os.listdir(path.parent))[:MOST_FILES], 1)
+        help = f"\n  it was looked for in {path.parent.absolute()}"
+        help += f"; did you mean {path.parent / near[0]}?" if near else ""
+    elif isinstance(error, IsADirectoryError):
+        help = "\n  give the name of a file in it"
+    return f"{reason}: {error.filename}{help}"
 
 
 def name_of_grammar(arguments: argparse.Namespace) -> str | None:
@@ -331,10 +355,14 @@ def tool_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def _json_of(data: bytes) -> Any:
     from llmask.errors import GrammarError
 
+    help = "save it as a JSON array of functions"
     try:
         return json.loads(data)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise GrammarError(f"the file is not JSON: {error.msg}", place, help) from None
     except (ValueError, RecursionError) as error:
-        raise GrammarError(f"the file is not JSON: {error}", help="save it as a JSON array of functions") from None
+        raise GrammarError(f"the file is not JSON: {error}", help=help) from None
 
 
 def _text_of(data: bytes) -> str:

@@ -9,6 +9,7 @@ In: a tokenizer. Out: `CompiledGrammar`. Cost: making one 50 ms for 128,000 toke
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
 from ..frontends.json_schema.reading.owned import owned
+from ..frontends.places import similar
 from ..limits import Limits, checked
 from ..store.copying import Shared
 from ..store.lock import Waits
@@ -248,7 +250,10 @@ class Compiler(Shared):
         LimitExceeded : its look-arounds and atomic groups need too many states.
         """
         if not isinstance(pattern, str):
-            raise GrammarError(f"a pattern is a str, not {type(pattern).__name__}", help="decode bytes first")
+            raise GrammarError(
+                f"a pattern is a str, not {type(pattern).__name__}",
+                help="give its text: pattern.pattern" if isinstance(pattern, re.Pattern) else "decode bytes first",
+            )
         if not isinstance(method, str) or method not in ("fullmatch", "search"):
             raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
         self._check_length("pattern", pattern)
@@ -475,7 +480,8 @@ class Compiler(Shared):
 
         for name in options:
             if name not in (Compiler.json_schema.__kwdefaults__ or {}):
-                raise LlmaskError(f'json_schema has no option "{name}"', help="see its documentation, or leave it out")
+                help = similar(name, Compiler.json_schema.__kwdefaults__ or {}, "leave it out")
+                raise LlmaskError(f'json_schema has no option "{name}"', help=help)
         wanted = read_response_format(form, self.limits)
         methods: dict[str, Callable[[Any], CompiledGrammar]] = {
             "json_schema": partial(self.json_schema, **options),

@@ -28,7 +28,7 @@ from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .bpe_tables import BpeTables
 from .pretokenize import Splitter, make_splitter
-from .tables import SHORT_LIST, address_of
+from .tables import SHORT_LIST, UNSPELLED, address_of
 
 METHODS = ("table", "heap", "dropout")  # as numbered in kernels/encoders/bpe_encode.py
 RANDOM_BITS = 53
@@ -200,7 +200,7 @@ class BpeEncoder:
     def _refuse(self, rest: bytes) -> None:
         byte_tokens = self.tables.byte_tokens
         byte = next(byte for byte in rest if byte_tokens[byte] < 0)
-        raise VocabularyError(f"no token spells byte 0x{byte:02X}, so the text cannot be encoded")
+        raise VocabularyError(f"no token spells byte 0x{byte:02X}, so the text cannot be encoded", help=UNSPELLED)
 
     def _spell(self, ids: list[int]) -> list[int]:
         """Ids with those of strings that are no tokens replaced by the tokens of their bytes."""
@@ -214,6 +214,8 @@ class BpeEncoder:
             for byte in string:
                 known = int(tables.byte_tokens[byte])
                 if not 0 <= known < tables.n_tokens:
-                    raise VocabularyError(f"no token spells byte 0x{byte:02X}, so the text cannot be encoded")
+                    raise VocabularyError(
+                        f"no token spells byte 0x{byte:02X}, so the text cannot be encoded", help=UNSPELLED
+                    )
                 spelled.append(known)
         return spelled

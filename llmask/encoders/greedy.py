@@ -21,7 +21,7 @@ from ..trie.build import build_trie
 from ..vocabulary.vocabulary import Vocabulary
 from .misspelled import has_spelling, misspelled
 from .normalizer import Normalizer
-from .tables import EncoderTable, address_of, build_double_array, double_array
+from .tables import UNSPELLED, EncoderTable, address_of, build_double_array, double_array
 
 
 class GreedyEncoder:
@@ -78,8 +78,9 @@ class GreedyEncoder:
             return table.listed(ids[:n_ids])
         place = -1 - n_ids
         if place == len(data):
-            raise VocabularyError("no tokens spell the text")
+            raise VocabularyError("no tokens spell the text", help=UNSPELLED)
         raise VocabularyError(
             f"no token spells byte 0x{data[place]:02X}, so the text cannot be encoded",
             where=f"byte {place} of the {'text' if self._normalize is None else 'normalized text'}",
+            help=UNSPELLED,
         )

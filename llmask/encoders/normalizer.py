@@ -39,7 +39,9 @@ def capacities(n_bytes: int) -> Iterator[int]:
     while capacity <= max(MAX_GROWTH * n_bytes, MIN_LONG_BYTES) and 2 * capacity <= MAX_CAPACITY:
         capacity *= 2
         yield capacity
-    raise VocabularyError(f"the character map makes the text more than {MAX_GROWTH} times as long")
+    raise VocabularyError(
+        f"the character map makes the text more than {MAX_GROWTH} times as long", help="encode it in parts"
+    )
 
 
 class Normalizer:

@@ -22,7 +22,7 @@ from ..forks import cached_property
 from ..vocabulary.vocabulary import Vocabulary
 from .normalizer import capacities
 from .pieces import PieceTable
-from .tables import CONTENTS, SHORT_LIST, IntegerList, address_of
+from .tables import CONTENTS, SHORT_LIST, UNSPELLED, IntegerList, address_of
 
 FIRST_CAPACITY = 1 << 13  # bytes of normalized text in a new room: 270 KB in all, and 1 MB for words
 CACHE_LINE = 64  # bytes
@@ -161,9 +161,11 @@ def _refusing(run: Callable[[str], list[int]]) -> Callable[[str], list[int]]:
             return ids
         place = next((place for place, character in enumerate(text) if -1 in run(character)), None)
         if place is None:
-            raise VocabularyError("no token spells a character of the text, so it cannot be encoded")
+            raise VocabularyError("no token spells a character of the text, so it cannot be encoded", help=UNSPELLED)
         raise VocabularyError(
-            f"no token spells {text[place]!r}, so the text cannot be encoded", where=f"character {place} of the text"
+            f"no token spells {text[place]!r}, so the text cannot be encoded",
+            where=f"character {place} of the text",
+            help=UNSPELLED,
         )
 
     return encode

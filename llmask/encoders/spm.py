@@ -213,7 +213,10 @@ def listed_pairs(merges: StringTable, strings: StringTable, names: set[bytes], s
         if merged is None and merge.replace(b" ", b"") in names:
             continue
         if merged is None:
-            raise VocabularyError(f"merge {rank}, {merge[:60]!r}, makes what is no token")
+            raise VocabularyError(
+                f"merge {rank}, {merge[:60]!r}, makes what is no token",
+                help="give the merges of this vocabulary, or leave the merge out",
+            )
         if halves[0] in symbol_of and halves[1] in symbol_of:
             rows.append((symbol_of[halves[0]], symbol_of[halves[1]], merged, rank))
     columns = np.array(rows, np.int32).reshape(-1, 4).T

@@ -23,6 +23,8 @@ from .pattern_automaton import Automaton
 # A bytes object ends with its contents and one NUL; basicsize counts the NUL.
 CONTENTS = bytes.__basicsize__ - 1
 SHORT_LIST = 100  # shorter lists are made at once
+# the remedy where no tokens spell a text
+UNSPELLED = "take it out of the text, or use a vocabulary with a token for every byte"
 
 
 def address_of(data: bytes) -> int:

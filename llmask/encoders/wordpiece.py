@@ -23,7 +23,7 @@ from ..vocabulary.vocabulary import Vocabulary
 from .bert_characters import bert_character, llama_cpp_character
 from .misspelled import misspelled
 from .pieces import PieceTable, without
-from .tables import build_double_array
+from .tables import UNSPELLED, build_double_array
 
 N_CODE_POINTS = 0x110000
 PAGE = 256
@@ -128,7 +128,7 @@ class WordPieceEncoder:
         ids = self._run(text)
         if self._vocabulary.encoder.unknown_id < 0 and -1 in ids:
             word = next((word for word in text.split() if -1 in self._run(word)), text)
-            raise VocabularyError(f'no tokens spell "{word}", so the text cannot be encoded')
+            raise VocabularyError(f'no tokens spell "{word}", so the text cannot be encoded', help=UNSPELLED)
         return ids
 
     def _run(self, text: str) -> list[int]:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
 
 from llmask.errors import GrammarError
 from llmask.frontends.documents import document_of
+from llmask.frontends.json_schema.reading.keywords import TYPE_NAMES
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.places import similar
 from llmask.frontends.structural_tags.places import Place
@@ -108,6 +109,8 @@ def _type(place: Place, known: Sequence[str]) -> str:
     kind = place.below("type").text()
     if kind not in known:
         help = similar(kind, known, f"use {', '.join(known)}")
+        if kind in TYPE_NAMES:
+            help = 'a schema is written {"type": "json_schema", "json_schema": {"name": ..., "schema": {...}}}'
         place.below("type").refuse(f'there is no response format "{kind}" here', help)
     return kind
 
@@ -128,6 +131,8 @@ def _schema(place: Place) -> Wanted:
         place.check_fields(("type", "json_schema"), (), "a response format with a schema")
         place = _object(place.below("json_schema"), "a schema with its name", 'write {"name": ..., "schema": ...}')
         own = ()
+    if not place.has("schema") and any(word in place.value for word in ("properties", "$ref", *({"type"} - {*own}))):
+        place.refuse("the schema is given without the object that holds it", 'write {"name": ..., "schema": {...}}')
     place.check_fields(("schema",), (*own, *NAMES, "strict"), "a schema with its name")
     _check_texts(place, NAMES)
     place.flag("strict")

@@ -59,11 +59,15 @@ def apply_bitmask(logits: jax.Array, bitmask: jax.Array | npt.NDArray[np.int32])
     if bitmask.dtype != jnp.int32 or not jnp.issubdtype(logits.dtype, jnp.floating):
         raise LlmaskError(
             f"masks of {bitmask.dtype} and logits of {logits.dtype}; it takes int32 and a floating dtype",
+            help="give a mask of int32, and logits of float16, bfloat16, float32 or float64",
         )
     leading, given = logits.shape[:-1], bitmask.shape[:-1]
     is_other = any(n not in (1, m) for n, m in zip(given[::-1], leading[::-1], strict=False))
     if not logits.ndim or not bitmask.ndim or len(given) > len(leading) or is_other:
-        raise LlmaskError(f"a bitmask of shape {bitmask.shape} does not fit logits of {logits.shape}")
+        raise LlmaskError(
+            f"a bitmask of shape {bitmask.shape} does not fit logits of {logits.shape}",
+            help="give one row for each row of the logits, or one for all",
+        )
     bits = (bitmask[..., None] >> jnp.arange(BITS_PER_WORD, dtype=jnp.int32)) & 1
     allowed = bits.reshape(*given, bitmask.shape[-1] * BITS_PER_WORD).astype(bool)
     n_logits = logits.shape[-1]
@@ -124,7 +128,8 @@ class GrammarMasks:
         if not is_integer or tokens.ndim != 2 or n_tokens.shape not in ((), tokens.shape[:1]):
             raise LlmaskError(
                 f"tokens are {tokens.dtype}{list(tokens.shape)} and their numbers {n_tokens.dtype}"
-                f"{list(n_tokens.shape)}; they are integers of shapes [n_rows, capacity] and [] or [n_rows]"
+                f"{list(n_tokens.shape)}; they are integers of shapes [n_rows, capacity] and [] or [n_rows]",
+                help="give the ids of all rows in one array, and how many of each row count",
             )
         self._masks.check_rows(tokens.shape[0])
         shape = jax.ShapeDtypeStruct((tokens.shape[0], self._n_words), jnp.int32)

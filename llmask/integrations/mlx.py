@@ -156,10 +156,16 @@ def apply_bitmask(logits: mx.array, bitmask: npt.NDArray[np.int32] | mx.array) -
     import mlx.core as mx
 
     if str(bitmask.dtype).rpartition(".")[2] != "int32":
-        raise LlmaskError(f"a bitmask has the dtype int32, not {bitmask.dtype}")
+        raise LlmaskError(
+            f"a bitmask has the dtype int32, not {bitmask.dtype}",
+            help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
+        )
     leading, given = tuple(logits.shape[:-1]), tuple(bitmask.shape[:-1])
     if len(given) > len(leading) or any(n not in (1, m) for n, m in zip(given[::-1], leading[::-1], strict=False)):
-        raise LlmaskError(f"a bitmask of shape {tuple(bitmask.shape)} does not fit logits of {tuple(logits.shape)}")
+        raise LlmaskError(
+            f"a bitmask of shape {tuple(bitmask.shape)} does not fit logits of {tuple(logits.shape)}",
+            help="give one row for each row of the logits, or one for all",
+        )
     return mx.where(_allowed(bitmask, logits.shape[-1]), logits, mx.array(-np.inf, logits.dtype))
 
 

@@ -64,7 +64,10 @@ def allocate_bitmask(batch: int, vocab_size: int) -> npt.NDArray[np.int32]:
     """
     for name, value, least in (("batch", batch, 0), ("vocab_size", vocab_size, 1)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-            raise LlmaskError(f"{name} must be an integer of at least {least}, not {value!r}")
+            raise LlmaskError(
+                f"{name} must be an integer of at least {least}, not {value!r}",
+                help="for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+            )
     shape = int(batch), -(-int(vocab_size) // BITS_PER_WORD)
     try:
         return np.full(shape, -1, np.int32)

@@ -220,7 +220,9 @@ def _checked_rows(rows: Any, n: int, words: Any) -> Any:
 
 
 def _no_such_row(row: int, words: Any) -> LlmaskError:
-    return LlmaskError(f"row {row} is not in a bitmask of {len(words)} rows", help="rows count from 0")
+    return LlmaskError(
+        f"row {row} is not in a bitmask of {len(words)} rows", help="rows count from 0; give one for each matcher"
+    )
 
 
 def _listed(values: Any, what: str) -> list[Any]:

@@ -323,7 +323,10 @@ class BatchMasks(PrefixMasks):
     ) -> None:
         super().__init__(grammars, max_tokens, on_limit)
         if prompt_length is not None and prompt_length < 0:
-            raise LlmaskError(f"prompt_length is {prompt_length}; it counts tokens and cannot be negative")
+            raise LlmaskError(
+                f"prompt_length is {prompt_length}; it counts tokens and cannot be negative",
+                help="leave it out to take what the first call brings",
+            )
         self._prompt_length = prompt_length
         self._watch = watch
         self.generation: Generation | None = None

@@ -39,7 +39,9 @@ class StreamDecoder:
 
     def __init__(self, tokenizer: Tokenizer, continues: bool = False, skip_special: bool = True) -> None:
         if not isinstance(tokenizer, Tokenizer):
-            raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
+            raise VocabularyError(
+                f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer"
+            )
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._bytes_of = tokenizer.token_bytes if as_flag(skip_special, "skip_special") else tokenizer.bytes_or_name
         self._drops_blank = not as_flag(continues, "continues") and tokenizer.decode_drops_blank

@@ -46,7 +46,9 @@ def encode_all(
     try:
         texts = list(texts)
     except TypeError:
-        raise VocabularyError(f"a batch is a sequence of texts, not {type(texts).__name__}") from None
+        raise VocabularyError(
+            f"a batch is a sequence of texts, not {type(texts).__name__}", help="give a list of str"
+        ) from None
     parse_special = as_flag(parse_special, "parse_special")
     encoder = None if parse_special else tokenizer.part_encoder
 

@@ -18,10 +18,10 @@ from ..arguments import as_path
 from ..vocabulary.gguf import read_gguf
 from ..vocabulary.gguf_write import write_gguf
 from ..vocabulary.huggingface import read_huggingface
-from ..vocabulary.kinds import known_kind_of, refuse_names, refuse_other_kinds
+from ..vocabulary.kinds import HUGGING_FACE, known_kind_of, refuse_names, refuse_other_kinds
 from ..vocabulary.resizing import resize
 from ..vocabulary.sentencepiece import read_sentencepiece
-from ..vocabulary.tiktoken import read_tiktoken
+from ..vocabulary.tiktoken import SPECIAL_TOKENS, read_tiktoken
 from ..vocabulary.vocabulary import from_bytes
 from .token_table import TokenTable
 
@@ -81,10 +81,11 @@ class TokenSources(TokenTable):
 
         Raises
         ------
-        VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field. Or `vocab_size`
-            is no number of ids, or cuts a token that is special.
+        VocabularyError : the file is corrupt or of an unknown kind; `where` has the byte and the field. It is the name
+            of a model, as nothing is downloaded. Or `vocab_size` is no number of ids, or cuts a token that is special.
         OSError : the file cannot be opened.
         """
+        refuse_names(path, f"give the path of its .gguf file, or {HUGGING_FACE}")
         refuse_other_kinds(path, "from_gguf")
         return cls(resize(read_gguf(as_path(path), eos), vocab_size))
 
@@ -158,11 +159,15 @@ class TokenSources(TokenTable):
 
         Raises
         ------
-        VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token; or
-            `vocab_size` is no number of ids, or cuts a token that is special.
+        VocabularyError : not an encoding, a file that is corrupt or has no pattern, or no end-of-sequence token; the
+            name of an encoding or model, as nothing is downloaded; or `vocab_size` is no number of ids, or cuts a token
+            that is special.
         OSError : the file cannot be opened.
         """
         if isinstance(encoding, (str, os.PathLike)):
+            is_encoding = str(encoding) in SPECIAL_TOKENS
+            how = "get_encoding" if is_encoding else "encoding_for_model"
+            refuse_names(encoding, f'pass the encoding itself: Tokenizer.from_tiktoken(tiktoken.{how}("NAME"))')
             refuse_other_kinds(encoding, "from_tiktoken")
         return cls(resize(read_tiktoken(encoding, eos, pattern, special), vocab_size))
 

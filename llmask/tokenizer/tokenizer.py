@@ -167,14 +167,19 @@ class Tokenizer(TokenSources):
             raise VocabularyError(f'method "{method}" is not known', help=f'use {known} or "{names[-1]}"')
         is_number = isinstance(dropout, (int, float)) and isinstance(seed, int)
         if not is_number or not 0 <= dropout <= 1 or not -(2**63) <= seed < 2**63:
-            raise VocabularyError(f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted")
+            raise VocabularyError(
+                f"dropout={dropout}, seed={seed}: a probability and a number of 64 bits are wanted",
+                help="for example dropout=0.1, seed=1",
+            )
         encoder: BpeEncoder = self._encoder  # type: ignore[assignment] # METHODS are those of a BPE encoder
         return lambda part: encoder.encode_otherwise(part, method, dropout if method == "dropout" else 0.0, seed)
 
     def _cut(self, text: str, parse_special: bool) -> Iterator[str | int]:
         """Special tokens of a text, and the texts between them as the encoder takes them."""
         if not isinstance(text, str):
-            raise VocabularyError(f"only strings can be encoded, not {type(text).__name__}")
+            raise VocabularyError(
+                f"only strings can be encoded, not {type(text).__name__}", help="give a str; decode bytes first"
+            )
         data = self.vocabulary.encoder
         for part in self._special_tokens.cut(text, parse_special):
             if isinstance(part, str):
@@ -270,7 +275,9 @@ class Tokenizer(TokenSources):
             end = find_chunk(self, text, start, n)
             if end == start:
                 raise VocabularyError(
-                    f"the character {text[start]!r} alone has more than {n} tokens", where=f"character {start}"
+                    f"the character {text[start]!r} alone has more than {n} tokens",
+                    where=f"character {start}",
+                    help="give a larger n",
                 )
             chunks.append(text[start:end])
             start = end

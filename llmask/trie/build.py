@@ -83,7 +83,9 @@ def build_trie(token_offsets: np.ndarray, token_data: np.ndarray, include: np.nd
 
 def _check_sizes(lengths: np.ndarray) -> None:
     if len(lengths) > MAX_VOCAB_SIZE:
-        raise VocabularyError(f"the vocabulary has {len(lengths)} tokens, the limit is {MAX_VOCAB_SIZE}")
+        raise VocabularyError(
+            f"the vocabulary has {len(lengths)} tokens, the limit is {MAX_VOCAB_SIZE}", help="use a smaller vocabulary"
+        )
     if len(lengths) and lengths.max() > MAX_TOKEN_BYTES:
         token = int(lengths.argmax())
         raise VocabularyError(

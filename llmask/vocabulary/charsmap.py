@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import VocabularyError
+from .strings import DAMAGED
 
 MAX_BYTES = 16 * 2**20  # checking takes 0.1 s a MB; real ones have 0.25 MB
 UNIT_BYTES = 4
@@ -48,11 +49,13 @@ def read_charsmap(block: bytes) -> CharsMap | None:
     if not block:
         return None
     if len(block) > MAX_BYTES:
-        raise VocabularyError(f"the character map has {len(block)} bytes, the limit is {MAX_BYTES}")
+        raise VocabularyError(f"the character map has {len(block)} bytes, the limit is {MAX_BYTES}", help=DAMAGED)
     size = int.from_bytes(block[:HEADER_BYTES], "little")
     rest = len(block) - HEADER_BYTES - size
     if len(block) <= HEADER_BYTES or size == 0 or size % UNIT_BYTES or rest <= 0:
-        raise VocabularyError(f"the character map declares {size} bytes of rules and has {len(block)} in all")
+        raise VocabularyError(
+            f"the character map declares {size} bytes of rules and has {len(block)} in all", help=DAMAGED
+        )
     units = np.frombuffer(block, "<u4", size // UNIT_BYTES, HEADER_BYTES).astype(np.uint32)
     replacements = np.frombuffer(block, np.uint8, rest, HEADER_BYTES + size).copy()
     jit.make_ready("charsmap")
@@ -66,7 +69,7 @@ def read_charsmap(block: bytes) -> CharsMap | None:
             charsmap_rules.RULES_ARE_LONG: f"is longer than {charsmap_rules.MAX_RULE_BYTES} bytes, or its replacement"
             f" than {charsmap_rules.MAX_REPLACEMENT_BYTES}",
         }[found]
-        raise VocabularyError(f"the character map is corrupt: a rule at unit {int(path[0])} {reason}")
+        raise VocabularyError(f"the character map is corrupt: a rule at unit {int(path[0])} {reason}", help=DAMAGED)
     units.flags.writeable = False
     replacements.flags.writeable = False
     return CharsMap(units, replacements)

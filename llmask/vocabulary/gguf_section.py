@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import VocabularyError
-from .strings import StringTable, freeze
+from .strings import DAMAGED, StringTable, freeze
 
 VERSIONS = (2, 3)
 HEADER_BYTES = 24
@@ -101,12 +101,13 @@ class Section:
 
     def error(self, message: str, position: int, field: str, help: str | None = None) -> VocabularyError:
         """Error that names the file, the byte and the field."""
-        return VocabularyError(f"{self.path}: {message}", where=f"byte {position} ({field})", help=help)
+        return VocabularyError(f"{self.path}: {message}", f"byte {position} ({field})", help or DAMAGED)
 
     def _read_fields(self) -> None:
         size = len(self.data)
         if self.data[:4].tobytes() != b"GGUF":
-            raise self.error("not a GGUF file: it does not begin with GGUF", 0, "magic")
+            help = "give a model.gguf, or read files of other kinds with Tokenizer.load(path)"
+            raise self.error("not a GGUF file: it does not begin with GGUF", 0, "magic", help)
         if size < HEADER_BYTES:
             raise self.error("the file ends inside the header", size, "header")
         version, _, n_fields = struct.unpack_from("<IQQ", self._view, 4)
@@ -116,7 +117,10 @@ class Section:
                     "the file is big-endian, only little-endian GGUF is read", 4, "version",
                     help="convert it with gguf-py/gguf/scripts/gguf_convert_endian.py",
                 )  # fmt: skip
-            raise self.error(f"GGUF version {version} is not supported, only 2 and 3", 4, "version")
+            raise self.error(
+                f"GGUF version {version} is not supported, only 2 and 3", 4, "version",
+                help="write it again with a recent version of llama.cpp or of the package gguf",
+            )  # fmt: skip
         if n_fields > MAX_FIELDS or n_fields * SMALLEST_FIELD_BYTES > size - HEADER_BYTES:
             raise self.error(f"{n_fields} fields do not fit into {size} bytes", 16, "number of fields")
         position = HEADER_BYTES
@@ -252,6 +256,6 @@ def read_section(path: str | os.PathLike[str]) -> Section:
     """
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise VocabularyError(f"{os.fspath(path)}: the file is empty", where="byte 0 (magic)")
+            raise VocabularyError(f"{os.fspath(path)}: the file is empty", where="byte 0 (magic)", help=DAMAGED)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     return Section(np.frombuffer(mapped, np.uint8), os.fspath(path))

@@ -108,7 +108,10 @@ def _spell(vocabulary: Vocabulary, byte_alphabet: bool) -> list[bytes]:
         texts[token] = _spell_one(tokens[token], byte_alphabet, types[token] == TokenType.USER_DEFINED)
     left = _differing(tokens, texts, types, is_special, byte_alphabet)
     if left:
-        raise VocabularyError(f"token {left[0]}, {tokens[left[0]][:40]!r}, cannot be spelled in a file of this kind")
+        raise VocabularyError(
+            f"token {left[0]}, {tokens[left[0]][:40]!r}, cannot be spelled in a file of this kind",
+            help="keep the file that it was read from, or the list of tokens",
+        )
     return texts
 
 

@@ -32,7 +32,7 @@ from .end_tokens import find_end_ids
 from .huggingface_steps import parts_of, read_steps
 from .patterns import DIGIT, DIGITS, GPT2
 from .spelling import decode_texts
-from .strings import StringTable, make_table
+from .strings import DAMAGED, StringTable, make_table
 from .vocabulary import (
     EncoderData,
     TokenType,
@@ -86,7 +86,7 @@ def _load(source: Any) -> tuple[Json, list[int | str]]:
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise VocabularyError(f"{path} is not UTF-8", where=f"byte {error.start}") from None
+        raise VocabularyError(f"{path} is not UTF-8", where=f"byte {error.start}", help=DAMAGED) from None
     document = _parse(text, str(path))
     return document, _declared_beside(path.parent)
 
@@ -94,10 +94,16 @@ def _load(source: Any) -> tuple[Json, list[int | str]]:
 def _parse(text: str, name: str) -> Json:
     try:
         document = json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise VocabularyError(f"{name} is not JSON: {error.msg}", place, DAMAGED) from None
     except (ValueError, RecursionError) as error:
-        raise VocabularyError(f"{name} is not JSON: {error}") from None
+        raise VocabularyError(f"{name} is not JSON: {error}", help=DAMAGED) from None
     if not isinstance(document, dict) or not isinstance(document.get("model"), dict):
-        raise VocabularyError(f'{name} is not a tokenizer.json: it has no object "model"')
+        raise VocabularyError(
+            f'{name} is not a tokenizer.json: it has no object "model"',
+            help="give the tokenizer.json of a model, or the folder that it is in",
+        )
     return document
 
 
@@ -131,7 +137,10 @@ def _convert(document: Json, declared: list[int | str], eos: int | Iterable[int]
             f'the tokenizer model "{kind}" is not supported', help="supported: BPE, Unigram, WordPiece"
         )
     if model.get("end_of_word_suffix"):
-        raise VocabularyError(f'tokens end words with "{model["end_of_word_suffix"]}", which is not supported')
+        raise VocabularyError(
+            f'tokens end words with "{model["end_of_word_suffix"]}", which is not supported',
+            help="use another tokenizer, or give its tokens as bytes: Tokenizer.from_bytes",
+        )
     byte_alphabet = kind == "BPE" and any(
         part.get("type") == "ByteLevel"
         for name in ("pre_tokenizer", "decoder")
@@ -242,7 +251,9 @@ def _encoder_data(document: Json, kind: str, byte_alphabet: bool, texts: StringT
         scores = np.zeros(texts.n_strings, np.float32)
         listed = np.array([score for _, score in model["vocab"]], np.float32)
         if not np.isfinite(listed).all():
-            raise VocabularyError(f"the score of token {int(np.argmin(np.isfinite(listed)))} is not a number")
+            raise VocabularyError(
+                f"the score of token {int(np.argmin(np.isfinite(listed)))} is not a number", help=DAMAGED
+            )
         scores[: len(listed)] = listed
         return replace(pieces, kind="ugm", scores=scores)
     merges = make_table([(m if isinstance(m, str) else " ".join(m)).encode() for m in model.get("merges") or []])

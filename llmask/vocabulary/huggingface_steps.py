@@ -25,6 +25,7 @@ from typing import Any
 
 from ..errors import VocabularyError
 from .charsmap import CharsMap, read_charsmap
+from .strings import DAMAGED
 from .vocabulary import NORMALIZATIONS, Normalization
 
 Json = dict[str, Any]
@@ -139,7 +140,7 @@ def _charsmap(text: Any) -> CharsMap | None:
     try:
         return read_charsmap(base64.b64decode(text or "", validate=True))
     except (binascii.Error, TypeError, ValueError):
-        raise VocabularyError("precompiled_charsmap is not base64") from None
+        raise VocabularyError("precompiled_charsmap is not base64", help=DAMAGED) from None
 
 
 def _bert_options(part: Json) -> tuple[str, ...]:

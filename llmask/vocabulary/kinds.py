@@ -20,6 +20,7 @@ from ..errors import VocabularyError
 HEAD_BYTES = 4096
 # what models are called on hubs, `gpt2` or `owner/model`; names of files say so at their end
 MODEL_NAME = re.compile(r"[\w-][\w.-]*(?:/[\w.-]+)?(?<!\.json)(?<!\.gguf)(?<!\.model)(?<!\.tiktoken)")
+HUGGING_FACE = 'pass the tokenizer itself: Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("NAME"))'
 RANKED_TOKEN = re.compile(rb"[A-Za-z0-9+/]+={0,2} [0-9]+\s")  # the first line of a .tiktoken file
 FIRST_PIECE = b"\x0a"  # field 1 of the protocol buffer, of length-delimited type: the pieces come first
 # constructors of `Tokenizer`, and what they read
@@ -69,8 +70,10 @@ def known_kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def refuse_names(path: object) -> None:
+def refuse_names(path: object, otherwise: str = HUGGING_FACE) -> None:
     """Say that nothing is downloaded to who gives the name of a model, as `gpt2`, where a file is asked for.
+
+    `otherwise` is what to give in place of the name, which stands for NAME in it.
 
     Raises
     ------
@@ -79,7 +82,7 @@ def refuse_names(path: object) -> None:
     if isinstance(path, str) and MODEL_NAME.fullmatch(path) and not os.path.exists(path):
         raise VocabularyError(
             f'there is no file or folder "{path}", and llmask downloads nothing',
-            help=f'pass the tokenizer itself: Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("{path}"))',
+            help=otherwise.replace("NAME", path),
         )
 
 

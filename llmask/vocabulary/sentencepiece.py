@@ -25,7 +25,7 @@ from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .charsmap import read_charsmap
 from .end_tokens import find_end_ids
 from .spelling import decode_texts
-from .strings import StringTable, make_table
+from .strings import DAMAGED, StringTable, make_table
 from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, decoded_types, find_special, freeze_vocabulary
 
 MAX_FILE_BYTES = 256 * 2**20
@@ -52,10 +52,12 @@ def read_sentencepiece(path: str | os.PathLike[str], eos: int | Iterable[int] | 
     name = os.fspath(path)
     try:
         if len(block) > MAX_FILE_BYTES:
-            raise VocabularyError(f"the file has more than {MAX_FILE_BYTES} bytes")
+            raise VocabularyError(
+                f"the file has more than {MAX_FILE_BYTES} bytes", help="give the .model of a tokenizer"
+            )
         return _convert(block, eos)
     except VocabularyError as error:
-        raise VocabularyError(f"{name}: {error.message}", where=error.where, help=error.help) from None
+        raise VocabularyError(f"{name}: {error.message}", error.where, error.help or DAMAGED) from None
 
 
 def _fields(block: bytes, start: int, end: int) -> Iterator[tuple[int, int, Value, int]]:
@@ -177,11 +179,11 @@ def _convert(block: bytes, eos: int | Iterable[int] | None) -> Vocabulary:
     types = np.array(model.types, np.uint8)
     scores = np.array(model.scores, np.float32)
     if not np.isfinite(scores).all():
-        raise VocabularyError(f"the score of piece {int(np.argmin(np.isfinite(scores)))} is not a number")
+        raise VocabularyError(f"the score of piece {int(np.argmin(np.isfinite(scores)))} is not a number", help=DAMAGED)
     texts = make_table(model.texts)
     unknown = np.flatnonzero(types == TokenType.UNKNOWN)
     if len(unknown) > 1:
-        raise VocabularyError(f"pieces {unknown[0]} and {unknown[1]} both stand for the unknown")
+        raise VocabularyError(f"pieces {unknown[0]} and {unknown[1]} both stand for the unknown", help=DAMAGED)
     eos_ids = _find_eos(model, texts, types, eos)
     is_special = find_special(types, eos_ids)
     encoder = EncoderData(

@@ -14,7 +14,7 @@ import re
 import numpy as np
 
 from ..errors import VocabularyError
-from .strings import StringTable, freeze, make_table
+from .strings import DAMAGED, StringTable, freeze, make_table
 
 # the character of each byte: printable Latin-1 characters are themselves, the other bytes U+0100 and following
 _PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
@@ -49,7 +49,7 @@ def decode_texts(texts: StringTable, types: np.ndarray, is_special: np.ndarray, 
     )
     if bad >= 0:
         raise VocabularyError(
-            f"token {bad} is of type BYTE, but its text is {texts.get(bad)[:40]!r}, not like '<0x0A>'"
+            f"token {bad} is of type BYTE, but its text is {texts.get(bad)[:40]!r}, not like '<0x0A>'", help=DAMAGED
         )
     return freeze(offsets, block[: offsets[-1]].copy())
 
@@ -69,7 +69,7 @@ def _unescape(token: int, text: bytes) -> bytes:
     def spell(found: re.Match[bytes]) -> bytes:
         escape = found[1]
         if escape in (b"", b"x"):
-            raise VocabularyError(f"token {token}, {text[:40]!r}, has an escape that is not finished")
+            raise VocabularyError(f"token {token}, {text[:40]!r}, has an escape that is not finished", help=DAMAGED)
         return bytes([int(escape[1:], 16)]) if escape[:1] == b"x" else _ESCAPED.get(escape, escape)
 
     return _ESCAPE.sub(spell, text) if b"\\" in text else text

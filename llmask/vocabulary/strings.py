@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import VocabularyError
 
 MAX_BLOCK_BYTES = 2**31 - 1
+DAMAGED = "the file may be damaged or cut off: get it again"  # a remedy of errors about what is in a file
 
 
 class StringTable(NamedTuple):
@@ -62,7 +63,10 @@ def make_table(strings: Sequence[bytes]) -> StringTable:
     offsets = np.zeros(len(strings) + 1, np.int64)
     np.cumsum([len(string) for string in strings], out=offsets[1:])
     if offsets[-1] > MAX_BLOCK_BYTES:
-        raise VocabularyError(f"the strings have {offsets[-1]} bytes together, the limit is {MAX_BLOCK_BYTES}")
+        raise VocabularyError(
+            f"the strings have {offsets[-1]} bytes together, the limit is {MAX_BLOCK_BYTES}",
+            help="use a smaller vocabulary",
+        )
     return freeze(offsets.astype(np.int32), np.frombuffer(b"".join(strings), np.uint8))
 
 

@@ -23,7 +23,7 @@ from ..errors import VocabularyError
 from ..kernels.machine.constants import MAX_VOCAB_SIZE
 from .end_tokens import find_end_ids
 from .patterns import PATTERNS
-from .strings import make_table
+from .strings import DAMAGED, make_table
 from .vocabulary import EncoderData, TokenType, Vocabulary, check_ids, count_ids, find_special, freeze_vocabulary
 
 MAX_FILE_BYTES = 64 * 2**20  # o200k has 3.6 MB
@@ -56,7 +56,9 @@ def read_tiktoken(
     if isinstance(source, (str, os.PathLike)):
         return _convert(*_read_file(source, pattern, special), eos)
     if pattern is not None or special is not None:
-        raise VocabularyError("pattern and special belong to a .tiktoken file, an encoding has its own")
+        raise VocabularyError(
+            "pattern and special belong to a .tiktoken file, an encoding has its own", help="leave them out"
+        )
     try:
         ranks: dict[bytes, int] = source._mergeable_ranks
         specials: dict[str, int] = source._special_tokens
@@ -85,11 +87,15 @@ def _read_file(
             + ", ".join(f"{known}.tiktoken" for known in SPECIAL_TOKENS),
         )
     if pattern is not None and not isinstance(pattern, str):
-        raise VocabularyError(f"pattern is {type(pattern).__name__}, not a string")
+        raise VocabularyError(
+            f"pattern is {type(pattern).__name__}, not a string", help="give a regular expression as a str"
+        )
     with open(path, "rb") as file:
         block = file.read(MAX_FILE_BYTES + 1)
     if len(block) > MAX_FILE_BYTES:
-        raise VocabularyError(f"{name}: the file has more than {MAX_FILE_BYTES} bytes")
+        raise VocabularyError(
+            f"{name}: the file has more than {MAX_FILE_BYTES} bytes", help="give the .tiktoken file of an encoding"
+        )
     ranks: dict[bytes, int] = {}
     taken: set[int] = set()
     for number, line in enumerate(block.splitlines(), 1):
@@ -99,16 +105,22 @@ def _read_file(
             text, rank_text = line.split()
             token, rank = base64.b64decode(text, validate=True), int(rank_text)
         except ValueError:
-            raise VocabularyError(f"{name}: not a token in base64 and its rank", where=f"line {number}") from None
+            raise VocabularyError(
+                f"{name}: not a token in base64 and its rank", where=f"line {number}", help=DAMAGED
+            ) from None
         if not token or token in ranks or rank in taken or not 0 <= rank < MAX_VOCAB_SIZE:
-            raise VocabularyError(f"{name}: token {token[:40]!r} of rank {rank} is not new", where=f"line {number}")
+            raise VocabularyError(
+                f"{name}: token {token[:40]!r} of rank {rank} is not new", where=f"line {number}", help=DAMAGED
+            )
         ranks[token] = rank
         taken.add(rank)
     specials = dict(SPECIAL_TOKENS.get(encoding, {}) if special is None else special)
     check_ids(specials.values(), MAX_VOCAB_SIZE, "special")
     twice = next((text for text, token in specials.items() if token in taken), None)
     if twice is not None:
-        raise VocabularyError(f'the special token "{twice}" has the id of another token')
+        raise VocabularyError(
+            f'the special token "{twice}" has the id of another token', help="give it an id that is free"
+        )
     return ranks, specials, PATTERNS[encoding] if pattern is None else (pattern,)
 
 

@@ -17,7 +17,7 @@ In: token bytes, types and ids. Out: `Vocabulary`, checked and frozen. Cost: O(b
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
@@ -170,14 +170,24 @@ def from_bytes(
         raise VocabularyError(
             f"tokens are a list of bytes, not {type(tokens).__name__}", help="Tokenizer.load(path) reads a file"
         )
+    if isinstance(tokens, Mapping):
+        raise VocabularyError(
+            "tokens are a list of bytes, not a dict", help="give them in order: sorted(ids, key=ids.get)"
+        )
     try:
         tokens = list(tokens)
     except TypeError:
-        raise VocabularyError(f"tokens are a list of bytes, not {type(tokens).__name__}") from None
+        raise VocabularyError(
+            f"tokens are a list of bytes, not {type(tokens).__name__}", help='for example [b"a", b"b", b"</s>"]'
+        ) from None
     if not tokens:
-        raise VocabularyError("the vocabulary has no tokens")
+        raise VocabularyError(
+            "the vocabulary has no tokens", help="give at least one token, and one that ends a sequence"
+        )
     if len(tokens) > MAX_VOCAB_SIZE:
-        raise VocabularyError(f"the vocabulary has {len(tokens)} tokens, the limit is {MAX_VOCAB_SIZE}")
+        raise VocabularyError(
+            f"the vocabulary has {len(tokens)} tokens, the limit is {MAX_VOCAB_SIZE}", help="use a smaller vocabulary"
+        )
     for token, data in enumerate(tokens):
         if not isinstance(data, bytes):
             raise VocabularyError(
@@ -223,9 +233,12 @@ def count_ids(ids: Collection[int], name: str) -> int:
     check_ids(ids, MAX_VOCAB_SIZE, name)
     n_tokens = max(ids, default=-1) + 1
     if n_tokens == 0:
-        raise VocabularyError(f"{name} has no tokens")
+        raise VocabularyError(f"{name} has no tokens", help="give at least one")
     if n_tokens - len(ids) > MAX_UNUSED_IDS:
-        raise VocabularyError(f"{name} has {len(ids)} tokens, but one of them has the id {n_tokens - 1}")
+        raise VocabularyError(
+            f"{name} has {len(ids)} tokens, but one of them has the id {n_tokens - 1}",
+            help="mend this id: ids count from 0, with few between them that are unused",
+        )
     return n_tokens
 
 
@@ -237,12 +250,20 @@ def check_ids(ids: Iterable[int], n_tokens: int, name: str) -> tuple[int, ...]:
     VocabularyError : not a whole number, or outside of the vocabulary.
     """
     try:
+        if isinstance(ids, (str, bytes)):
+            raise TypeError
         listed = list(ids)
     except TypeError:
-        raise VocabularyError(f"{name} is {type(ids).__name__}, not an id or a list of ids") from None
+        raise VocabularyError(
+            f"{name} is {type(ids).__name__}, not an id or a list of ids", help="give an int, or a list of ints"
+        ) from None
     for token in listed:
         if isinstance(token, bool) or not isinstance(token, (int, np.integer)):
-            raise VocabularyError(f"{name} contains {token!r}, which is not a token id")
+            raise VocabularyError(
+                f"{name} contains {token!r}, which is not a token id", help="give the id of the token, an int"
+            )
         if not 0 <= token < n_tokens:
-            raise VocabularyError(f"{name} contains {int(token)}, but token ids are 0 to {n_tokens - 1}")
+            raise VocabularyError(
+                f"{name} contains {int(token)}, but token ids are 0 to {n_tokens - 1}", help="give an id in this range"
+            )
     return tuple(dict.fromkeys(int(token) for token in listed))

@@ -121,7 +121,7 @@ def written(tree: Tree) -> str:
     if kind == "text":
         return json.dumps(rest[0])
     if kind == "class":
-        return f"[{rest[0]}]" if rest[0] else "[z-a]"
+        return f"[{rest[0]}]" if rest[0] else r"[^\x01-\U0010FFFF]"
     if kind == "rule":
         return str(rest[0])
     if kind == "row":

@@ -29,7 +29,7 @@ N_WORDS = 10
 
 ALLOCATE = "\n  make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)"
 BITMASK = "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side" + ALLOCATE
-ASK_THE_MASK = "\n  fill_bitmask tells which tokens may come next"
+ASK_THE_MASK = "\n  fill_bitmask tells which tokens may come next, explain why"
 AFTER_AB = "\n  at token 2, after 'ab'" + ASK_THE_MASK
 INT = "\n  give it as an int"
 IDS = "token ids are a sequence of integers, not {}\n  for one token use a list of one"
@@ -294,7 +294,7 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "rows absent",
         lambda m: llmask.fill_bitmasks([m], zeros(2, 10), rows=[2]),
         LlmaskError,
-        "row 2 is not in a bitmask of 2 rows\n  rows count from 0",
+        "row 2 is not in a bitmask of 2 rows\n  rows count from 0; give one for each matcher",
     ),
     (
         "threads str",
@@ -415,13 +415,15 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema None",
         lambda c: c.json_schema(None),
         GrammarError,
-        "a schema must be an object or a boolean, not None\n  at #",
+        "a schema must be an object or a boolean, not None\n  at #\n"
+        '  write {} for any value, or {"type": "null"} for null',
     ),
     (
         "schema list",
         lambda c: c.json_schema([]),
         GrammarError,
-        "a schema must be an object or a boolean, not a list\n  at #",
+        "a schema must be an object or a boolean, not an empty list\n  at #\n"
+        '  give one of them, or {"anyOf": [...]} where any may hold',
     ),
     (
         "schema bytes",
@@ -475,7 +477,7 @@ COMPILER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         "schema false",
         lambda c: c.json_schema(False),
         UnsatisfiableSchema,
-        "no document fulfils the schema: the schema is false\n  at #",
+        "no document fulfils the schema: the schema is false\n  at #\n  write true, or {}, for any value",
     ),
     (
         "schema unsatisfiable",

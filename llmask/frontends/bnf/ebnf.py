@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.frontends.bnf.elements import Reader
+from llmask.frontends.bnf.elements import SETS, Reader
 from llmask.frontends.bnf.scanner import HEX_DIGITS
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
 from llmask.regex.code_points import CodePointSet
@@ -40,7 +40,7 @@ ESCAPES = {
 }  # fmt: skip
 CLASS_ESCAPES = {**ESCAPES, **{sign: sign for sign in "^$\\.*+?()[]{}|/-"}}
 HEX_ESCAPES = {"u": 4, "U": 8}
-SETS = "dDsSwW"
+SETS_OF_PATTERNS = "dDsSwW"
 MACROS = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken", "Regex")
 BLANK = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*)*")
 DEFINES = re.compile(r"(?:[ \t\r\n]|#[^\r\n]*(?![^\r\n]))*::=")  # a comment ends in one place: no search for others
@@ -93,11 +93,11 @@ class _Parser(Reader):
     def rule(self) -> None:
         begin = self.at
         if not self.begins_rule():
-            closing = self.peek() == ")"
-            raise self.error(
-                "this parenthesis closes no group" if closing else f"a rule is to begin here, not {self.here()}",
-                "take it out, or open one" if closing else 'for example: root ::= "yes" | "no"',
-            )
+            if self.peek() == ")":
+                raise self.error("this parenthesis closes no group", "take it out, or open one")
+            name = self.take_while(NAME) if self.peek() in NAME_START else ""
+            self.skip_space()
+            self.refuse_beginning(name)
         if begin and not set(NEWLINES) & set(self.text[self.last_end : begin]) and self.elements.rules:
             raise self.error("a rule begins a line", "put a newline before its name")
         name = self.take_while(NAME)
@@ -198,7 +198,7 @@ class _Parser(Reader):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            help = self.braces_help(begin, "write {2}, {2,} or {2,5}")
+            help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
             raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
         self.skip_space()
         return self.elements.count(digits, begin)
@@ -257,8 +257,9 @@ class _Parser(Reader):
         if letter == "x" and self.peek() and self.peek() in HEX_DIGITS:
             digits = self.take_while(HEX_DIGITS)
             return self.checked(int(digits[-8:], 16) if not digits[:-8].strip("0") else 2**32, begin)
-        if letter and letter in SETS and escapes is CLASS_ESCAPES:
-            raise self.error(f"the class \\{letter} is not supported here", "write its characters", begin)
+        if letter and letter in SETS_OF_PATTERNS and escapes is CLASS_ESCAPES:
+            help = f"write {SETS[letter]}" if letter in SETS else "write its characters"
+            raise self.error(f"the class \\{letter} is not supported here", help, begin)
         raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
             r"escapes are those of C: \n \t \" \\ \xHH \uXXXX \UXXXXXXXX and others; a backslash is \\",

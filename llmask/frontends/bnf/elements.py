@@ -9,7 +9,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.bnf.scanner import Scanner, similar
@@ -25,6 +25,9 @@ MAX_DEPTH = 100  # of groups: some ten Python frames a level, of the thousand th
 MAX_COUNT = 10**9  # counters are 32-bit
 
 
+QUOTED_CLASS = re.compile(r'\["[^"]+"\]')  # as EBNF of ISO 14977 writes what may be left out
+COMMENTS = ("//", "/*", "(*", "--", ";")  # signs of other notations
+SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": r" \t\r\n"}  # what \d, \w and \s of patterns stand for
 BRACES = re.compile(r"\{[ \t]*([^\d,{}\s][^{}\n]{0,60}?)[ \t]*\}")  # around something that is no number
 
 
@@ -35,7 +38,6 @@ class Elements:
     ----------
     rules : what was defined, by name.
     warnings : what the author should know.
-    turned : classes that hold nothing because the bounds of a range are the wrong way round, and where the range is.
     """
 
     def __init__(self, nodes: RegexNodes, scanner: Scanner) -> None:
@@ -43,7 +45,6 @@ class Elements:
         self.scanner = scanner
         self.rules: dict[str, Expression] = {}
         self.warnings: list[str] = []
-        self.turned: dict[str, int] = {}
         self._defined_at: dict[str, int] = {}
         self._uses: list[tuple[str, str, int]] = []  # the rule, the name that it uses, and where
 
@@ -52,7 +53,11 @@ class Elements:
         return Lexeme(utf8_literal(self.nodes, text), json.dumps(text, ensure_ascii=False)) if text else EMPTY
 
     def one_of(self, members: CodePointSet, written: str) -> Expression:
-        """One character of a set."""
+        """One character of a set, as `written` before the place of the scanner."""
+        if QUOTED_CLASS.fullmatch(written):
+            place = self.scanner.short_place(self.scanner.at - len(written))
+            meant = f"what may be left out is ({written[1:-1]})?"
+            self.warnings.append(f"{written} at {place} is one character, which may be a quote: {meant}")
         return Lexeme(utf8_char(self.nodes, members), "/" + written.replace("/", "\\/") + "/")
 
     def token(self, text: str, is_negated: bool, at: int) -> Expression:
@@ -91,7 +96,8 @@ class Elements:
                     f'rule "{rule}" uses "{name}", which is not defined', similar(name, self.rules), at
                 )
         if start not in self.rules:
-            raise self.scanner.error(f'there is no rule "{start}" to begin with', "name the first rule so", 0)
+            help = "name the first rule so" if self.rules else f'write one: {start} ::= "yes" | "no"'
+            raise self.scanner.error(f'there is no rule "{start}" to begin with', help, 0)
         places = {name: self.scanner.short_place(at) for name, at in self._defined_at.items()}
         return Grammar(self.rules, start, places=places)
 
@@ -143,7 +149,26 @@ class Reader(Scanner, ABC):
             return "take it out: the end of the line ends the rule"
         if self.peek() == ",":
             return "take it out: elements follow each other without a sign"
+        if self.peek() == "'":
+            return 'put texts into double quotes: "..."'
+        if self.peek() == "/":
+            return "there are no patterns here: write classes of characters, such as [a-z]+"
+        if self.peek() == "\\":
+            return "write a class of characters, such as [0-9], or put the text into quotes"
         return otherwise
+
+    def refuse_beginning(self, name: str) -> NoReturn:
+        """Refuse what stands here and does not begin a rule, or, after a name that is not empty, does not go on."""
+        if name:
+            is_lark = self.peek() == ":" and self.peek(1) != "="
+            help = f"write {name} ::= ..." + ("; Compiler.lark reads rules with a colon" if is_lark else "")
+            raise self.error(f'"::=" has to follow the name "{name}", not {self.here()}', help)
+        help = 'for example: root ::= "yes" | "no"'
+        if self.peek() == "<":
+            help = "write names without < and >"
+        elif self.text.startswith(COMMENTS, self.at):
+            help = "a comment begins with #"
+        raise self.error(f"a rule begins with its name, not with {self.here()}", help)
 
     def braces_help(self, begin: int, otherwise: str) -> str:
         """How to mend braces that hold no number, as EBNF of ISO 14977 has them for what is repeated."""

@@ -14,8 +14,9 @@ r"""GBNF, the grammars of llama.cpp, read as llama.cpp reads them.
 
 What is said of characters is said of code points; U+0000 is none, as its texts end there. Where a rule is defined
 twice the last one counts, with a warning. Departures: left recursion is accepted, bounds are kept as they are written
-(llama.cpp refuses 2,000 copies, or takes an upper bound above as none), and a class only has well-formed UTF-8
-(llama.cpp takes bytes such as F5 for the beginning of a character). A token with a text that is named by its id is
+(llama.cpp refuses 2,000 copies, or takes an upper bound above as none), a range from a higher character to a lower one
+is refused (llama.cpp drops it), and a class only has well-formed UTF-8 (llama.cpp takes bytes such as F5 for the
+beginning of a character). A token with a text that is named by its id is
 taken so, and not by its text where the grammar could read that, too (llama.cpp follows both); `!` leaves out the ends
 of sequence, too.
 Source: llama.cpp, grammars/README.md and src/llama-grammar.cpp.
@@ -28,8 +29,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from llmask.frontends.bnf.elements import Reader
-from llmask.grammar.analysis import productive_rules
+from llmask.frontends.bnf.elements import SETS, Reader
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Repeat, choice, sequence
 from llmask.regex.code_points import TEXT, CodePointSet
 
@@ -57,10 +57,7 @@ def parse_gbnf(nodes: RegexNodes, text: str) -> tuple[Grammar, list[str]]:
     GrammarError : the text is malformed, or names a token that the vocabulary does not have.
     LimitExceeded : groups nest too deep.
     """
-    parser = _Parser(nodes, text)
-    grammar, warnings = parser.parse()
-    parser.refuse_turned(grammar)
-    return grammar, warnings
+    return _Parser(nodes, text).parse()
 
 
 class _Parser(Reader):
@@ -85,12 +82,10 @@ class _Parser(Reader):
                 raise self.error(
                     "an alternative begins a line", "end the line before with |, or put the alternatives into ( )"
                 )
-            raise self.error(
-                f"a rule begins with its name, not with {self.here()}", 'for example: root ::= "yes" | "no"'
-            )
+            self.refuse_beginning("")
         self.skip_space(False)
         if self.text[self.at : self.at + 3] != "::=":
-            raise self.error(f'"::=" has to follow the name "{name}", not {self.here()}', f"write {name} ::= ...")
+            self.refuse_beginning(name)
         self.at += 3
         self.skip_space(True)
         self.elements.define(name, self.alternatives(name, 0), begin)
@@ -196,19 +191,11 @@ class _Parser(Reader):
     def number(self, begin: int) -> int:
         digits = self.take_while(DIGITS)
         if not digits:
-            help = self.braces_help(begin, "write {2}, {2,} or {2,5}")
+            help = self.braces_help(begin, "write {0,5}, {2}, {2,} or {2,5}")
             raise self.error(f"a repetition takes a number, not {self.here()}", help, begin)
         return self.elements.count(digits, begin)
 
     # --- characters
-
-    def refuse_turned(self, grammar: Grammar) -> None:
-        """Refuse a grammar that derives nothing where a range is written the wrong way round, which explains it."""
-        empty, turned = self.elements.nodes.EMPTY, self.elements.turned
-        if turned and grammar.start not in productive_rules(grammar.rules, lambda lexeme: lexeme.node == empty):
-            written, at = next(iter(turned.items()))
-            message = f"the grammar derives nothing: the bounds of a range in {written} are the wrong way round"
-            raise self.error(message, "write the lower one first", at)
 
     def characters(self, begin: int) -> str:
         """What a text in quotes holds."""
@@ -233,7 +220,6 @@ class _Parser(Reader):
         self.at += is_negated
         first = self.at
         ranges = []
-        turned = 0  # where a range begins whose bounds are the wrong way round: llama.cpp takes it for none
         while self.peek() != "]":
             if not self.peek():
                 raise self.error("this class is not closed", "close it with ]", begin)
@@ -244,18 +230,15 @@ class _Parser(Reader):
                 if not self.peek():
                     raise self.error("this class is not closed", "close it with ]", begin)
                 high = self.character()
-            if low <= high:
-                ranges.append((low, min(high, 0x10FFFF)))
-            else:
-                turned = turned or at
+            if low > high:
+                raise self.error("the bounds of this range are the wrong way round", "write the lower one first", at)
+            ranges.append((low, min(high, 0x10FFFF)))
         is_empty = self.at == first
         self.at += 1
         if is_empty:
             return EMPTY
         members = CodePointSet.from_ranges(ranges)
         members = ANY.subtract(members) if is_negated else ANY.intersect(members)
-        if turned and not members:
-            self.elements.turned.setdefault(self.text[begin : self.at], turned)
         return self.elements.one_of(members, self.text[begin : self.at])
 
     def character(self) -> int:
@@ -272,6 +255,8 @@ class _Parser(Reader):
             return self.take_hex(HEX_ESCAPES[letter], begin)
         raise self.error(
             f"there is no escape \\{letter}" if letter else "an escape is not complete",
-            r"escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\",
+            f"for these characters write the class [{SETS[letter]}]"
+            if letter in SETS
+            else r"escapes are \n \t \r \\ \" \[ \] \- \xXX \uXXXX \UXXXXXXXX; a backslash is \\",
             begin,
         )

@@ -5,7 +5,8 @@ documents: keywords that apply schemas, and references. The second lists every k
 that the first walk did not reach describes nothing, such as a definition that nothing refers to.
 
     enforced                 a document is allowed exactly when it fulfils the keyword
-    enforced: ...            the same for the values; of their spellings and orders, one that the reason names
+    enforced: ...            the same for the values; of their spellings and orders, one that the reason names; and
+                             whether an object takes keys that its schema does not mention
     annotation, annotation: ...   the keyword asks nothing of a document, or nothing here
     ignored: ...             the keyword asks something and is not enforced
 
@@ -51,6 +52,7 @@ DESCRIPTIONS = (
 PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
 CLOSED = "no other keys (closed), but for what another schema of the same place says of them"
+OPEN = "it asks nothing of other keys (see the option closed)"
 LISTS = ("const", "enum")
 NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
@@ -245,8 +247,8 @@ class _Ledger:
             forms = []
             if options.property_order == "schema" and len(value) > 1:
                 forms.append("properties are written in this order")
-            if options.closed and not any(word in here for word in (*SPEAK_OF_OTHERS, *LISTS)):
-                forms.append(CLOSED)
+            if not any(word in here for word in (*SPEAK_OF_OTHERS, *LISTS)):
+                forms.append(CLOSED if options.closed else OPEN)
             return "; ".join(forms)
         if (
             keyword == "required"

@@ -14,6 +14,7 @@ In: statements. Out: definitions by name. Cost: that of reading the files, each 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import NamedTuple
@@ -37,6 +38,12 @@ from llmask.frontends.places import Source, Spot, similar
 
 MAX_FILES = 64  # files read for one grammar
 MAX_FILE_CHARACTERS = 2**20
+# terminals of `%import common`, which grammars often use without it
+OF_COMMON = frozenset((
+    "CNAME", "DECIMAL", "DIGIT", "ESCAPED_STRING", "FLOAT", "HEXDIGIT", "INT", "LETTER", "NEWLINE", "NUMBER",
+    "SIGNED_FLOAT", "SIGNED_INT", "SIGNED_NUMBER", "WORD", "WS", "WS_INLINE",
+))  # fmt: skip
+CHARACTER_RANGE = re.compile(r"[a-z0-9]-[a-z0-9]")  # what is a class in other notations
 
 
 @dataclass(frozen=True)
@@ -237,7 +244,12 @@ class Definitions:
         if found is None:
             kind = "terminal" if name.is_terminal else "rule"
             similar_names = [known for known in self.known if is_terminal(known) == name.is_terminal]
-            name.spot.refuse(f'the {kind} "{name.name}" is not defined', similar(name.name, similar_names))
+            otherwise = "define it"
+            if name.name in OF_COMMON:
+                otherwise = f"import it: %import common.{name.name}"
+            elif CHARACTER_RANGE.fullmatch(name.name):
+                otherwise = f"for one of the characters write /[{name.name}]/"
+            name.spot.refuse(f'the {kind} "{name.name}" is not defined', similar(name.name, similar_names, otherwise))
         if found.body is None:
             name.spot.refuse(
                 f'"{name.name}" is only declared, and nothing but a program can make it',

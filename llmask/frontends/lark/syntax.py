@@ -165,6 +165,10 @@ def _refuse(token: Token, before: str, expected: set[str]) -> NoReturn:
         help = "each rule begins in a line of its own; for the character, quote it"
     elif token.kind in ("EQUALS",) or token.text in ("::", ":="):
         help = "a rule is written name: ..."
+    elif token.text == "{":
+        help = "write (...)* for what may come any number of times, and {2,5} behind it for a number of times"
+    elif token.text == ",":
+        help = 'take it out: what follows is written behind it; for the character, quote it: ","'
     else:
         names = [WRITTEN[kind] for kind in WRITTEN if kind in expected]
         help = f"here {_listed(names)} may stand" if names else "take it out"

@@ -222,4 +222,6 @@ def _refuse_character(source: Source, at: int) -> None:
         spot.refuse("strings stand in double quotes", 'write "..."')
     if character == "-":
         spot.refuse('"-" stands in "->" only', "write -> before an alias, or quote the character")
+    if character == ";":
+        spot.refuse("';' has no meaning here", "take it out: the end of the line ends the rule")
     spot.refuse(f"{character!r} has no meaning here", f'quote it if it is meant as text: "{character}"')

@@ -257,7 +257,9 @@ class PythonParser(CharacterParser):
         elif GLOBAL_FLAGS.match(self.data, start):
             self._refuse("flags for the whole pattern stand at its start", start, "Move them, or write (?i:...).")
         else:
-            self._refuse("this group has an unknown extension", start, r"Write \( for the character.")
+            is_named = self.data.startswith("(?<", start)
+            help = "Write (?P<name>...) for a group with a name." if is_named else r"Write \( for the character."
+            self._refuse("this group has an unknown extension", start, help)
 
     def _group_name(self, start: int, name_start: int) -> None:
         end = self.data.find(">", name_start)

@@ -12,6 +12,7 @@ In: a document. Out: `Rules`. Cost: that of the schemas in it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, LlmaskError
@@ -70,8 +71,11 @@ def _start(formats: Formats, document: Any) -> Expression:
 
 def _format_of(place: Place) -> Place:
     """The format of a document in the newer form."""
+    if isinstance(place.value, Mapping):
+        _check_type(place)
+    else:
+        place.refuse(f"a structural tag is an object, not {place.kind()}", EXAMPLE)
     place.check_fields(("format",), ("type",), "a structural tag")
-    _check_type(place)
     return place.below("format")
 
 

@@ -109,7 +109,11 @@ class Formats:
             place.refuse("the format has no type", f"add one: {', '.join(self.known)}")
         kind = place.below("type").text()
         if kind not in self.known:
-            place.below("type").refuse(f'there is no format "{kind}"', similar(kind, self.known, "use another one"))
+            another = "use another one"
+            help = similar(kind, self.known, another)
+            place.below("type").refuse(
+                f'there is no format "{kind}"', f"{another}: {', '.join(self.known)}" if help == another else help
+            )
         self._n_formats += 1
         if self._depth >= MAX_DEPTH or self._n_formats > MOST_FORMATS:
             raise LimitExceeded(

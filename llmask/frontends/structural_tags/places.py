@@ -71,7 +71,8 @@ class Place(NamedTuple):
     def elements(self) -> Iterator[Place]:
         """The elements of an array."""
         if not isinstance(self.value, (list, tuple)):
-            self.refuse(f"this is {self.kind()}, where an array is needed", "write [...]")
+            help = "put it into a list: [...]" if isinstance(self.value, Mapping) else "write [...]"
+            self.refuse(f"this is {self.kind()}, where an array is needed", help)
         return (self.below(at) for at in range(len(self.value)))
 
     def some(self) -> list[Place]:

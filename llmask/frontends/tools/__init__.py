@@ -36,8 +36,10 @@ def tools_tag(
     marks : of the vocabulary.
     """
     if not isinstance(model, str) or model not in MODELS:
-        known = ", ".join(MODELS)
-        raise GrammarError(f"no tool calls of {model!r} are known", help=similar(str(model), MODELS, f"use {known}"))
+        known = f"use {', '.join(MODELS)}"
+        meant = _family_in(str(model))
+        help = f'{known}, or did you mean "{meant}"?' if meant else similar(str(model), MODELS, known)
+        raise GrammarError(f"no tool calls of {model!r} are known", help=help)
     if type(parallel) is not bool:
         raise GrammarError(f"parallel is True or False, not {parallel!r}", help="leave it out")
     if type(reasoning) not in (bool, str) or reasoning not in REASONING:
@@ -49,6 +51,12 @@ def tools_tag(
         form = _Calls(FAMILIES[model], marks, parallel).whole(chosen if choice != "none" else listed, choice)
         form = _with_thoughts(FAMILIES[model], model, marks, reasoning, form, choice)
     return {"type": "structural_tag", "format": form}
+
+
+def _family_in(model: str) -> str | None:
+    """The family that the name of a model has in it, as `Qwen/Qwen2.5-7B-Instruct` has qwen-2.5."""
+    plain = model.lower().replace("-", "")
+    return max((family for family in MODELS if family.replace("-", "") in plain), key=len, default=None)
 
 
 def place_of(where: str | None, document: Any, tools: list[Tool]) -> str | None:

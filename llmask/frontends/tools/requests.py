@@ -73,6 +73,8 @@ def read_tools(document: Any) -> list[Tool]:
     ------
     GrammarError : with the JSON pointer of the fault.
     """
+    if isinstance(document, (str, bytes)):
+        Place(document, ROOT).refuse("the list of tools is a text", "give the list: json.loads(text)")
     found: dict[str, Tool] = {}
     for place in _listed(Place(dumped(document, "list of tools"), ROOT)).some():
         tool = _read_tool(Place(dumped(place.value, "tool"), place.path))
@@ -142,8 +144,15 @@ def read_choice(document: Any, tools: list[Tool]) -> tuple[str, list[Tool]]:
     place = Place(document, ((), "tool_choice"))
     if isinstance(document, str):
         if document not in CHOICES:
-            place.refuse(f'there is no choice "{document}"', similar(document, CHOICES, f"use {', '.join(CHOICES)}"))
+            help = similar(document, CHOICES, f'use {", ".join(CHOICES)}, or {{"name": ...}} for one function')
+            if document == "any":  # Anthropic's word
+                help = 'write "required"'
+            elif any(tool.name == document for tool in tools):
+                help = f'write {{"name": "{document}"}}'
+            place.refuse(f'there is no choice "{document}"', help)
         return document, tools
+    if document is None:
+        place.refuse("there is no choice null", 'leave it out for "auto"')
     place.check_fields((), ("type", "function", "name"), "a choice of a function")
     if place.has("function"):
         place = place.below("function")
@@ -151,7 +160,6 @@ def read_choice(document: Any, tools: list[Tool]) -> tuple[str, list[Tool]]:
     name = place.below("name").text()
     chosen = [tool for tool in tools if tool.name == name]
     if not chosen:
-        place.below("name").refuse(
-            f'there is no function "{name}"', similar(name, [tool.name for tool in tools], "choose one of the tools")
-        )
+        help = similar(name, [tool.name for tool in tools], f'choose one of the tools, "{tools[0].name}" or another')
+        place.below("name").refuse(f'there is no function "{name}"', help)
     return "required", chosen

@@ -102,7 +102,10 @@ class Grammar:
                 self.matcher.fill_bitmask(row)
                 words[batch_index] = row[: words.shape[1]]
                 if not words[batch_index].any():
-                    raise VocabularyError("the grammar goes on with tokens that the model has no logits for")
+                    raise VocabularyError(
+                        "the grammar goes on with tokens that the model has no logits for",
+                        help="use the tokenizer of the model",
+                    )
         except LlmaskError as error:
             if not self._has_failed:
                 logger.error("a request is ended, as its grammar has no mask: %s", error)

@@ -179,7 +179,7 @@ def _judge(parameters: Any, model_config: Any, config: Any, tokenizer: Any) -> N
 
     wanted = parameters.structured_outputs
     if wanted.json_object is False:
-        raise LlmaskError("json_object is True, or left out")
+        raise LlmaskError("json_object is True, or left out", help="leave it out")
     kind, spec = get_structured_output_key(wanted)
     _compile(parameters, kind.name.lower(), spec, model_config, tokenizer, config.disable_any_whitespace)
 

@@ -30,13 +30,15 @@ def as_bytes(text: str | bytes, n_before: int) -> bytes:
     VocabularyError : it has more, is no text, or contains lone surrogates.
     """
     if not isinstance(text, (str, bytes)):
-        raise VocabularyError(f"only str and bytes can be pushed, not {type(text).__name__}")
+        raise VocabularyError(f"only str and bytes can be pushed, not {type(text).__name__}", help="give a str")
     try:
         data = text.encode("utf-8") if isinstance(text, str) else text
     except UnicodeEncodeError as error:
-        raise VocabularyError(f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}") from None
+        raise VocabularyError(
+            f"the text contains the lone surrogate U+{ord(error.object[error.start]):04X}", help="take it out"
+        ) from None
     if n_before + len(data) > MAX_TEXT_BYTES:
-        raise VocabularyError(f"the text would have more than {MAX_TEXT_BYTES} bytes")
+        raise VocabularyError(f"the text would have more than {MAX_TEXT_BYTES} bytes", help="begin another text")
     return data
 
 
@@ -48,7 +50,7 @@ def check_tokenizer(tokenizer: Tokenizer) -> BpeEncoder | None:
     VocabularyError : not a `Tokenizer`.
     """
     if not isinstance(tokenizer, Tokenizer):
-        raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}")
+        raise VocabularyError(f"a Tokenizer is wanted, not {type(tokenizer).__name__}", help="give a llmask.Tokenizer")
     return tokenizer.part_encoder
 
 
@@ -124,7 +126,9 @@ class GrowingText(ABC):
     def _check_steps(self, n: int) -> int:
         n = as_integer(n, "a number of pushes")
         if not 0 <= n <= len(self._lengths):
-            raise VocabularyError(f"rollback({n}), but {len(self._lengths)} texts were pushed")
+            raise VocabularyError(
+                f"rollback({n}), but {len(self._lengths)} texts were pushed", help="give a number between 0 and that"
+            )
         return n
 
 

@@ -47,7 +47,9 @@ class IntervalCounter:
         self._encoder = check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
         if not isinstance(text, str):
-            raise VocabularyError(f"only strings are counted, not {type(text).__name__}")
+            raise VocabularyError(
+                f"only strings are counted, not {type(text).__name__}", help="give a str; decode bytes first"
+            )
         self._text = text
         self._n_characters = len(text)
         if self._encoder is None or tokenizer.has_names(text):

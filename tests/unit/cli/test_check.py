@@ -229,9 +229,10 @@ def test_texts_are_taken_for_files(capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["check", *arguments]) == 0
     capfd.readouterr()
     assert main(["check", "--tools", "[}]"]) == 2
-    assert "  at the text of --tools\n" in capfd.readouterr().err
+    assert "  at the text of --tools: line 1, column 2\n" in capfd.readouterr().err
     assert main(["check", "[a].json"]) == 2
-    assert capfd.readouterr().err == "llmask: error: No such file or directory: [a].json\n"
+    missing = f"No such file or directory: [a].json\n  it was looked for in {Path.cwd()}"
+    assert capfd.readouterr().err.startswith(f"llmask: error: {missing}")
 
 
 def test_quiet_prints_errors_only(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

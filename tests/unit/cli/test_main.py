@@ -44,10 +44,22 @@ def test_the_module_can_be_run() -> None:
     assert answer.stdout.startswith("usage: llmask")
 
 
-def test_a_missing_file_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_file_is_told_with_where_it_was_looked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     missing = tmp_path / "absent.json"
+    reason = f"llmask: error: No such file or directory: {missing}\n  it was looked for in {tmp_path}"
     assert main(["generate", "--schema", str(missing)]) == 1
-    assert capsys.readouterr().err == f"llmask: error: No such file or directory: {missing}\n"
+    assert capsys.readouterr().err == f"{reason}\n"
+    near = tmp_path / "absents.json"
+    near.touch()
+    assert main(["generate", "--schema", str(missing)]) == 1
+    assert capsys.readouterr().err == f"{reason}; did you mean {near}?\n"
+    nowhere = tmp_path / "none" / "a.json"
+    assert main(["generate", "--schema", str(nowhere)]) == 1
+    assert capsys.readouterr().err.endswith(f"{nowhere}\n  it was looked for in {nowhere.parent}\n")
+    assert main(["generate", "--schema", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"llmask: error: Is a directory: {tmp_path}\n  give the name of a file in it\n"
 
 
 def test_no_command_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +83,11 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         (["mask", "--regex", "a", "--schema", "b"], "llmask mask: error: argument --schema: not allowed with argument"),
         (["check"], "llmask check: error: one of the arguments SCHEMA --schema --regex "),
         (["tokenize", "--split", "0"], "llmask tokenize: error: --split 0: a chunk has at least one token"),
-        (["rules", "--regex", "a", "--nonsense"], "llmask: error: unrecognized arguments: --nonsense"),
+        (["rules", "--regex", "a", "--nonsense"], "llmask rules: error: unrecognized arguments: --nonsense (see"),
+        (
+            ["mask", "--regex", "a", "--prefx", "a"],
+            "llmask mask: error: unrecognized arguments: --prefx a; did you mean --prefix? (see",
+        ),
         (["generat"], "llmask: error: argument COMMAND: invalid choice: 'generat'"),
     ],
 )

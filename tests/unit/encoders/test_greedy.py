@@ -33,7 +33,11 @@ def test_a_byte_without_a_token_is_named():
     vocabulary = from_bytes([b"a", b"bcd", b"<end>"], eos=2)
     with pytest.raises(VocabularyError) as error:
         GreedyEncoder(vocabulary).encode("abc")
-    assert str(error.value) == ("no token spells byte 0x62, so the text cannot be encoded\n  at byte 1 of the text")
+    assert str(error.value) == (
+        "no token spells byte 0x62, so the text cannot be encoded\n"
+        "  at byte 1 of the text\n"
+        "  take it out of the text, or use a vocabulary with a token for every byte"
+    )
 
 
 def test_an_unknown_character_is_one_token():

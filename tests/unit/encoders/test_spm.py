@@ -49,7 +49,11 @@ def test_what_no_token_spells_is_unknown_or_an_error():
     assert encoder([b"a", b"?"], [0, 0], unknown_id=1).encode("aé") == [0, 1]
     with pytest.raises(VocabularyError) as error:
         encoder([b"a"], [0]).encode("aé")
-    assert str(error.value) == "no token spells 'é', so the text cannot be encoded\n  at character 1 of the text"
+    assert str(error.value) == (
+        "no token spells '\xe9', so the text cannot be encoded\n"
+        "  at character 1 of the text\n"
+        "  take it out of the text, or use a vocabulary with a token for every byte"
+    )
 
 
 def test_merging_equals_the_definition(rng, scaled):

@@ -36,7 +36,10 @@ def test_a_word_with_an_unknown_part_is_unknown_as_a_whole():
     assert pickle.loads(pickle.dumps(model)).encode("unable") == [0, 1]
     with pytest.raises(VocabularyError) as error:
         encoder(tokens, unknown_id=-1).encode("unable unx")
-    assert str(error.value) == 'no tokens spell "unx", so the text cannot be encoded'
+    assert str(error.value) == (
+        'no tokens spell "unx", so the text cannot be encoded\n'
+        "  take it out of the text, or use a vocabulary with a token for every byte"
+    )
 
 
 def test_words_that_are_too_long_are_unknown():

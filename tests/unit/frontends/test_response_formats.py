@@ -78,8 +78,8 @@ BAD: list[tuple[Any, str]] = [
     ),
     (
         {"type": "json_schema", "json_schema": SCHEMA},
-        'a schema with its name has no field "type"\n  at #/json_schema/type\n'
-        "  take it out; its fields are schema, name, description, strict",
+        "the schema is given without the object that holds it\n  at #/json_schema\n"
+        '  write {"name": ..., "schema": {...}}',
     ),
     (
         {"type": "json_schema", "json_schema": {"schema": SCHEMA}, "strict": True},

@@ -77,11 +77,31 @@ def test_a_new_bitmask_allows_everything_and_covers_the_vocabulary() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((1, 0), "vocab_size must be an integer of at least 1, not 0"),
-        ((1, -5), "vocab_size must be an integer of at least 1, not -5"),
-        ((1, 3.0), "vocab_size must be an integer of at least 1, not 3.0"),
-        ((-1, 3), "batch must be an integer of at least 0, not -1"),
-        ((True, 3), "batch must be an integer of at least 0, not True"),
+        (
+            (1, 0),
+            "vocab_size must be an integer of at least 1, not 0\n"
+            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+        ),
+        (
+            (1, -5),
+            "vocab_size must be an integer of at least 1, not -5\n"
+            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+        ),
+        (
+            (1, 3.0),
+            "vocab_size must be an integer of at least 1, not 3.0\n"
+            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+        ),
+        (
+            (-1, 3),
+            "batch must be an integer of at least 0, not -1\n"
+            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+        ),
+        (
+            (True, 3),
+            "batch must be an integer of at least 0, not True\n"
+            "  for example llmask.allocate_bitmask(1, tokenizer.vocab_size)",
+        ),
     ],
 )
 def test_bad_sizes_are_refused(arguments: tuple[Any, Any], message: str) -> None:

@@ -206,7 +206,8 @@ def test_a_text_that_was_begun_is_refused_where_the_grammar_refuses_it(grammar: 
 def test_arguments_that_do_not_fit_are_refused(compiler: Compiler, grammar: Any, tiny_tokenizer: Any) -> None:
     assert misuse(lambda: BatchMasks([])) == ("no grammar was given\n  pass a compiled grammar, or one for each prompt")
     assert misuse(lambda: BatchMasks(grammar, prompt_length=-1)) == (
-        "prompt_length is -1; it counts tokens and cannot be negative"
+        "prompt_length is -1; it counts tokens and cannot be negative\n"
+        "  leave it out to take what the first call brings"
     )
     assert misuse(lambda: BatchMasks({"type": "object"})) == (  # type: ignore[arg-type]
         "a processor takes a compiled grammar, not dict\n"

@@ -15,8 +15,11 @@ import pytest
 from llmask.errors import VocabularyError
 from llmask.vocabulary.gguf import read_gguf
 from llmask.vocabulary.gguf_section import FORMATS, Kind, Section, read_section
+from llmask.vocabulary.strings import DAMAGED
 
 from .gguf_files import BYTE, CONTROL, NORMAL, UNKNOWN, USER_DEFINED, write_gguf
+
+KINDS = "  give a model.gguf, or read files of other kinds with Tokenizer.load(path)"
 
 
 def message_of(path: Path) -> str:
@@ -28,13 +31,18 @@ def message_of(path: Path) -> str:
 def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "a.gguf"
     path.write_bytes(b"")
-    assert message_of(path) == "FILE: the file is empty\n  at byte 0 (magic)"
+    assert message_of(path) == (
+        "FILE: the file is empty\n  at byte 0 (magic)\n  the file may be damaged or cut off: get it again"
+    )
     path.write_bytes(b"PK\3\4" + bytes(100))
-    assert message_of(path) == "FILE: not a GGUF file: it does not begin with GGUF\n  at byte 0 (magic)"
+    assert message_of(path) == "FILE: not a GGUF file: it does not begin with GGUF\n  at byte 0 (magic)\n" + KINDS
     path.write_bytes(b"GGUF\3\0\0\0")
-    assert message_of(path) == "FILE: the file ends inside the header\n  at byte 8 (header)"
+    assert message_of(path) == f"FILE: the file ends inside the header\n  at byte 8 (header)\n  {DAMAGED}"
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 1, 0, 0))
-    assert message_of(path) == "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)"
+    assert message_of(path) == (
+        "FILE: GGUF version 1 is not supported, only 2 and 3\n  at byte 4 (version)\n"
+        "  write it again with a recent version of llama.cpp or of the package gguf"
+    )
     path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 0))
     assert message_of(path) == (
         "FILE: the file has no tokenizer\n  at byte 0 (tokenizer.ggml.model)\n"
@@ -164,7 +172,8 @@ BAD_SECTIONS = [
 def test_bad_sections_are_named(data, message):
     with pytest.raises(VocabularyError) as error:
         Section(np.frombuffer(bytearray(data), np.uint8), "FILE")
-    assert str(error.value) == f"FILE: {message}"
+    has_help = message.count("\n") > 1
+    assert str(error.value) == (f"FILE: {message}" if has_help else f"FILE: {message}\n  {DAMAGED}")
 
 
 def test_values_of_all_types_agree_with_the_writer(tmp_path):

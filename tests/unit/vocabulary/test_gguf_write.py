@@ -132,6 +132,9 @@ def test_what_no_file_can_say_is_refused(tmp_path):
     vocabulary = from_bytes(["▁".encode(), b"</s>"], eos=1, encoder=EncoderData(kind="spm", scores=np.zeros(2, "f4")))
     with pytest.raises(VocabularyError) as error:
         write_gguf(vocabulary, tmp_path / "v.gguf")
-    assert str(error.value) == "token 0, b'\\xe2\\x96\\x81', cannot be spelled in a file of this kind"
+    assert str(error.value) == (
+        "token 0, b'\\xe2\\x96\\x81', cannot be spelled in a file of this kind\n"
+        "  keep the file that it was read from, or the list of tokens"
+    )
     with pytest.raises(VocabularyError, match="int is not a path"):
         Tokenizer.from_bytes([b"a", b""], eos=1).save_gguf(3)

@@ -11,6 +11,7 @@ from llmask.errors import VocabularyError
 from llmask.tokenizer.tokenizer import Tokenizer
 from llmask.vocabulary.huggingface import read_huggingface
 from llmask.vocabulary.patterns import LLAMA3
+from llmask.vocabulary.strings import DAMAGED
 
 tokenizers = pytest.importorskip("tokenizers", reason="the judge of token ids is not installed")
 
@@ -221,19 +222,26 @@ def test_end_tokens_are_declared_beside_the_file(tmp_path: Path, files, expected
 BAD_SOURCES = [
     (3, "int is neither a path nor a fast tokenizer\n"
         "  pass a tokenizer.json, its folder, or AutoTokenizer.from_pretrained(..., use_fast=True)"),
-    (Wrapped([]), 'tokenizer object is not a tokenizer.json: it has no object "model"'),
+    (Wrapped([]), 'tokenizer object is not a tokenizer.json: it has no object "model"\n'
+        "  give the tokenizer.json of a model, or the folder that it is in"),
     (Wrapped(small_document(type="WordLevel")),
      'the tokenizer model "WordLevel" is not supported\n  supported: BPE, Unigram, WordPiece'),
-    (Wrapped(small_document(end_of_word_suffix="</w>")), 'tokens end words with "</w>", which is not supported'),
-    (Wrapped(small_document(vocab={"a": -1})), "the tokenizer contains -1, but token ids are 0 to 2097149"),
+    (Wrapped(small_document(end_of_word_suffix="</w>")), 'tokens end words with "</w>", which is not supported\n'
+        "  use another tokenizer, or give its tokens as bytes: Tokenizer.from_bytes"),
+    (Wrapped(small_document(vocab={"a": -1})), "the tokenizer contains -1, but token ids are 0 to 2097149\n"
+        "  give an id in this range"),
     (Wrapped(small_document(vocab={"a": 2**40})),
-     "the tokenizer contains 1099511627776, but token ids are 0 to 2097149"),
-    (Wrapped(small_document(vocab={"a": 0.5})), "the tokenizer contains 0.5, which is not a token id"),
+     "the tokenizer contains 1099511627776, but token ids are 0 to 2097149\n"
+        "  give an id in this range"),
+    (Wrapped(small_document(vocab={"a": 0.5})), "the tokenizer contains 0.5, which is not a token id\n"
+        "  give the id of the token, an int"),
     (Wrapped({**small_document(), "added_tokens": []}, eos_token_id=9),
-     "eos_token_id contains 9, but token ids are 0 to 2"),
+     "eos_token_id contains 9, but token ids are 0 to 2\n"
+        "  give an id in this range"),
     (Wrapped({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}),
      "the tokenizer names no end-of-sequence token\n  pass eos=ID or eos=[ID, ...]"),
-    (Wrapped({"model": {"type": "BPE", "vocab": {}, "merges": []}}), "the tokenizer has no tokens"),
+    (Wrapped({"model": {"type": "BPE", "vocab": {}, "merges": []}}), "the tokenizer has no tokens\n"
+        "  give at least one"),
     (Wrapped({"model": {"type": "BPE"}}),
      "the tokenizer file has an unexpected form (KeyError: 'vocab')\n"
      "  save it again with a recent version of the tokenizers library"),
@@ -253,7 +261,7 @@ def test_a_file_that_is_not_json_is_named(tmp_path):
     with pytest.raises(VocabularyError) as error:
         read_huggingface(path)
     assert str(error.value) == (
-        f"{path} is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+        f"{path} is not JSON: Expecting property name enclosed in double quotes\n  at line 1, column 2\n  {DAMAGED}"
     )
     with pytest.raises(FileNotFoundError):
         read_huggingface(tmp_path / "missing")

@@ -118,6 +118,28 @@ def test_nothing_is_downloaded_and_that_is_said(constructor: str, name: str):
     )
 
 
+def test_a_gguf_file_is_to_be_given():
+    with pytest.raises(VocabularyError) as caught:
+        Tokenizer.from_gguf("unsloth/Llama-3.2-1B")
+    assert str(caught.value) == (
+        'there is no file or folder "unsloth/Llama-3.2-1B", and llmask downloads nothing\n'
+        "  give the path of its .gguf file, or pass the tokenizer itself: "
+        'Tokenizer.from_huggingface(AutoTokenizer.from_pretrained("unsloth/Llama-3.2-1B"))'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("gpt-4o", "encoding_for_model"), ("cl100k_base", "get_encoding"), ("o200k_base", "get_encoding")]
+)
+def test_the_encoding_of_a_name_is_to_be_given(name: str, how: str):
+    with pytest.raises(VocabularyError) as caught:
+        Tokenizer.from_tiktoken(name)
+    assert str(caught.value) == (
+        f'there is no file or folder "{name}", and llmask downloads nothing\n'
+        f'  pass the encoding itself: Tokenizer.from_tiktoken(tiktoken.{how}("{name}"))'
+    )
+
+
 @pytest.mark.parametrize("name", ["tokenizer.json", "a/tokenizer.json", "model.gguf", "./gpt2", "/gpt2", "a/b/c"])
 def test_what_is_called_like_a_file_is_missing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

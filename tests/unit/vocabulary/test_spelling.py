@@ -7,7 +7,7 @@ import pytest
 
 from llmask.errors import VocabularyError
 from llmask.vocabulary.spelling import decode_texts, unescape_texts
-from llmask.vocabulary.strings import make_table
+from llmask.vocabulary.strings import DAMAGED, make_table
 from tests.reference import vocabulary_scan as twin
 
 
@@ -26,7 +26,8 @@ def test_each_type_has_its_rule():
 def test_bytes_are_spelled_in_one_way(text):
     with pytest.raises(VocabularyError) as error:
         decode([b"a", text], [1, 6], byte_alphabet=False)
-    assert str(error.value) == f"token 1 is of type BYTE, but its text is {text!r}, not like '<0x0A>'"
+    message = f"token 1 is of type BYTE, but its text is {text!r}, not like '<0x0A>'"
+    assert str(error.value) == f"{message}\n  {DAMAGED}"
 
 
 def test_malformed_texts_stand_for_themselves():

@@ -72,7 +72,9 @@ def spelled_string(text: str, path: Path) -> bytes:
     try:
         return spelled.encode()
     except UnicodeEncodeError:
-        raise GrammarError(f"the string {text!r} holds a lone surrogate, which is no text", pointer(path)) from None
+        raise GrammarError(
+            f"the string {text!r} holds a lone surrogate, which is no text", pointer(path), "take it out"
+        ) from None
 
 
 def _too_long(text: str, where: str | None = None) -> LimitExceeded:

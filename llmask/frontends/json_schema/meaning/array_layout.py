@@ -34,7 +34,11 @@ def items_of(context: Context, schema: dict[Any, Any], path: Path) -> tuple[list
     items = schema.get("items")
     if type(items) is list:
         if draft == DRAFT_2020:
-            raise GrammarError('"items" is a list, which draft 2020-12 writes as "prefixItems"', pointer(path, "items"))
+            raise GrammarError(
+                '"items" is a list, which draft 2020-12 writes as "prefixItems"',
+                pointer(path, "items"),
+                'rename it to "prefixItems", and "additionalItems" to "items"',
+            )
         prefix = [(member, (path, "items", index)) for index, member in enumerate(items)]
         if "additionalItems" in schema:
             other = (schema["additionalItems"], (path, "additionalItems"))

@@ -16,12 +16,13 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError
-from llmask.frontends.json_schema.meaning.context import REFERENCES
+from llmask.frontends.json_schema.meaning.context import REFERENCES, circle
 from llmask.frontends.json_schema.meaning.evaluated import cases_of
 from llmask.frontends.json_schema.meaning.negation import negations
 from llmask.frontends.json_schema.meaning.synthetic import all_of, negated
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_OF, NOT
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema.reading.remedies import REMEDIES
 from llmask.work import spend
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _add(context: Context, conjunction: Conjunction, schema: Any, path: Path, op
     spend(2)
     identity = context.identity(schema, path)
     if identity in open_ids:
-        raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+        raise circle(path)
     if identity in conjunction.seen:
         return
     shape = context.shape(schema, path)
@@ -161,7 +162,9 @@ def _add_negation(
     elif schema is not False:
         identity = ("not", context.identity(schema, path))
         if identity in open_ids:
-            raise GrammarError("the schema negates itself without describing anything", pointer(path))
+            raise GrammarError(
+                "the schema negates itself without describing anything", pointer(path), "let it negate another schema"
+            )
         alternatives = negations(context, schema, path, conjunction.seen)
         _add_any(context, conjunction, alternatives, path, (*open_ids, identity))
 
@@ -203,5 +206,7 @@ def _add_dependent(
         if type(needed) is list:
             needed = {"required": needed}
         elif type(needed) is not dict and type(needed) is not bool:
-            raise GrammarError(f'"{keyword}" must hold schemas or lists of names', pointer(at))
+            raise GrammarError(
+                f'"{keyword}" must hold schemas or lists of names', pointer(at), REMEDIES["dependencies"]
+            )
         _add_any(context, conjunction, [({"properties": {name: False}}, at), (needed, at)], path, open_ids)

@@ -17,9 +17,9 @@ from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types, punct
 from llmask.frontends.json_schema.lexical.strings import literal_string
 from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.reading.keywords import Internal, Shape
-from llmask.frontends.json_schema.reading.misspelled import types_meant
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
+from llmask.frontends.json_schema.reading.remedies import schema_help, value_help
 from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.rules import Rules
 from llmask.work import spend
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
+MOST_SHOWN = 80  # letters of the place of what is nested too deep
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -95,7 +96,9 @@ class Context:
         if shape is not None:
             return shape
         if type(schema) is not dict:
-            raise GrammarError(f"a schema must be an object or a boolean, not {shown(schema)}", pointer(path))
+            raise GrammarError(
+                f"a schema must be an object or a boolean, not {shown(schema)}", pointer(path), schema_help(schema)
+            )
         keys = tuple(schema)
         references = self.references
         draft = self.draft
@@ -105,7 +108,7 @@ class Context:
         shape = shapes.get(keys)
         if shape is None:
             if not all(type(key) is str or type(key) is Internal for key in keys):
-                raise GrammarError("the keys of a schema must be strings", pointer(path))
+                raise GrammarError("the keys of a schema must be strings", pointer(path), "write them in quotes")
             if len(shapes) >= MAX_SHAPES:
                 shapes.clear()
             shape = shapes[keys] = Shape(keys, draft)
@@ -115,7 +118,7 @@ class Context:
                 raise GrammarError(
                     f'"{keyword}" must be {expected}, not {shown(schema[keyword])}',
                     pointer(path, keyword),
-                    types_meant(schema[keyword]) if keyword == "type" else None,
+                    value_help(keyword, schema[keyword]),
                 )
         if shape.adds_null and schema["nullable"] is True and type(schema["type"]) is str:
             schema["type"] = list(dict.fromkeys((schema["type"], "null")))  # the schema is a copy of our own
@@ -153,9 +156,10 @@ class Context:
     def check_depth(self, depth: int, path: Path) -> None:
         """Refuse a place nested deeper than the limit."""
         if depth > self.options.limits.max_schema_depth:
+            where = pointer(path)
             raise LimitExceeded(
                 f"the schema is nested deeper than {self.options.limits.max_schema_depth} (limits.max_schema_depth)",
-                pointer(path),
+                where if len(where) <= MOST_SHOWN else f"{where[:MOST_SHOWN]}..., a place below",
                 "Use references for recursive structures, or raise the limit.",
             )
 
@@ -227,10 +231,20 @@ class Context:
         return node
 
 
+def circle(path: Path) -> GrammarError:
+    """The error of a schema at `path` that is defined by nothing but itself."""
+    return GrammarError(
+        "the schema refers to itself without describing anything",
+        pointer(path),
+        "describe something before the reference comes back: a type, or properties that hold it",
+    )
+
+
 def shown(value: Any) -> str:
     """A short spelling of a value for messages."""
     if type(value) is dict or type(value) is list:
-        return "an object" if type(value) is dict else "a list"
+        kind = "object" if type(value) is dict else "list"
+        return f"an empty {kind}" if not value else "an object" if type(value) is dict else "a list"
     try:
         text = repr(value)
     except ValueError:

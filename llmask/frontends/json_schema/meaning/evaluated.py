@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from llmask.errors import GrammarError, LimitExceeded
+from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import items_of
+from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
@@ -114,7 +115,7 @@ class _Cases:
         shape = context.shape(schema, path)
         identity = context.identity(schema, path)
         if identity in self.open:
-            raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+            raise circle(path)
         self.open.append(identity)
         context.check_depth(len(self.open), path)
         cases = [self._own(schema, path, shape)]

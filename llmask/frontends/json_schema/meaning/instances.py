@@ -51,7 +51,9 @@ def type_of(value: Any, path: Path) -> str:
     if is_number(value):
         exact = exact_decimal(value)
         return "integer" if exact == exact.to_integral_value() else "number"
-    raise GrammarError(f"{value!r} is not a JSON value", pointer(path))
+    raise GrammarError(
+        f"{value!r} is not a JSON value", pointer(path), "give a dict, list, str, number, True, False or None"
+    )
 
 
 def equality_key(value: Any, path: Path, depth: int = 0) -> Any:

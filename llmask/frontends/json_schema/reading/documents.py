@@ -237,7 +237,10 @@ class Documents:
             except (NoSuchResource, Unretrievable):
                 pass
             except Exception as error:  # its `retrieve`, or contents that it cannot read
-                raise GrammarError(f"the registry fails at {uri}: {error!r}") from error
+                raise GrammarError(
+                    f"the registry fails at {uri}: {error!r}",
+                    help="look at its `retrieve` function, and at what stands in the document",
+                ) from error
             else:
                 self.registry = retrieved.registry
                 self.taken.append(Taken(uri, retrieved.value, digest_of(retrieved.value.contents)))

@@ -13,23 +13,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmask.frontends.json_schema.reading.keywords import OPENAPI_3, Shape
-from llmask.frontends.json_schema.reading.misspelled import meant_by, near_keywords
+from llmask.frontends.json_schema.reading.misspelled import meant_by, names_type, near_keywords
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex.posix import posix_class
 
 NULLABLE = "nullable"
 PATTERNS = ("pattern", "patternProperties")
+NO_KEYWORD = ""  # stands for all keys of a schema
+AS_PROPERTIES = 'if these are names of properties, write {"properties": {...}}'
 
 
 def suspects_of(shape: Shape) -> tuple[str, ...]:
     """Keys of schemas of a shape at whose values `hints_of` has to look."""
     unknown = [key for key in shape.unknown if key == NULLABLE or near_keywords(key)]
+    if shape.unknown and not unknown and not shape.checks:
+        return (NO_KEYWORD,)
     return (*unknown, *(key for key, _, _ in shape.checks if key in PATTERNS))
 
 
 def hints_of(schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[tuple[str, str]]:
     """The place of each such keyword, and what to say of it."""
     for key in shape.suspects:
+        if key == NO_KEYWORD:
+            if any(type(value) is dict or names_type(value) for value in schema.values()):
+                yield pointer(path), f"no key at {pointer(path)} is a keyword, so it allows any value: {AS_PROPERTIES}"
+            continue
         value = schema[key]
         if key == "pattern":
             found = [(pointer(path, key), posix_class(value))]

@@ -28,6 +28,7 @@ from llmask.frontends.json_schema.reading.owned import owned
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 
 EXTRA = "pip install 'llmask[pydantic]', or give the schema as a dict or JSON text"
+ONE_WORD = re.compile(r"[a-z_]{1,30}")
 CONTAINERS = frozenset((dict, list, tuple))
 FILE_NAME = re.compile(r"[^\n{}\[\]\"]{1,250}\.json")
 MANY_PARTS = 50_000  # containers; so few are written out without a look at which are the same
@@ -112,12 +113,8 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
             "the schema is nested too deeply to be read as JSON", help="flatten it with $ref and $defs"
         ) from None
     except json.JSONDecodeError as error:
-        name = text if isinstance(text, str) and FILE_NAME.fullmatch(text) else None
-        raise GrammarError(
-            f"the schema is not JSON: {error.msg}",
-            f"line {error.lineno}, column {error.colno}",
-            "give a dict or JSON text" + (f"; the text of a file is Path({name!r}).read_text()" if name else ""),
-        ) from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise GrammarError(f"the schema is not JSON: {error.msg}", place, _json_help(error.doc, error.pos)) from None
     except UnicodeDecodeError as error:
         raise GrammarError("the schema is not UTF-8", f"byte {error.start}", "give it as text") from None
     except ValueError:  # Python reads integers of at most 4,300 digits unless told otherwise
@@ -126,6 +123,22 @@ def _parsed(text: str | bytes | bytearray, max_characters: int) -> Any:
         first, path = _first_fault(schema)
         raise GrammarError(f"the schema is not JSON: {first.reason}", pointer(path), first.help)
     return schema
+
+
+def _json_help(text: str, at: int) -> str:
+    """How to mend a text that is no JSON from a character on."""
+    here, before = text[at : at + 5], text[:at].rstrip()[-1:]
+    if here.startswith("'"):
+        return "JSON has double quotes only; or give the dict itself"
+    if here.startswith(("True", "False", "None")):
+        return "JSON has true, false and null; or give the dict itself"
+    if here.startswith(",") or (here[:1] in ("}", "]") and before == ","):
+        return "take out the comma that nothing follows"
+    if at == 0 and FILE_NAME.fullmatch(text):
+        return f"give a dict or JSON text; the text of a file is Path({text!r}).read_text()"
+    if at == 0 and ONE_WORD.fullmatch(text):
+        return f'give a dict or JSON text, such as {{"type": "{text}"}}'
+    return "give a dict or JSON text"
 
 
 def _repeated(pairs: list[tuple[str, Any]]) -> str:

@@ -27,6 +27,11 @@ OTHER_TYPES = {
     "double": "number", "decimal": "number", "num": "number", "bool": "boolean", "none": "null", "nil": "null",
     "list": "array", "tuple": "array", "dict": "object", "map": "object", "record": "object", "struct": "object",
 }  # fmt: skip
+# types of what clients send beside schemas, and what reads it
+OTHER_DOCUMENTS = {
+    "json_schema": "response_format", "json_object": "response_format", "grammar": "response_format",
+    "structural_tag": "structural_tag", "function": "tools",
+}  # fmt: skip
 SHORT = 5  # letters
 LONG = 8
 MEANT_SO = ("_", "x-")  # how people put a keyword out of action, and extensions of OpenAPI
@@ -73,16 +78,20 @@ def types_meant(value: Any) -> str:
     >>> types_meant("strin"), types_meant(["int", "null"])
     ('did you mean "string"?', '"int" is none of them: did you mean "integer"?')
     """
-    for name in value if type(value) is list else [value]:
+    for given in value if type(value) is list else [value]:
+        name = given.__name__ if isinstance(given, type) else given
         if type(name) is str and name not in TYPE_NAMES:
-            meant = _type_meant(name)
+            meant = type_meant(name)
             if meant is not None:
                 asked = f'did you mean "{meant}"?'
-                return asked if name is value else f'"{name}" is none of them: {asked}'
+                return asked if given is value else f'"{name}" is none of them: {asked}'
+            if name in OTHER_DOCUMENTS:
+                return f"Compiler.{OTHER_DOCUMENTS[name]} reads documents of this type"
     return "the types are " + ", ".join(f'"{name}"' for name in sorted(TYPE_NAMES)) + "; without one it is any value"
 
 
-def _type_meant(name: str) -> str | None:
+def type_meant(name: str) -> str | None:
+    """The type of JSON that is meant by a name, which may be right; None where none is near."""
     given = name.lower()
     if len(name) > MOST_LETTERS:
         return None
@@ -90,6 +99,11 @@ def _type_meant(name: str) -> str | None:
         return OTHER_TYPES.get(given, given)
     n, nearest = min((n_mistakes(given, known), known) for known in sorted(TYPE_NAMES))
     return nearest if n <= 2 else None
+
+
+def names_type(value: Any) -> bool:
+    """Whether a value is the name of a type, here or elsewhere."""
+    return type(value) is str and (value in TYPE_NAMES or value in OTHER_TYPES)
 
 
 @lru_cache(10_000)

@@ -35,6 +35,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 WHITE_SPACE = " \t\n\r"
 MAX_INDENT = 64  # blanks of one level
+LEAVE_OUT = "leave it out for the default"
 NAMED_ESCAPES = {"all": ESCAPES, "minimal": ""}
 
 
@@ -97,13 +98,16 @@ class SchemaOptions:
             value = getattr(self, name)
             if type(value) not in map(type, choices) or value not in choices:
                 listed = " or ".join(f'"{choice}"' if type(choice) is str else str(choice) for choice in choices)
-                raise GrammarError(f"the option {name} must be {listed}, not {value!r}")
+                raise GrammarError(f"the option {name} must be {listed}, not {value!r}", help=LEAVE_OUT)
         if type(self.whitespace) is not str:
             raise GrammarError(
-                f'the option whitespace must be "flexible", "compact" or a pattern, not {self.whitespace!r}'
+                f'the option whitespace must be "flexible", "compact" or a pattern, not {self.whitespace!r}',
+                help=LEAVE_OUT,
             )
         if type(self.max_whitespace) is not int or self.max_whitespace < 0:
-            raise GrammarError(f"the option max_whitespace must be a number of bytes, not {self.max_whitespace!r}")
+            raise GrammarError(
+                f"the option max_whitespace must be a number of bytes, not {self.max_whitespace!r}", help=LEAVE_OUT
+            )
         if self.indent is not None:
             self._check_indent()
         if not isinstance(self.formats, Mapping) or not all(
@@ -122,7 +126,8 @@ class SchemaOptions:
         is_blank = type(indent) is str and len(indent) <= MAX_INDENT and not indent.strip(WHITE_SPACE)
         if not is_count and not is_blank:
             raise GrammarError(
-                f"the option indent must be None, a number from 0 to {MAX_INDENT} or as many blanks, not {indent!r}"
+                f"the option indent must be None, a number from 0 to {MAX_INDENT} or as many blanks, not {indent!r}",
+                help=LEAVE_OUT,
             )
         if self.whitespace != "flexible":
             raise GrammarError(

@@ -16,6 +16,8 @@ Cost: O(depth) a reference, half a microsecond in the common case; one walk over
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -26,9 +28,11 @@ from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OP
 from llmask.frontends.json_schema.reading.pointers import RECURSIVE, ROOT, Path, Resource, Scope, keys_of, pointer
 from llmask.frontends.json_schema.reading.registries import Taken, check_registry
 from llmask.frontends.json_schema.reading.uris import join
+from llmask.frontends.places import MAX_NAMES
 
 SchemaAt: TypeAlias = tuple[Any, Path]
 HELP_LOCAL = "Name a place of this schema, such as #/$defs/name."
+OTHER_DEFINITIONS = {"definitions": "$defs", "$defs": "definitions"}  # of later drafts, and of earlier ones
 HELP_REGISTER = "Register it with registry=, or name a place of this schema, such as #/$defs/name."
 
 
@@ -157,7 +161,9 @@ class References:
             As `resolve` does; GrammarError when the reference is not "#", the only one that there is.
         """
         if reference != "#":
-            raise GrammarError('"$recursiveRef" must be "#"', pointer(path, "$recursiveRef"))
+            raise GrammarError(
+                '"$recursiveRef" must be "#"', pointer(path, "$recursiveRef"), 'write "$ref" to refer to other places'
+            )
         scope = self.scope_of(path)
         if RECURSIVE not in scope.resource.dynamic:
             return self.resolve(reference, path, "$recursiveRef")
@@ -197,7 +203,7 @@ class References:
         if not fragment or fragment.startswith("/"):
             return self._walk(scope, resource, fragment, reference, path, keyword)
         if fragment not in resource.anchors:
-            raise self._nothing_there(reference, path, keyword)
+            raise self._nothing_there(reference, path, keyword, resource.anchors, fragment)
         return self._anchored(scope, resource, fragment)
 
     def _named(self, scope: Scope, reference: str, path: Path, keyword: str) -> tuple[Resource, str]:
@@ -213,7 +219,7 @@ class References:
                 raise UnsupportedSchema(
                     f'"{keyword}" names the document {uri}, which is not part of the schema',
                     pointer(path, keyword),
-                    HELP_REGISTER,
+                    f'did you mean "#{reference}"?' if reference.startswith("/") else HELP_REGISTER,
                 )
             resource = found
             self._note_scopes()
@@ -260,18 +266,26 @@ class References:
             index = int(token)
             if index < len(here) and (token[0] != "0" or token == "0"):
                 return here[index], index
-        raise self._nothing_there(reference, path, keyword)
+        raise self._nothing_there(reference, path, keyword, here if type(here) is dict else {}, token)
 
     def _check_schema(self, here: Any, reference: str, path: Path, keyword: str) -> None:
         if type(here) is not dict and type(here) is not bool:
             raise GrammarError(
-                f'"{keyword}" names {reference}, which is no schema (an object or a boolean)', pointer(path, keyword)
+                f'"{keyword}" names {reference}, which is no schema (an object or a boolean)',
+                pointer(path, keyword),
+                HELP_LOCAL,
             )
 
-    def _nothing_there(self, reference: str, path: Path, keyword: str) -> GrammarError:
-        return GrammarError(
-            f'"{keyword}" names {reference}, and nothing stands there', pointer(path, keyword), HELP_LOCAL
-        )
+    @staticmethod
+    def _nothing_there(reference: str, path: Path, keyword: str, here: Iterable[str], token: str) -> GrammarError:
+        """The error for a reference that ends before its `token`, which is none of the names `here`."""
+        names = [name for name in here if name and (name == "$defs" or not name.startswith("$"))]
+        swapped = OTHER_DEFINITIONS.get(token)
+        near = [swapped] if swapped in names else get_close_matches(token, names[:MAX_NAMES], 1)
+        help = HELP_LOCAL
+        if near and reference.count(token) == 1:
+            help = f'did you mean "{reference.replace(token, near[0].replace("~", "~0").replace("/", "~1"))}"?'
+        return GrammarError(f'"{keyword}" names {reference}, and nothing stands there', pointer(path, keyword), help)
 
     # --- documents and scopes
 
@@ -298,4 +312,8 @@ def _decoded(fragment: str, path: Path, keyword: str) -> str:
     try:
         return unquote(fragment, errors="strict")
     except UnicodeDecodeError:
-        raise GrammarError(f'"{keyword}" names #{fragment}, which is no UTF-8', pointer(path, keyword)) from None
+        raise GrammarError(
+            f'"{keyword}" names #{fragment}, which is no UTF-8',
+            pointer(path, keyword),
+            "write the characters themselves, or %XX for each of their bytes",
+        ) from None

@@ -23,6 +23,7 @@ SPECIFICATIONS = {
     "DRAFT202012": DRAFT_2020,
 }  # names in referencing.jsonschema
 OPAQUE = ""  # any other
+SAVE_AGAIN = "the saved grammar is damaged: save it again"
 
 
 class Taken(NamedTuple):
@@ -152,7 +153,7 @@ def registry_of(documents: Iterable[Described]) -> Any:
     resources: list[tuple[str, Any]] = []
     for one in documents:
         if one.specification not in (OPAQUE, *SPECIFICATIONS):
-            raise GrammarError(f"there is no specification {one.specification!r}")
+            raise GrammarError(f"there is no specification {one.specification!r}", help=SAVE_AGAIN)
         specification = getattr(jsonschema, one.specification) if one.specification else Specification.OPAQUE
         contents = one.contents
         try:
@@ -161,6 +162,6 @@ def registry_of(documents: Iterable[Described]) -> Any:
                 for key in one.way:
                     contents = contents[key]
         except (LookupError, TypeError):
-            raise GrammarError(f"there is no document {one.uri}, where one was written") from None
+            raise GrammarError(f"there is no document {one.uri}, where one was written", help=SAVE_AGAIN) from None
         resources.append((one.uri, specification.create_resource(contents)))
     return Registry().with_resources(resources)

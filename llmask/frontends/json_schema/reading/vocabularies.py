@@ -53,7 +53,9 @@ def left_out(vocabulary: Any, meta_schema: str) -> frozenset[str]:
     """
     if type(vocabulary) is not dict or not all(type(needed) is bool for needed in vocabulary.values()):
         raise GrammarError(
-            '"$vocabulary" must be an object whose values are true or false', f"{meta_schema}#/$vocabulary"
+            '"$vocabulary" must be an object whose values are true or false',
+            f"{meta_schema}#/$vocabulary",
+            f'for example {{"{URI_2020}core": true}}',
         )
     names = set()
     for uri, is_required in vocabulary.items():

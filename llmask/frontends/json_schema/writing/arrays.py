@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.kinds import NO_GUARD, UNBOUNDED, RuleId, StateId
 
@@ -28,7 +29,7 @@ def emit_array(
     """Edges from `start` to `end` over every array of a layout that counts items by their number only."""
     low, high, n_prefix = layout.low, layout.high, layout.n_prefix
     if high is not None and low > high:
-        return writer.nothing(f"minItems is {low} and maxItems is {high}", path)
+        return writer.nothing(f"minItems is {low} and maxItems is {high}", path, BOUNDS_HELP)
     rules, lexemes = writer.rules, writer.punctuation
     has_loop = high is None or high > n_prefix
     n_chain = n_prefix if high is None else min(n_prefix, high)

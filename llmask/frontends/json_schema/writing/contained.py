@@ -16,6 +16,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from llmask.errors import LimitExceeded
+from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.grammar.kinds import RuleId, StateId
@@ -43,7 +44,7 @@ def emit_counted_array(
         When there are too many positions and counts to tell apart.
     """
     if layout.high is not None and layout.low > layout.high:
-        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
+        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
     return CountingWriter(writer, layout, path, rule, depth).write(start, end)
 
 

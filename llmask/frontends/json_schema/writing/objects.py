@@ -24,6 +24,7 @@ from __future__ import annotations
 from math import isqrt
 from typing import TYPE_CHECKING
 
+from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
 from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, with_witnesses
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path
@@ -79,21 +80,25 @@ def _emit_layout(
     if writer.void:
         # of values that were found to allow nothing, see `Translation.run`
         kept = [entry for entry in entries if writer.place_key(entry.schemas) not in writer.void]
-        if any(entry.is_required for entry in entries if entry not in kept):
-            return writer.nothing("a required property allows no value", path)
+        lost = [entry.name for entry in entries if entry.is_required and entry not in kept]
+        if lost:
+            help = "make it optional, or mend its schema"
+            return writer.nothing(f'the required property "{lost[0]}" allows no value', path, help)
         entries = kept
         cells = [cell for cell in cells if writer.place_key(cell.schemas) not in writer.void]
         if any(not any(cell.witnesses >> at & 1 for cell in cells) for at in range(len(witnesses))):
-            return writer.nothing("a key that a negation asks for allows no value", path)
+            help = 'take out the "not" that asks for the key, or let values be left for it'
+            return writer.nothing("a key that a negation asks for allows no value", path, help)
     # one free key may be all of them, unless room is limited: see `with_witnesses`
     n_required = len(witnesses) if high is not None else min(1, len(witnesses))
     for entry in entries:
         n_required += entry.is_required
     if high is not None:
         if high < low:
-            return writer.nothing(f"minProperties is {low} and maxProperties is {high}", path)
+            return writer.nothing(f"minProperties is {low} and maxProperties is {high}", path, BOUNDS_HELP)
         if high < n_required:
-            return writer.nothing(f"{n_required} properties are required and maxProperties is {high}", path)
+            help = 'raise maxProperties, or take names out of "required"'
+            return writer.nothing(f"{n_required} properties are required and maxProperties is {high}", path, help)
         if high == n_required:
             entries = [entry for entry in entries if entry.is_required]
             cells = cells if witnesses else []
@@ -102,7 +107,8 @@ def _emit_layout(
     if low <= n_required:
         low = 0
     elif not cells and len(entries) < low:
-        return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path)
+        help = "lower minProperties, or allow more keys"
+        return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
     is_any_order = writer.options.property_order == "any" and len(entries) + (len(cells) > 0) > 1
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or witnesses or is_tracked:

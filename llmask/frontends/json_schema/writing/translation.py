@@ -24,8 +24,14 @@ from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.choices import settle, settle_strings
 from llmask.frontends.json_schema.meaning.closed import closed
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of, with_alternative
-from llmask.frontends.json_schema.meaning.context import WriteVariant
-from llmask.frontends.json_schema.meaning.contradictions import bounds_help, types_help
+from llmask.frontends.json_schema.meaning.context import WriteVariant, circle
+from llmask.frontends.json_schema.meaning.contradictions import (
+    ALTERNATIVES_HELP,
+    STRINGS_HELP,
+    bounds_help,
+    false_help,
+    types_help,
+)
 from llmask.frontends.json_schema.meaning.discriminators import pairs_left
 from llmask.frontends.json_schema.meaning.marks import marks_of
 from llmask.frontends.json_schema.meaning.names import strings_of
@@ -289,7 +295,7 @@ class Translation(Writer):
             while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
                 identity = self.identity(schema, path)
                 if identity in seen:
-                    raise GrammarError("the schema refers to itself without describing anything", pointer(path))
+                    raise circle(path)
                 seen.add(identity)
                 schema, path = self.references.resolve(schema["$ref"], path)
             if schema is not True:
@@ -337,7 +343,8 @@ class Translation(Writer):
     ) -> None:
         """Write the alternatives of a place, one choice after the other."""
         if conjunction.false_at is not None:
-            return self.nothing("the schema is false", conjunction.false_at)
+            help = None if self.reasons else false_help(self.schema, conjunction.false_at)
+            return self.nothing("the schema is false", conjunction.false_at, help)
         if not conjunction.choices:
             if not conjunction.parts:
                 return self.rules.call(start, self.any_rule(), end)
@@ -345,7 +352,9 @@ class Translation(Writer):
         if conjunction.parts or len(conjunction.choices) > 1:
             conjunction = settle(self, conjunction)
             if conjunction.false_at is not None:
-                return self.nothing("none of the alternatives fulfils the other keywords", conjunction.false_at)
+                return self.nothing(
+                    "none of the alternatives fulfils the other keywords", conjunction.false_at, ALTERNATIVES_HELP
+                )
             if not conjunction.choices:
                 return self._write_parts(conjunction.parts, rule, start, end, depth)
         if types_of(conjunction.parts) == ("string",) and not self._lists_values(conjunction):
@@ -398,7 +407,7 @@ class Translation(Writer):
                 self._write_strings(half, path, start, end)
             return None
         if node == self.nodes.EMPTY:
-            return self.nothing("no string fulfils all of the schemas that hold here", path)
+            return self.nothing("no string fulfils all of the schemas that hold here", path, STRINGS_HELP)
         return self.rules.scan(start, node, end)
 
     def _lists_values(self, conjunction: Conjunction) -> bool:
@@ -445,7 +454,8 @@ class Translation(Writer):
         path = parts[0][1] if parts else ROOT
         layout = ArrayLayout(self, parts)
         if layout.is_unique and layout.is_not_unique:
-            return self.nothing("two items must be equal and all must differ", path)
+            help = 'take out "uniqueItems", or what negates it'
+            return self.nothing("two items must be equal and all must differ", path, help)
         if layout.is_unique and layout.counted:
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:

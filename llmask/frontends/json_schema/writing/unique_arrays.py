@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import LimitExceeded
 from llmask.frontends.json_schema.meaning.array_layout import ArrayLayout
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.contradictions import DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, type_of
 from llmask.frontends.json_schema.meaning.matching import Matching
@@ -172,9 +173,11 @@ class _UniqueArray:
         rules, lexemes = writer.rules, writer.punctuation
         low, high = layout.low, self.high
         if high is not None and low > high:
-            return writer.nothing(f"minItems is {low}, and there are {high} different items at most", path)
+            reason = f"minItems is {low}, and there are {high} different items at most"
+            return writer.nothing(reason, path, DIFFERENT_HELP)
         if not self.matching.is_complete:
-            return writer.nothing("the items that must be there do not have enough different values", path)
+            reason = "the items that must be there do not have enough different values"
+            return writer.nothing(reason, path, DIFFERENT_HELP)
         check_number(writer, layout, path)
         body = rules.rule(pointer(path))
         rules.call(start, body, end)

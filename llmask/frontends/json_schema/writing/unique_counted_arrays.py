@@ -18,6 +18,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from llmask.errors import LimitExceeded, UnsupportedSchema
+from llmask.frontends.json_schema.meaning.contradictions import COUNTED_HELP, DIFFERENT_HELP
 from llmask.frontends.json_schema.meaning.finite import finite_values
 from llmask.frontends.json_schema.meaning.instances import equality_key, fulfils
 from llmask.frontends.json_schema.meaning.synthetic import negated
@@ -51,7 +52,7 @@ def emit_unique_counted_array(
         When there are too many positions, counts or sets to tell apart.
     """
     if layout.high is not None and layout.low > layout.high:
-        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path)
+        return writer.nothing(f"{layout.low} items are needed and maxItems is {layout.high}", path, COUNTED_HELP)
     check_number(writer, layout, path)
     body = writer.rules.rule(pointer(path))
     writer.rules.call(start, body, end)
@@ -133,7 +134,8 @@ class _UniqueCountedArray(CountingWriter):
                     rules.scan(after[here], mark, item)
                     self.writer.place(schemas, self.rule, item, after[there], self.depth)
         if not any(self._may_end(read[:2]) for read in after):
-            self.writer.nothing("there are not enough different items of those that must be there", self.path)
+            reason = "there are not enough different items of those that must be there"
+            self.writer.nothing(reason, self.path, DIFFERENT_HELP)
 
     def _items_after(self, here: Read) -> Iterator[tuple[Read, list[SchemaAt], bool]]:
         """Ways to read an item: what was read then, what the item fulfils, whether it is to be compared with others."""

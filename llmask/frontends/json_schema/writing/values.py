@@ -15,6 +15,7 @@ from llmask.frontends.json_schema.lexical.listed_numbers import listed_numbers_n
 from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
 from llmask.frontends.json_schema.lexical.scientific_numbers import listed_with_exponent
 from llmask.frontends.json_schema.lexical.strings import QUOTE, literals_of, spelled_string
+from llmask.frontends.json_schema.meaning.contradictions import values_reason
 from llmask.frontends.json_schema.meaning.instances import allowed_values, equality_key, fulfilling
 from llmask.frontends.json_schema.meaning.ranges import fraction_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
@@ -43,6 +44,9 @@ def emit_values(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
             return writer.rules.scan(start, _node_of_one(writer, value, path), end)
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(writer, parts) if fraction is not None else []
+    if not values:
+        found = ("no value is left", path) if writer.reasons else values_reason(parts)  # the first one is told
+        return writer.nothing(*found)
     return emit_listed(writer, values, path, rule, start, end, depth, fraction or MAY)
 
 
@@ -98,8 +102,6 @@ def emit_listed(
     fraction: str = MAY,
 ) -> None:
     """Edges from `start` to `end` over each of `values`, written once however often it is listed."""
-    if not values:
-        return writer.nothing("no value of const or enum fulfils the other keywords", path)
     seen = set()
     spellings: list[bytes] = []
     if set(map(type, values)) == {int}:  # a list of a million takes a second less
@@ -116,7 +118,7 @@ def emit_listed(
             spellings.append(_spelling(value, path))
     if spellings:
         writer.rules.scan(start, listed_node(writer, spellings, fraction), end)
-    return None
+    return
 
 
 def listed_node(writer: Writer, spellings: list[bytes], fraction: str = MAY) -> int:

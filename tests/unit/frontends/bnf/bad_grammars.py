@@ -33,7 +33,7 @@ GBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 1\n"
         "      # nothing\n"
         "    ^\n"
-        "  name the first rule so",
+        '  write one: root ::= "yes" | "no"',
     ),
     "no definition sign": (
         'root = "a"',
@@ -93,7 +93,7 @@ GBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 13\n"
         '    root ::= "a"{,3}\n'
         "                ^\n"
-        "  write {2}, {2,} or {2,5}",
+        "  write {0,5}, {2}, {2,} or {2,5}",
     ),
     "bound not closed": (
         'root ::= "a"{2,3',
@@ -124,6 +124,14 @@ GBNF: dict[str, tuple[str, str]] = {
         "there is no escape \\d\n"
         "  at line 1, column 11\n"
         '    root ::= "\\d+"\n'
+        "              ^\n"
+        "  for these characters write the class [0-9]",
+    ),
+    "another unknown escape": (
+        'root ::= "\\q+"',
+        "there is no escape \\q\n"
+        "  at line 1, column 11\n"
+        '    root ::= "\\q+"\n'
         "              ^\n"
         '  escapes are \\n \\t \\r \\\\ \\" \\[ \\] \\- \\xXX \\uXXXX \\UXXXXXXXX; a backslash is \\\\',
     ),
@@ -177,7 +185,43 @@ GBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 10\n"
         "    root ::= 'a'\n"
         "             ^\n"
-        '  end the line, or put text into "quotes"',
+        '  put texts into double quotes: "..."',
+    ),
+    "a pattern": (
+        "root ::= /a+/",
+        "'/' is no element of a rule\n"
+        "  at line 1, column 10\n"
+        "    root ::= /a+/\n"
+        "             ^\n"
+        "  there are no patterns here: write classes of characters, such as [a-z]+",
+    ),
+    "a class of patterns": (
+        "root ::= \\d+",
+        "'\\\\' is no element of a rule\n"
+        "  at line 1, column 10\n"
+        "    root ::= \\d+\n"
+        "             ^\n"
+        "  write a class of characters, such as [0-9], or put the text into quotes",
+    ),
+    "a comment of another kind": (
+        '// a\nroot ::= "a"',
+        "a rule begins with its name, not with '/'\n  at line 1, column 1\n    // a\n    ^\n  a comment begins with #",
+    ),
+    "names in angle brackets": (
+        '<root> ::= "a"',
+        "a rule begins with its name, not with '<'\n"
+        "  at line 1, column 1\n"
+        '    <root> ::= "a"\n'
+        "    ^\n"
+        "  write names without < and >",
+    ),
+    "a colon": (
+        'root: "a"',
+        '"::=" has to follow the name "root", not \':\'\n'
+        "  at line 1, column 5\n"
+        '    root: "a"\n'
+        "        ^\n"
+        "  write root ::= ...; Compiler.lark reads rules with a colon",
     ),
     "token beyond the vocabulary": (
         "root ::= <[4200]>",
@@ -223,11 +267,27 @@ GBNF: dict[str, tuple[str, str]] = {
         "  at line 1, column 1\n"
         "  mend the pattern, or give an alternative to it",
     ),
-    "only a range the wrong way round": (
+    "range the wrong way round": (
         'root ::= "a" b\nb ::= "c" [z-a]',
-        "the grammar derives nothing: the bounds of a range in [z-a] are the wrong way round\n"
+        "the bounds of this range are the wrong way round\n"
         "  at line 2, column 12\n"
         '    b ::= "c" [z-a]\n'
+        "               ^\n"
+        "  write the lower one first",
+    ),
+    "range the wrong way round beside others": (
+        "root ::= [b9-0a]",
+        "the bounds of this range are the wrong way round\n"
+        "  at line 1, column 12\n"
+        "    root ::= [b9-0a]\n"
+        "               ^\n"
+        "  write the lower one first",
+    ),
+    "range the wrong way round in a negated class": (
+        "root ::= [^z-a]",
+        "the bounds of this range are the wrong way round\n"
+        "  at line 1, column 12\n"
+        "    root ::= [^z-a]\n"
         "               ^\n"
         "  write the lower one first",
     ),
@@ -297,9 +357,25 @@ EBNF: dict[str, tuple[str, str]] = {
         "    ^\n"
         "  name the first rule so",
     ),
+    "no definition sign": (
+        'root = "a"',
+        '"::=" has to follow the name "root", not \'=\'\n'
+        "  at line 1, column 6\n"
+        '    root = "a"\n'
+        "         ^\n"
+        "  write root ::= ...",
+    ),
+    "quotes of another kind": (
+        "root ::= 'a'",
+        'there is "\'" where an element should be\n'
+        "  at line 1, column 10\n"
+        "    root ::= 'a'\n"
+        "             ^\n"
+        '  put texts into double quotes: "..."',
+    ),
     "no definition": (
         '"a"',
-        "a rule is to begin here, not '\"'\n"
+        "a rule begins with its name, not with '\"'\n"
         "  at line 1, column 1\n"
         '    "a"\n'
         "    ^\n"
@@ -383,11 +459,7 @@ EBNF: dict[str, tuple[str, str]] = {
     ),
     "set in a class": (
         "root ::= [\\d]",
-        "the class \\d is not supported here\n"
-        "  at line 1, column 11\n"
-        "    root ::= [\\d]\n"
-        "              ^\n"
-        "  write its characters",
+        "the class \\d is not supported here\n  at line 1, column 11\n    root ::= [\\d]\n              ^\n  write 0-9",
     ),
     "unknown escape": (
         'root ::= "\\d"',

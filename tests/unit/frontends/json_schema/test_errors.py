@@ -14,29 +14,41 @@ LOCAL = "Name a place of this schema, such as #/$defs/name."
 REGISTER = "Register it with registry=, or name a place of this schema, such as #/$defs/name."
 
 TABLE: list[tuple[Any, type[LlmaskError], str]] = [
-    (3, GrammarError, "a schema must be an object or a boolean, not 3\n  at #"),
+    (
+        3,
+        GrammarError,
+        "a schema must be an object or a boolean, not 3\n"
+        "  at #\n"
+        '  write an object such as {"type": "string"}, or true for any value',
+    ),
     (
         {"properties": {"a": []}},
         GrammarError,
-        "a schema must be an object or a boolean, not a list\n  at #/properties/a",
+        "a schema must be an object or a boolean, not an empty list\n"
+        "  at #/properties/a\n"
+        '  give one of them, or {"anyOf": [...]} where any may hold',
     ),
     # where a schema is negated its members are looked at before they are written
     (
         {"not": {"oneOf": [1.5, {"minLength": 1}]}},
         GrammarError,
-        "a schema must be an object or a boolean, not 1.5\n  at #/not/oneOf/0",
+        "a schema must be an object or a boolean, not 1.5\n"
+        "  at #/not/oneOf/0\n"
+        '  write an object such as {"type": "string"}, or true for any value',
     ),
     (
         {"not": {"properties": {"a": "object"}}},
         GrammarError,
-        "a schema must be an object or a boolean, not 'object'\n  at #/not/properties/a",
+        'a schema must be an object or a boolean, not \'object\'\n  at #/not/properties/a\n  write {"type": "object"}',
     ),
     (
         {"not": {"patternProperties": {"a": None}}},
         GrammarError,
-        "a schema must be an object or a boolean, not None\n  at #/not/patternProperties/a",
+        "a schema must be an object or a boolean, not None\n"
+        "  at #/not/patternProperties/a\n"
+        '  write {} for any value, or {"type": "null"} for null',
     ),
-    ({1: 2}, GrammarError, "the keys of a schema must be strings\n  at #"),
+    ({1: 2}, GrammarError, "the keys of a schema must be strings\n  at #\n  write them in quotes"),
     (
         {"properties": {"a/b": {"type": "text"}}},
         GrammarError,
@@ -62,30 +74,68 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
         '  the types are "array", "boolean", "integer", "null", "number", "object", "string"; '
         "without one it is any value",
     ),
-    ({"minLength": -1}, GrammarError, '"minLength" must be a non-negative integer, not -1\n  at #/minLength'),
-    ({"maxItems": "3"}, GrammarError, "\"maxItems\" must be a non-negative integer, not '3'\n  at #/maxItems"),
-    ({"multipleOf": 0}, GrammarError, '"multipleOf" must be a number above 0, not 0\n  at #/multipleOf'),
-    ({"minimum": float("inf")}, GrammarError, '"minimum" must be a number, not inf\n  at #/minimum'),
-    ({"required": "a"}, GrammarError, "\"required\" must be a list of names, not 'a'\n  at #/required"),
+    (
+        {"minLength": -1},
+        GrammarError,
+        '"minLength" must be a non-negative integer, not -1\n'
+        "  at #/minLength\n"
+        "  write a whole number from 0 on, such as 3",
+    ),
+    (
+        {"maxItems": "3"},
+        GrammarError,
+        "\"maxItems\" must be a non-negative integer, not '3'\n  at #/maxItems\n  write it without quotes: 3",
+    ),
+    (
+        {"multipleOf": 0},
+        GrammarError,
+        '"multipleOf" must be a number above 0, not 0\n  at #/multipleOf\n  write a number above 0, such as 10 or 0.01',
+    ),
+    (
+        {"minimum": float("inf")},
+        GrammarError,
+        '"minimum" must be a number, not inf\n  at #/minimum\n  write a number, such as 3 or 0.5',
+    ),
+    (
+        {"required": "a"},
+        GrammarError,
+        '"required" must be a list of names, not \'a\'\n  at #/required\n  write a list: ["name"]',
+    ),
     (
         {"anyOf": []},
         GrammarError,
-        '"anyOf" must be a list of schemas with at least one member, not a list\n  at #/anyOf',
+        '"anyOf" must be a list of schemas with at least one member, not an empty list\n'
+        "  at #/anyOf\n"
+        '  write a list of one or more: [{"type": "string"}, {"type": "null"}]',
     ),
     (
         {"properties": 3},
         GrammarError,
-        '"properties" must be an object whose values are schemas, not 3\n  at #/properties',
+        '"properties" must be an object whose values are schemas, not 3\n'
+        "  at #/properties\n"
+        '  write each name with its schema: {"name": {"type": "string"}}',
     ),
-    ({"enum": 3}, GrammarError, '"enum" must be a list of values, not 3\n  at #/enum'),
-    ({"const": {1, 2}}, GrammarError, "{1, 2} is not a JSON value\n  at #"),
-    ({"const": "\ud800"}, GrammarError, "the string '\\ud800' holds a lone surrogate, which is no text\n  at #"),
-    ({"$ref": "#/$defs/a"}, GrammarError, f'"$ref" names #/$defs/a, and nothing stands there\n  at #/$ref\n  {LOCAL}'),
+    ({"enum": 3}, GrammarError, '"enum" must be a list of values, not 3\n  at #/enum\n  write a list: ["a", "b"]'),
+    (
+        {"const": {1, 2}},
+        GrammarError,
+        "{1, 2} is not a JSON value\n  at #\n  give a dict, list, str, number, True, False or None",
+    ),
+    (
+        {"const": "\ud800"},
+        GrammarError,
+        "the string '\\ud800' holds a lone surrogate, which is no text\n  at #\n  take it out",
+    ),
+    (
+        {"$ref": "#/$defs/a"},
+        GrammarError,
+        f'"$ref" names #/$defs/a, and nothing stands there\n  at #/$ref\n  {LOCAL}',
+    ),
     ({"$ref": "#a"}, GrammarError, f'"$ref" names #a, and nothing stands there\n  at #/$ref\n  {LOCAL}'),
     (
         {"$ref": "#/title", "title": "t"},
         GrammarError,
-        '"$ref" names #/title, which is no schema (an object or a boolean)\n  at #/$ref',
+        f'"$ref" names #/title, which is no schema (an object or a boolean)\n  at #/$ref\n  {LOCAL}',
     ),
     (
         {"$id": "https://example.org/", "$ref": "http://[a"},
@@ -95,23 +145,35 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"minLength": -(10**5000)},
         GrammarError,
-        '"minLength" must be a non-negative integer, not a number of very many digits\n  at #/minLength',
+        '"minLength" must be a non-negative integer, not a number of very many digits\n'
+        "  at #/minLength\n"
+        "  write a whole number from 0 on, such as 3",
     ),
     (
         {"const": 10**20000},
         LimitExceeded,
         "a listed number has more than 10000 digits\n  at #\n  Describe it by bounds.",
     ),
-    ({"$ref": "#"}, GrammarError, "the schema refers to itself without describing anything\n  at #"),
+    (
+        {"$ref": "#"},
+        GrammarError,
+        "the schema refers to itself without describing anything\n"
+        "  at #\n"
+        "  describe something before the reference comes back: a type, or properties that hold it",
+    ),
     (
         {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "items": {"$ref": "#/$defs/a"}},
         GrammarError,
-        "the schema refers to itself without describing anything\n  at #/$defs/a",
+        "the schema refers to itself without describing anything\n"
+        "  at #/$defs/a\n"
+        "  describe something before the reference comes back: a type, or properties that hold it",
     ),
     (
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "items": [{}]},
         GrammarError,
-        '"items" is a list, which draft 2020-12 writes as "prefixItems"\n  at #/items',
+        '"items" is a list, which draft 2020-12 writes as "prefixItems"\n'
+        "  at #/items\n"
+        '  rename it to "prefixItems", and "additionalItems" to "items"',
     ),
     (
         {"$ref": "https://example.org/other.json"},
@@ -134,29 +196,49 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"type": "array", "uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3},
         UnsatisfiableSchema,
-        "no document fulfils the schema: minItems is 3, and there are 2 different items at most\n  at #",
+        "no document fulfils the schema: minItems is 3, and there are 2 different items at most\n"
+        "  at #\n"
+        "  lower how many are needed, allow more values, or take out uniqueItems",
     ),
     (
         {"type": "array", "uniqueItems": True, "prefixItems": [{"const": 1}, {"const": 1.0}], "minItems": 2},
         UnsatisfiableSchema,
-        "no document fulfils the schema: the items that must be there do not have enough different values\n  at #",
+        "no document fulfils the schema: the items that must be there do not have enough different values\n"
+        "  at #\n"
+        "  lower how many are needed, allow more values, or take out uniqueItems",
     ),
     (
         {"type": "array", "uniqueItems": True, "contains": {"enum": [1, 2]}, "minContains": 3},
         UnsatisfiableSchema,
-        "no document fulfils the schema: there are not enough different items of those that must be there\n  at #",
+        "no document fulfils the schema: there are not enough different items of those that must be there\n"
+        "  at #\n"
+        "  lower how many are needed, allow more values, or take out uniqueItems",
     ),
-    (False, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #"),
-    ({"not": {}}, UnsatisfiableSchema, "no document fulfils the schema: the schema is false\n  at #/not"),
+    (
+        False,
+        UnsatisfiableSchema,
+        "no document fulfils the schema: the schema is false\n  at #\n  write true, or {}, for any value",
+    ),
+    (
+        {"not": {}},
+        UnsatisfiableSchema,
+        "no document fulfils the schema: the schema is false\n"
+        "  at #/not\n"
+        "  write true, or {}, for any value, or take out what asks for one here",
+    ),
     (
         {"not": {"type": ["null", "boolean", "number", "string", "array", "object"]}},
         UnsatisfiableSchema,
-        "no document fulfils the schema: the schema is false\n  at #/not",
+        "no document fulfils the schema: the schema is false\n"
+        "  at #/not\n"
+        "  write true, or {}, for any value, or take out what asks for one here",
     ),
     (
         {"type": "string", "oneOf": [{"type": "null"}, {"type": "boolean"}]},
         UnsatisfiableSchema,
-        "no document fulfils the schema: none of the alternatives fulfils the other keywords\n  at #",
+        "no document fulfils the schema: none of the alternatives fulfils the other keywords\n"
+        "  at #\n"
+        "  let one of them agree with the keywords beside them",
     ),
     (
         {"oneOf": [{"type": "object"}, {"type": "object"}]},
@@ -167,22 +249,30 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"type": "array", "contains": True, "minItems": 3, "maxItems": 2},
         UnsatisfiableSchema,
-        "no document fulfils the schema: 3 items are needed and maxItems is 2\n  at #",
+        "no document fulfils the schema: 3 items are needed and maxItems is 2\n"
+        "  at #\n"
+        "  raise maxItems, or lower minItems and minContains",
     ),
     (
         {"if": {"$ref": "#"}, "then": True, "else": False},
         GrammarError,
-        "the schema refers to itself without describing anything\n  at #",
+        "the schema refers to itself without describing anything\n"
+        "  at #\n"
+        "  describe something before the reference comes back: a type, or properties that hold it",
     ),
     (
         {"$ref": "#/allOf/0", "unevaluatedProperties": False, "allOf": [{"$ref": "#"}]},
         GrammarError,
-        "the schema refers to itself without describing anything\n  at #",
+        "the schema refers to itself without describing anything\n"
+        "  at #\n"
+        "  describe something before the reference comes back: a type, or properties that hold it",
     ),
     (
         {"dependencies": {"a": 3}},
         GrammarError,
-        '"dependencies" must hold schemas or lists of names\n  at #/dependencies/a',
+        '"dependencies" must hold schemas or lists of names\n'
+        "  at #/dependencies/a\n"
+        '  write them so: {"name": ["other"]}, or {"name": {"required": ["other"]}}',
     ),
     (
         {"type": "integer", "minimum": 3, "maximum": 2},
@@ -199,8 +289,9 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"type": "integer", "minimum": 3, "maximum": 3, "multipleOf": 2},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no integer fulfils all of its keywords\n  at #\n"
-        "  change one of its keywords, or take it out",
+        "no document fulfils the schema: no integer fulfils all of its keywords\n"
+        "  at #\n"
+        "  no value is left by minimum, maximum, multipleOf: change one of them, or take it out",
     ),
     (
         {"type": "string", "minLength": 4, "maxLength": 3},
@@ -221,13 +312,16 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
             "properties": {"a": {"type": "string", "pattern": "^a{3}$", "maxLength": 2}},
         },
         UnsatisfiableSchema,
-        "no document fulfils the schema: no string fulfils all of its keywords\n  at #/properties/a\n"
-        "  change one of its keywords, or take it out",
+        "no document fulfils the schema: no string fulfils all of its keywords\n"
+        "  at #/properties/a\n"
+        "  no value is left by pattern, maxLength: change one of them, or take it out",
     ),
     (
         {"type": "string", "enum": [1]},
         UnsatisfiableSchema,
-        "no document fulfils the schema: no value of const or enum fulfils the other keywords\n  at #",
+        "no document fulfils the schema: no value of const or enum fulfils the other keywords\n"
+        "  at #\n"
+        '  list values of the type "string", or change the type',
     ),
     (
         {"allOf": [{"type": "string"}, {"type": "null"}]},
@@ -238,27 +332,35 @@ TABLE: list[tuple[Any, type[LlmaskError], str]] = [
     (
         {"type": "array", "minItems": 2, "maxItems": 1},
         UnsatisfiableSchema,
-        "no document fulfils the schema: minItems is 2 and maxItems is 1\n  at #",
+        "no document fulfils the schema: minItems is 2 and maxItems is 1\n  at #\n  lower the one, or raise the other",
     ),
     (
         {"type": "object", "required": ["a", "b"], "maxProperties": 1},
         UnsatisfiableSchema,
-        "no document fulfils the schema: 2 properties are required and maxProperties is 1\n  at #",
+        "no document fulfils the schema: 2 properties are required and maxProperties is 1\n"
+        "  at #\n"
+        '  raise maxProperties, or take names out of "required"',
     ),
     (
         {"type": "object", "minProperties": 2, "maxProperties": 1},
         UnsatisfiableSchema,
-        "no document fulfils the schema: minProperties is 2 and maxProperties is 1\n  at #",
+        "no document fulfils the schema: minProperties is 2 and maxProperties is 1\n"
+        "  at #\n"
+        "  lower the one, or raise the other",
     ),
     (
         {"type": "object", "required": ["b"], "additionalProperties": False},
         UnsatisfiableSchema,
-        "no document fulfils the schema: the schema is false\n  at #/additionalProperties",
+        "no document fulfils the schema: the schema is false\n"
+        "  at #/additionalProperties\n"
+        '  "b" is required and not declared: add it to "properties"',
     ),
     (
         {"type": "object", "minProperties": 3, "properties": {"a": {}}, "additionalProperties": False},
         UnsatisfiableSchema,
-        "no document fulfils the schema: minProperties is 3, but only 1 keys are allowed\n  at #",
+        "no document fulfils the schema: minProperties is 3, but only 1 keys are allowed\n"
+        "  at #\n"
+        "  lower minProperties, or allow more keys",
     ),
 ]
 

@@ -11,7 +11,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from llmask.errors import LimitExceeded
-from llmask.frontends.json_schema.ledger import ledger_of
+from llmask.frontends.json_schema.ledger import OPEN, ledger_of
 from llmask.frontends.json_schema.reading.options import SchemaOptions
 from llmask.limits import Limits
 from tests.generators.schemas import keywords_of, random_schema
@@ -218,7 +218,8 @@ def test_the_form_depends_on_the_options(judge: Any) -> None:
     any_spelling = dict(entry[1:] for entry in judge.translate(schema, literals="any").ledger)
     assert any_spelling["const"] == "enforced"
     options = SchemaOptions(property_order="any")
-    assert [fate for _, _, fate in ledger_of(schema, 0, (), {}, None, options)][:2] == ["enforced", "enforced"]
+    fates = [fate for _, _, fate in ledger_of(schema, 0, (), {}, None, options)]
+    assert fates[:2] == [f"enforced: {OPEN}", "enforced"]
 
 
 def test_formats_as_annotations_are_no_enforcement(judge: Any) -> None:
@@ -289,7 +290,7 @@ def test_what_a_meta_schema_leaves_out_is_an_annotation(judge: Any) -> None:
         ("#", "$schema", NAMES),
         ("#", "title", "annotation"),
         ("#", "minimum", left_out),
-        ("#", "properties", "enforced"),
+        ("#", "properties", f"enforced: {OPEN}"),
         ("#/properties/a", "type", left_out),
         ("#/properties/a", "not", "enforced"),
     ]
@@ -300,7 +301,7 @@ def test_other_documents_are_listed_by_their_uri(judge: Any) -> None:
     registry = Registry().with_resource("urn:other", DRAFT202012.create_resource(other))
     schema = {"properties": {"a": {"$ref": "urn:other#/$defs/a"}}}
     assert judge.translate(schema, registry=registry).ledger == [
-        ("#", "properties", "enforced"),
+        ("#", "properties", f"enforced: {OPEN}"),
         ("#/properties/a", "$ref", "enforced"),
         ("urn:other#/$defs/a", "type", "enforced"),
     ]

@@ -1019,7 +1019,7 @@ BAD_GRAMMARS: list[tuple[str, str, str, str]] = [
         "  at line 1, column 12\n"
         '    start: "a" ; "b"\n'
         "               ^\n"
-        '  quote it if it is meant as text: ";"',
+        "  take it out: the end of the line ends the rule",
     ),
     (
         "nested grammar",

@@ -19,7 +19,15 @@ def of_format(form: Any) -> dict[str, Any]:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "no object": ([], "a structural tag is an object, not an array\n  at #\n  write {...}"),
+    "no object": (
+        [],
+        'a structural tag is an object, not an array\n  at #\n  write {"type": "structural_tag", "format": {...}}',
+    ),
+    "a bare format": (
+        {"type": "json_schema", "json_schema": {}},
+        'the type of a structural tag is "structural_tag"\n  at #/type\n'
+        '  write {"type": "structural_tag", "format": {...}}',
+    ),
     "no format": (
         {"type": "structural_tag"},
         'a structural tag needs the field "format"\n  at #\n  add it',

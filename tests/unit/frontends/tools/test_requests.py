@@ -72,7 +72,8 @@ def test_choices() -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"tools": []}, "the array is empty\n  at #\n  give at least one element"),
-    ({"tools": {}}, "this is an object, where an array is needed\n  at #\n  write [...]"),
+    ({"tools": {}}, "this is an object, where an array is needed\n  at #\n  put it into a list: [...]"),
+    ({"tools": '[{"name": "add"}]'}, "the list of tools is a text\n  at #\n  give the list: json.loads(text)"),
     ({"tools": [{"type": "web"}]}, 'only functions can be written by a model here\n  at #/0/type\n  write "function"'),
     ({"tools": [{"nam": "a"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
     ({"tools": [{"type": "function"}]}, f"the tool has no name\n  at #/0\n  {EXAMPLES}"),
@@ -120,10 +121,17 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"tools": [{"name": "a", "parameters": []}]},
         'parameters are a JSON schema\n  at #/0/parameters\n  write {"type": "object", ...}',
     ),
-    ({"tool_choice": "any"}, 'there is no choice "any"\n  at #/tool_choice\n  use auto, required, none'),
+    (
+        {"tool_choice": "all"},
+        'there is no choice "all"\n  at #/tool_choice\n  use auto, required, none, or {"name": ...} for one function',
+    ),
+    ({"tool_choice": "any"}, 'there is no choice "any"\n  at #/tool_choice\n  write "required"'),
+    ({"tool_choice": "add"}, 'there is no choice "add"\n  at #/tool_choice\n  write {"name": "add"}'),
+    ({"tool_choice": None}, 'there is no choice null\n  at #/tool_choice\n  leave it out for "auto"'),
     (
         {"tool_choice": {"name": "ad"}},
-        'there is no function "ad"\n  at #/tool_choice/name\n  choose one of the tools, or did you mean "add"?',
+        'there is no function "ad"\n  at #/tool_choice/name\n'
+        '  choose one of the tools, "add" or another, or did you mean "add"?',
     ),
     ({"model": "lama-3"}, None),
     ({"parallel": 1}, "parallel is True or False, not 1\n  leave it out"),
@@ -141,6 +149,22 @@ def test_errors_say_where_and_how_to_mend(compiler: llmask.Compiler, arguments: 
         assert str(error.value).endswith('did you mean "llama-3"?')
     else:
         assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen-2.5"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3"),
+        ("deepseek-ai/DeepSeek-V3.1", "deepseek-v3.1"),
+        ("openai/gpt-oss-20b", "gpt-oss"),
+    ],
+)
+def test_the_family_of_a_model_is_found_in_its_name(compiler: llmask.Compiler, model: str, family: str) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        compiler.tools([ADD], model=model)
+    assert error.value.help is not None
+    assert error.value.help.endswith(f', or did you mean "{family}"?')
 
 
 def test_errors_of_schemas_name_the_function(compiler: llmask.Compiler) -> None:

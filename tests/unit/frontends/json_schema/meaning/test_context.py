@@ -54,8 +54,10 @@ def test_keywords_of_other_drafts_are_noted_once(judge: Any) -> None:
 def test_long_values_are_shortened_in_messages(judge: Any) -> None:
     for value, shown in (
         ("x" * 60, "'" + "x" * 36 + "..."),
-        ({}, "an object"),
-        ([], "a list"),
+        ({}, "an empty object"),
+        ([], "an empty list"),
+        ({"a": 1}, "an object"),
+        ([1], "a list"),
         (-(10**5000), "a number of"),
     ):
         with pytest.raises(GrammarError) as caught:
@@ -78,6 +80,12 @@ def test_work_and_depth_are_limited(judge: Any) -> None:
     with pytest.raises(LimitExceeded) as caught:
         here.check_depth(4, (ROOT, "items"))
     assert caught.value.where == "#/items"
+    deep: Any = ROOT
+    for _ in range(400):
+        deep = (deep, "items")
+    with pytest.raises(LimitExceeded) as caught:
+        here.check_depth(4, deep)
+    assert caught.value.where == "#" + 13 * "/items" + "/..., a place below"
 
 
 def test_a_place_is_known_by_its_schemas_in_any_order(judge: Any) -> None:

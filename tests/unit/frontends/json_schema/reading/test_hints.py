@@ -35,6 +35,16 @@ TABLE: list[tuple[str, Any, list[str]]] = [
             '"null", or dialect="openapi-3.0"?',
         ],
     ),
+    (
+        "properties without their keyword",
+        {"items": {"name": "str", "age": 3}, "additionalProperties": {"a": {}}},
+        [
+            f'no key at #/{key} is a keyword, so it allows any value: if these are names of properties, write '
+            '{"properties": {...}}'
+            for key in ("additionalProperties", "items")
+        ],
+    ),
+    ("nothing but annotations", {"items": {"markdownDescription": "a", "x": [3]}, "contains": {}}, []),
     ("annotations", {"title": "a", "x-requird": 1, "discriminator": {}, "markdownDescription": "", "type": "null"}, []),
 ]  # fmt: skip
 

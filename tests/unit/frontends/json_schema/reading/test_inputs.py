@@ -258,6 +258,27 @@ def test_text_that_is_not_json_says_where(text: Any, message: str, where: str) -
     assert (caught.value.message, caught.value.where) == (message, where)
 
 
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("{'type': 'null'}", "JSON has double quotes only; or give the dict itself"),
+        ('{"a": False}', "JSON has true, false and null; or give the dict itself"),
+        (b'{"a": [None]}', "JSON has true, false and null; or give the dict itself"),
+        ('{"a": 1,}', "take out the comma that nothing follows"),
+        ('{"a": [1, ]}', "take out the comma that nothing follows"),
+        ("object", 'give a dict or JSON text, such as {"type": "object"}'),
+        ("a.json", "give a dict or JSON text; the text of a file is Path('a.json').read_text()"),
+        ("", "give a dict or JSON text"),
+        ('{"a" 1}', "give a dict or JSON text"),
+        ('{"a": }', "give a dict or JSON text"),
+    ],
+)
+def test_text_that_is_not_json_has_a_remedy(text: Any, help: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        schema_of(text, MANY)
+    assert caught.value.help == help
+
+
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"minimum": ' + "9" * 5000 + "}", '{"minimum": 1}'])
 def test_text_has_limits(text: str) -> None:
     with pytest.raises(LimitExceeded):

@@ -28,19 +28,58 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"whitespace": 3}, 'the option whitespace must be "flexible", "compact" or a pattern, not 3'),
-        ({"format": True}, 'the option format must be "assert" or "annotate", not True'),
-        ({"unsupported": "warn"}, 'the option unsupported must be "error" or "ignore", not \'warn\''),
-        ({"property_order": "none"}, 'the option property_order must be "schema" or "any", not \'none\''),
-        ({"unique_keys": "yes"}, "the option unique_keys must be False or True, not 'yes'"),
-        ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0"),
-        ({"numbers": "any"}, 'the option numbers must be "json" or "plain", not \'any\''),
-        ({"literals": "some"}, 'the option literals must be "json" or "any", not \'some\''),
-        ({"max_whitespace": -1}, "the option max_whitespace must be a number of bytes, not -1"),
-        ({"max_whitespace": True}, "the option max_whitespace must be a number of bytes, not True"),
-        ({"indent": -1}, "the option indent must be None, a number from 0 to 64 or as many blanks, not -1"),
-        ({"indent": True}, "the option indent must be None, a number from 0 to 64 or as many blanks, not True"),
-        ({"indent": "--"}, "the option indent must be None, a number from 0 to 64 or as many blanks, not '--'"),
+        (
+            {"whitespace": 3},
+            'the option whitespace must be "flexible", "compact" or a pattern, not 3\n  leave it out for the default',
+        ),
+        (
+            {"format": True},
+            'the option format must be "assert" or "annotate", not True\n  leave it out for the default',
+        ),
+        (
+            {"unsupported": "warn"},
+            'the option unsupported must be "error" or "ignore", not \'warn\'\n  leave it out for the default',
+        ),
+        (
+            {"property_order": "none"},
+            'the option property_order must be "schema" or "any", not \'none\'\n  leave it out for the default',
+        ),
+        (
+            {"unique_keys": "yes"},
+            "the option unique_keys must be False or True, not 'yes'\n  leave it out for the default",
+        ),
+        ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0\n  leave it out for the default"),
+        (
+            {"numbers": "any"},
+            'the option numbers must be "json" or "plain", not \'any\'\n  leave it out for the default',
+        ),
+        (
+            {"literals": "some"},
+            'the option literals must be "json" or "any", not \'some\'\n  leave it out for the default',
+        ),
+        (
+            {"max_whitespace": -1},
+            "the option max_whitespace must be a number of bytes, not -1\n  leave it out for the default",
+        ),
+        (
+            {"max_whitespace": True},
+            "the option max_whitespace must be a number of bytes, not True\n  leave it out for the default",
+        ),
+        (
+            {"indent": -1},
+            "the option indent must be None, a number from 0 to 64 or as many blanks, not -1\n"
+            "  leave it out for the default",
+        ),
+        (
+            {"indent": True},
+            "the option indent must be None, a number from 0 to 64 or as many blanks, not True\n"
+            "  leave it out for the default",
+        ),
+        (
+            {"indent": "--"},
+            "the option indent must be None, a number from 0 to 64 or as many blanks, not '--'\n"
+            "  leave it out for the default",
+        ),
         (
             {"indent": 2, "whitespace": "compact"},
             "the options indent and whitespace exclude each other\n  leave one of them at its default",

@@ -1,0 +1,103 @@
+"""Mistakes as new users make them, and all that is said of each: data of `test_mistakes.py`, one file a subject.
+
+Every row says what is wrong (`message`), how to mend it (`help`) and, wherever there is a place, where.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple, NoReturn
+from unittest.mock import patch
+
+import llmask
+from llmask.cli import main
+from llmask.errors import LlmaskError
+
+LINE = re.compile(r"(llmask[ \w-]*): error: (.*?)(?: \((see .*)\))?\n", re.DOTALL)
+
+
+class Mistake(NamedTuple):
+    """A call that fails.
+
+    message, where, help   the error's parts, whole; the folder of the test is FOLDER
+    kind                   the error's class
+    """
+
+    name: str
+    make: Callable[[World], Any]
+    message: str
+    where: str | None
+    help: str
+    kind: type[LlmaskError]
+
+
+def compiling(method: str, *given: Any, **options: Any) -> Callable[[World], Any]:
+    """A call of a method of `Compiler`."""
+    return lambda world: getattr(world.compiler, method)(*given, **options)
+
+
+class World:
+    """What the mistakes are made with: the tiny vocabulary, whose ids are the byte + 3, and a folder for files."""
+
+    def __init__(self, tokenizer: llmask.Tokenizer, folder: Path) -> None:
+        self.tokenizer = tokenizer
+        self.folder = folder
+        self.compiler = llmask.Compiler(tokenizer)
+        self.other_compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"b", b"</s>"], eos=2))
+        self.model = SimpleNamespace(generate=None, config=SimpleNamespace())
+        self.chat_tokenizer = SimpleNamespace(chat_template=None)
+
+    def grammar(self) -> Any:
+        """Some grammar."""
+        return self.compiler.regex("[ab]*c")
+
+    def matcher(self) -> Any:
+        """A matcher at its beginning."""
+        return self.grammar().matcher()
+
+    def ended(self) -> Any:
+        """A matcher at its end."""
+        matcher = self.matcher()
+        matcher.accept_tokens([102, 1])
+        return matcher
+
+    def bitmask(self, n_rows: int = 1) -> Any:
+        """A bitmask for the vocabulary."""
+        return llmask.allocate_bitmask(n_rows, self.tokenizer.vocab_size)
+
+    def file(self, name: str, text: str) -> str:
+        """The path of a file with this text."""
+        path = self.folder / name
+        path.write_text(text, "utf-8")
+        return str(path)
+
+    @staticmethod
+    def without(package: str, make: Callable[[], Any]) -> Any:
+        """What a call gives where a package is not installed."""
+        with patch.dict(sys.modules, {package: None}):
+            return make()
+
+    @staticmethod
+    def run(*arguments: str) -> NoReturn:
+        """Run a command line that is wrong, and raise what it says."""
+        told = io.StringIO()
+        with redirect_stderr(told), redirect_stdout(io.TextIOWrapper(io.BytesIO())):
+            try:
+                code: Any = main(arguments)
+            except SystemExit as end:
+                code = end.code
+        assert code in (1, 2)
+        found = LINE.fullmatch(told.getvalue())
+        assert found is not None, told.getvalue()
+        command, text, hint = found.groups()
+        if hint is not None:
+            raise LlmaskError(text, command, hint)
+        message, *lines = text.split("\n  ")
+        where = lines.pop(0).removeprefix("at ") if lines and lines[0].startswith("at ") else None
+        raise LlmaskError(message, where, "\n  ".join(lines) or None)
