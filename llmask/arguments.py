@@ -113,3 +113,11 @@ def on_one_line(text: str, most: int) -> str:
     """A text in a message, at most its last `most` characters; what is no printable character is spelled out."""
     cut = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[-most:])
     return cut if len(text) <= most else "..." + cut
+
+
+def listed(values: Any, what: str) -> list[Any]:
+    """The members of a collection of any kind."""
+    try:
+        return list(values)
+    except TypeError:
+        raise LlmaskError(f"{what} are a sequence, not {type(values).__name__}", help="give a list") from None

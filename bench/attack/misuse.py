@@ -41,11 +41,11 @@ OPENS_FILES = {"load", "from_gguf", "from_huggingface", "from_tiktoken", "from_s
 # methods without an underscore that the package keeps to itself
 INTERNAL = {
     "certain_tokens", "cut_names", "encoder_between_names", "generation_after", "has_names", "run", "store",
-    "take_bytes", "default",
+    "take_bytes", "default", "explained", "places", "dotted_rules",
 }  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 TAG = {"type": "structural_tag", "format": {"type": "any_text"}}
-FUNCTIONS = ("allocate_bitmask", "apply_bitmask", "fill_bitmasks", "accept_batch", "rollback_batch")
+FUNCTIONS = ("allocate_bitmask", "apply_bitmask", "fill_bitmasks", "accept_batch", "rollback_batch", "read_ahead")
 COUNTERS = ("StreamDecoder", "AppendableEncoder", "PrependableEncoder", "IntervalCounter")
 CLASSES = ("Compiler", "CompiledGrammar", "Matcher", "Tokenizer", *COUNTERS)
 MADE_BY_USERS = ("Compiler", "Limits", *COUNTERS)
@@ -131,7 +131,8 @@ class _World:
             "draft_tokens": lambda: [0, 61], "stop_tokens": lambda: [3],
             "form": lambda: {"type": "json_schema", "name": "n", "schema": SCHEMA},
             "path": lambda: "nowhere.gguf", "source": lambda: "nowhere.json", "encoding": lambda: "nowhere.tiktoken",
-            "eos": lambda: 1, "tokenizer": lambda: self.tokenizer, "low": lambda: 0, "high": lambda: 2,
+            "what": lambda: 61, "document": lambda: '{"a": 1}', "eos": lambda: 1, "tokenizer": lambda: self.tokenizer,
+            "low": lambda: 0, "high": lambda: 2,
         }  # fmt: skip
 
     def calls(self) -> list[tuple[str, Callable[[], Callable[..., Any]]]]:

@@ -21,6 +21,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
+from ..arguments import listed
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.mask.assemble import FILL_MISS
@@ -76,10 +77,8 @@ def read_ahead(matchers: Iterable[Matcher | None]) -> int:
     >>> matcher.accept_bytes(b'{"never seen before')
     >>> n_asked = llmask.read_ahead([matcher])
     """
-    if not isinstance(matchers, Iterable):
-        raise LlmaskError(f"matchers are a sequence, not {type(matchers).__name__}", help="give a list of them")
     n_asked = 0
-    for matcher in matchers:
+    for matcher in listed(matchers, "matchers"):
         if matcher is None:
             continue
         if not isinstance(matcher, Matcher):

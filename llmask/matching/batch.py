@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_integer
+from ..arguments import as_bitmask, as_integer, listed
 from ..errors import LlmaskError
 from ..kernels.mask.assemble import FILL_SOME
 from .budget import checked_budget
@@ -56,7 +56,7 @@ def fill_bitmasks(
         nothing is written then.
     LimitExceeded, BudgetError, VocabularyError : see `Matcher.fill_bitmask`; other rows may be written.
     """
-    matchers = _listed(matchers, "matchers")
+    matchers = listed(matchers, "matchers")
     n = len(matchers)
     try:
         cells = np.array([matcher.cell_address for matcher in matchers], np.int64)
@@ -71,7 +71,7 @@ def fill_bitmasks(
     else:
         chosen = _checked_rows(rows, n, words)
     if budgets is not None:
-        return _within_budgets(matchers, words, chosen.tolist(), _listed(budgets, "budgets"))
+        return _within_budgets(matchers, words, chosen.tolist(), listed(budgets, "budgets"))
     if not words.flags.c_contiguous:
         return [matcher.fill_bitmask(words, row) for matcher, row in zip(matchers, chosen.tolist(), strict=True)]
     if threads is None:
@@ -104,7 +104,7 @@ def accept_batch(matchers: Sequence[Matcher | None], tokens: Any) -> list[bool]:
     ------
     LimitExceeded, LlmaskError : see `Matcher.accept_token`; no state is changed then.
     """
-    matchers = _listed(matchers, "matchers")
+    matchers = listed(matchers, "matchers")
     values = _each_integer(tokens, len(matchers), "token")
     _check_matchers(matchers)
     taken: list[bool] = []
@@ -131,7 +131,7 @@ def rollback_batch(matchers: Sequence[Matcher | None], counts: Any) -> None:
     ------
     LlmaskError : one of them has not accepted so many, or a matcher is given twice; no state is changed then.
     """
-    matchers = _listed(matchers, "matchers")
+    matchers = listed(matchers, "matchers")
     values = _each_integer(counts, len(matchers), "count")
     _check_matchers(matchers)
     pairs = [(matcher, n) for matcher, n in zip(matchers, values, strict=True) if matcher is not None]
@@ -155,7 +155,7 @@ def _with_free_rows(matchers: list[Any], bitmask: Any, rows: Any, threads: Any, 
     if rows is None and len(matchers) > len(words):
         raise _no_such_row(len(words), words)
     if budgets is not None:
-        budgets = _listed(budgets, "budgets")
+        budgets = listed(budgets, "budgets")
         _check_budgets(matchers, budgets)
     bound = [place for place, matcher in enumerate(matchers) if matcher is not None]
     found = fill_bitmasks(
@@ -184,10 +184,10 @@ def _check_matchers(matchers: Sequence[Any]) -> None:
 
 def _each_integer(values: Any, n: int, what: str) -> list[int]:
     """One integer for each of `n` matchers."""
-    listed = _listed(values.tolist() if hasattr(values, "tolist") else values, f"{what}s")
-    if len(listed) != n:
-        raise LlmaskError(f"{n} matchers, but {len(listed)} {what}s", help=f"give one {what} for each matcher")
-    return [value if type(value) is int else as_integer(value, f"a {what}") for value in listed]
+    numbers = listed(values.tolist() if hasattr(values, "tolist") else values, f"{what}s")
+    if len(numbers) != n:
+        raise LlmaskError(f"{n} matchers, but {len(numbers)} {what}s", help=f"give one {what} for each matcher")
+    return [value if type(value) is int else as_integer(value, f"a {what}") for value in numbers]
 
 
 def _within_budgets(matchers: Sequence[Matcher], words: Any, rows: list[int], budgets: list[Any]) -> list[bool]:
@@ -208,7 +208,7 @@ def _check_budgets(matchers: Sequence[Any], budgets: Sequence[Any]) -> None:
 
 def _checked_rows(rows: Any, n: int, words: Any) -> Any:
     """The rows as int64[n]."""
-    chosen = [as_integer(row, "a row") for row in _listed(rows, "rows")]
+    chosen = [as_integer(row, "a row") for row in listed(rows, "rows")]
     if len(chosen) != n:
         raise LlmaskError(f"{n} matchers, but {len(chosen)} rows", help="give one row for each matcher")
     if len(set(chosen)) != n:
@@ -223,11 +223,3 @@ def _no_such_row(row: int, words: Any) -> LlmaskError:
     return LlmaskError(
         f"row {row} is not in a bitmask of {len(words)} rows", help="rows count from 0; give one for each matcher"
     )
-
-
-def _listed(values: Any, what: str) -> list[Any]:
-    """The members of a collection of any kind."""
-    try:
-        return list(values)
-    except TypeError:
-        raise LlmaskError(f"{what} are a sequence, not {type(values).__name__}", help="give a list") from None
