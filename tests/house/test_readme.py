@@ -46,6 +46,14 @@ def block(page: str, number: int) -> str:
     return list(fences(read(page)))[number][1]
 
 
+def shown(page: str, number: int) -> str | None:
+    """What a page shows as printed by a block: the block of text directly after it."""
+    there = list(re.finditer(r"^```(\w*)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))[number : number + 2]
+    if len(there) < 2 or there[1][1] != "text" or there[0].string[there[0].end() : there[1].start()].strip():
+        return None
+    return None if there[1][2].startswith("$ ") else there[1][2]
+
+
 def run_python(code: str) -> str:
     """What the code prints in a fresh interpreter."""
     done = subprocess.run(
@@ -62,12 +70,16 @@ FRAMEWORKS = {
     "mlx": (("torch", "transformers", "mlx_lm"), "mlx,transformers"),
     "jax": (("jax",), "jax"),
     "outlines": (("outlines",), "outlines"),
+    "llguidance": (("llguidance",), "test"),
+    "xgrammar": (("xgrammar",), "bench"),
 }
 
 
 @pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
-    """Where code names a model, one with random weights takes its place, and what it prints is a person."""
+    """Where code names a model, one with random weights takes its place, and what it prints is a person. Else it prints
+    what the page shows after it, where it does.
+    """
     code = block(page, number)
     if re.search(r"^(import|from) vllm\b", code, re.MULTILINE):
         compile(code, page, "exec")  # an engine needs a model and a GPU; tests/servers/ has what can be run without
@@ -77,7 +89,8 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
             for module in modules:
                 pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
     if not MODEL.search(code):
-        run_python(code)
+        printed, expected = run_python(code), shown(page, number)
+        assert expected is None or printed == expected
         return
     from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer, write_gguf
 
@@ -98,10 +111,19 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
 def test_there_is_python_code_to_run() -> None:
     assert len(blocks("python", "README.md")) == 1
     assert len(blocks("python", *PAGES)) >= 5
+    assert sum(shown(page, number) is not None for page, number in blocks("python", *PAGES)) >= 5
+    assert len(COMMANDS) >= 2
 
 
-@pytest.mark.parametrize(("page", "number"), blocks("text", "README.md"))
-def test_what_the_readme_prints_is_printed(page: str, number: int) -> None:
+COMMANDS = [
+    (page, number)
+    for page, number in blocks("text", "README.md", "docs/explain.md")
+    if block(page, number).startswith("$ llmask ")
+]
+
+
+@pytest.mark.parametrize(("page", "number"), COMMANDS)
+def test_what_commands_print_is_printed(page: str, number: int) -> None:
     command, _, expected = block(page, number).partition("\n")
     words = shlex.split(command.removeprefix("$ llmask "))
     done = subprocess.run(
