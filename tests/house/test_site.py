@@ -26,8 +26,9 @@ MIN_WORDS = 8  # of what says what a page is for
 NEEDED = ("mkdocs", "material", "mkdocstrings")
 
 
-def loaded_hooks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hooks_of_docs", ROOT / "docs" / "hooks.py")
+def loaded(name: str) -> ModuleType:
+    """A module of docs/, which is no package."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -35,7 +36,7 @@ def loaded_hooks() -> ModuleType:
     return module
 
 
-hooks = loaded_hooks()
+hooks = loaded("hooks")
 
 
 def in_navigation(entry: Any) -> Iterator[str]:
@@ -96,6 +97,14 @@ def test_a_page_may_not_begin_with_anything_else(text: str) -> None:
 
 def test_the_page_of_the_api_has_every_public_name() -> None:
     assert sorted(re.findall(r"^::: llmask\.(\w+)$", read("docs/api.md"), re.MULTILINE)) == sorted(llmask.__all__)
+
+
+@pytest.mark.parametrize("name", re.findall(r"^::: llmask\.(\w+)\n +options", read("docs/api.md"), re.MULTILINE))
+def test_the_page_of_the_api_names_members_that_are_there(name: str) -> None:
+    found = re.search(rf"^::: llmask\.{name}\n +options:\n +members: \[([^]]*)\]", read("docs/api.md"), re.MULTILINE)
+    assert found is not None
+    members = re.findall(r"\w+", found[1])
+    assert [member for member in members if member.startswith("_") or not hasattr(getattr(llmask, name), member)] == []
 
 
 def test_llms_txt_has_every_page() -> None:
@@ -166,3 +175,14 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     pages = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.html"))
     assert "fonts.googleapis.com" not in pages  # nothing is loaded from elsewhere
     assert re.findall(r'<(?:script|img|iframe)[^>]* src="https?:[^"]*', pages) == []
+
+
+def test_descriptions_are_not_taken_for_types() -> None:
+    """Our docstrings say `name : what it is`, where NumPy's have the type."""
+    if importlib.util.find_spec("griffe") is None:
+        pytest.skip("griffe is not installed: pip install '.[docs]'")
+    text = "Do.\n\nParameters\n----------\na : ids: it.\n    More.\nb, c : two.\n\nReturns\n-------\nA value.\n\nEnd : it.\n"
+    assert loaded("docstrings").readable(text) == (
+        "Do.\n\nParameters\n----------\na\n    ids: it.\n    More.\nb, c\n    two.\n\n"
+        "**Returns:**\n\nA value.\n\nEnd : it.\n"
+    )
