@@ -181,7 +181,8 @@ def test_descriptions_are_not_taken_for_types() -> None:
     """Our docstrings say `name : what it is`, where NumPy's have the type."""
     if importlib.util.find_spec("griffe") is None:
         pytest.skip("griffe is not installed: pip install '.[docs]'")
-    text = "Do.\n\nParameters\n----------\na : ids: it.\n    More.\nb, c : two.\n\nReturns\n-------\nA value.\n\nEnd : it.\n"
+    text = "Do.\n\nParameters\n----------\na : ids: it.\n    More.\nb, c : two.\n\n"
+    text += "Returns\n-------\nA value.\n\nEnd : it.\n"
     assert loaded("docstrings").readable(text) == (
         "Do.\n\nParameters\n----------\na\n    ids: it.\n    More.\nb, c\n    two.\n\n"
         "**Returns:**\n\nA value.\n\nEnd : it.\n"
