@@ -5,12 +5,14 @@ stays short, and what it prints is what is printed.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,12 +48,20 @@ def block(page: str, number: int) -> str:
     return list(fences(read(page)))[number][1]
 
 
-def shown(page: str, number: int) -> str | None:
-    """What a page shows as printed by a block: the block of text directly after it."""
+def shown(page: str, number: int) -> tuple[str, bool] | None:
+    """What a page shows as printed by a block: the block of text after it; and whether it follows at once."""
     there = list(re.finditer(r"^```(\w*)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))[number : number + 2]
-    if len(there) < 2 or there[1][1] != "text" or there[0].string[there[0].end() : there[1].start()].strip():
+    if len(there) < 2 or there[1][1] != "text" or there[1][2].startswith("$ "):
         return None
-    return None if there[1][2].startswith("$ ") else there[1][2]
+    between = there[0].string[there[0].end() : there[1].start()].strip()
+    return None if "\n#" in between or between.startswith("#") else (there[1][2], not between)
+
+
+def said_to_print(code: str) -> dict[int, str]:
+    """Comments after a call of `print`, by the number of the line."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT and "print(" in token.line)
+    return {comment.start[0]: comment.string.removeprefix("# ") for comment in comments}
 
 
 def run_python(code: str) -> str:
@@ -90,7 +100,9 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
                 pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
     if not MODEL.search(code):
         printed, expected = run_python(code), shown(page, number)
-        assert expected is None or printed == expected
+        if expected is not None:
+            text, is_all = expected
+            assert text == printed if is_all else text in printed
         return
     from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer, write_gguf
 
@@ -106,6 +118,32 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     document = json.loads(run_python(local))
     assert isinstance(document["name"], str)
     assert isinstance(document["age"], int)
+
+
+RECORDER = """
+import json, sys
+printed = {}
+def record(*values, sep=" "):
+    printed.setdefault(sys._getframe(1).f_lineno, []).append(sep.join(map(str, values)))
+exec(compile(CODE, "page", "exec"), {"__name__": "__main__", "print": record})
+print(json.dumps({line: "\\n".join(texts) for line, texts in printed.items()}))
+"""
+COMMENTED = [
+    (page, number)
+    for page, number in blocks("python", "README.md", *PAGES, *MAPS)
+    if said_to_print(block(page, number))
+    and not re.search(rf"^(import|from) .*\b({'|'.join(FRAMEWORKS)}|vllm)", block(page, number), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("page", "number"), COMMENTED)
+def test_comments_beside_print_are_what_is_printed(page: str, number: int) -> None:
+    """As a whole, or up to `...`, or up to a colon and what it means."""
+    code = block(page, number)
+    printed = json.loads(run_python(f"CODE = {code!r}\n{RECORDER}"))
+    for line, said in said_to_print(code).items():
+        text = printed[str(line)]
+        assert text == said or said.startswith(f"{text}: ") or (said[-4:] == " ..." and text.startswith(said[:-4]))
 
 
 def test_there_is_python_code_to_run() -> None:
