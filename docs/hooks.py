@@ -116,4 +116,5 @@ def on_post_build(config: Any) -> None:
     folder = Path(config.site_dir)
     for uri, text in _written.items():
         (folder / uri).write_text(text, encoding="utf-8")
-    (folder / "llms.txt").write_text(rewritten((ROOT / "docs/llms.txt").read_text(encoding="utf-8"), "docs/llms.txt"))
+    overview = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    (folder / "llms.txt").write_text(rewritten(overview, "docs/llms.txt"), encoding="utf-8")
