@@ -5,12 +5,14 @@ stays short, and what it prints is what is printed.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +48,22 @@ def block(page: str, number: int) -> str:
     return list(fences(read(page)))[number][1]
 
 
+def shown(page: str, number: int) -> tuple[str, bool] | None:
+    """What a page shows as printed by a block: the block of text after it; and whether it follows at once."""
+    there = list(re.finditer(r"^```(\w*)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))[number : number + 2]
+    if len(there) < 2 or there[1][1] != "text" or there[1][2].startswith("$ "):
+        return None
+    between = there[0].string[there[0].end() : there[1].start()].strip()
+    return None if "\n#" in between or between.startswith("#") else (there[1][2], not between)
+
+
+def said_to_print(code: str) -> dict[int, str]:
+    """Comments after a call of `print`, by the number of the line."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT and "print(" in token.line)
+    return {comment.start[0]: comment.string.removeprefix("# ") for comment in comments}
+
+
 def run_python(code: str) -> str:
     """What the code prints in a fresh interpreter."""
     done = subprocess.run(
@@ -62,12 +80,16 @@ FRAMEWORKS = {
     "mlx": (("torch", "transformers", "mlx_lm"), "mlx,transformers"),
     "jax": (("jax",), "jax"),
     "outlines": (("outlines",), "outlines"),
+    "llguidance": (("llguidance",), "test"),
+    "xgrammar": (("xgrammar",), "bench"),
 }
 
 
 @pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
-    """Where code names a model, one with random weights takes its place, and what it prints is a person."""
+    """Where code names a model, one with random weights takes its place, and what it prints is a person. Else it prints
+    what the page shows after it, where it does.
+    """
     code = block(page, number)
     if re.search(r"^(import|from) vllm\b", code, re.MULTILINE):
         compile(code, page, "exec")  # an engine needs a model and a GPU; tests/servers/ has what can be run without
@@ -77,7 +99,10 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
             for module in modules:
                 pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
     if not MODEL.search(code):
-        run_python(code)
+        printed, expected = run_python(code), shown(page, number)
+        if expected is not None:
+            text, is_all = expected
+            assert text == printed if is_all else text in printed
         return
     from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer, write_gguf
 
@@ -95,13 +120,48 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     assert isinstance(document["age"], int)
 
 
+RECORDER = """
+import json, sys
+printed = {}
+def record(*values, sep=" "):
+    printed.setdefault(sys._getframe(1).f_lineno, []).append(sep.join(map(str, values)))
+exec(compile(CODE, "page", "exec"), {"__name__": "__main__", "print": record})
+print(json.dumps({line: "\\n".join(texts) for line, texts in printed.items()}))
+"""
+COMMENTED = [
+    (page, number)
+    for page, number in blocks("python", "README.md", *PAGES, *MAPS)
+    if said_to_print(block(page, number))
+    and not re.search(rf"^(import|from) .*\b({'|'.join(FRAMEWORKS)}|vllm)", block(page, number), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("page", "number"), COMMENTED)
+def test_comments_beside_print_are_what_is_printed(page: str, number: int) -> None:
+    """As a whole, or up to `...`, or up to a colon and what it means."""
+    code = block(page, number)
+    printed = json.loads(run_python(f"CODE = {code!r}\n{RECORDER}"))
+    for line, said in said_to_print(code).items():
+        text = printed[str(line)]
+        assert text == said or said.startswith(f"{text}: ") or (said[-4:] == " ..." and text.startswith(said[:-4]))
+
+
 def test_there_is_python_code_to_run() -> None:
     assert len(blocks("python", "README.md")) == 1
     assert len(blocks("python", *PAGES)) >= 5
+    assert sum(shown(page, number) is not None for page, number in blocks("python", *PAGES)) >= 5
+    assert len(COMMANDS) >= 2
 
 
-@pytest.mark.parametrize(("page", "number"), blocks("text", "README.md"))
-def test_what_the_readme_prints_is_printed(page: str, number: int) -> None:
+COMMANDS = [
+    (page, number)
+    for page, number in blocks("text", "README.md", "docs/explain.md")
+    if block(page, number).startswith("$ llmask ")
+]
+
+
+@pytest.mark.parametrize(("page", "number"), COMMANDS)
+def test_what_commands_print_is_printed(page: str, number: int) -> None:
     command, _, expected = block(page, number).partition("\n")
     words = shlex.split(command.removeprefix("$ llmask "))
     done = subprocess.run(
