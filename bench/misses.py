@@ -37,8 +37,8 @@ from bench.engines.llmask import Llmask
 from bench.report import spread
 from bench.vocabularies import SOURCES
 from bench.worker import run_instance
-from llmask.kernels.lexeme_masks.state_masks import MASK_NONE
-from llmask.kernels.lexer.states import S_MASK_KIND, S_TWIN, STATE_FIELDS
+from llmask.kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE
+from llmask.kernels.lexer.states import DEAD, S_MASK_KIND, S_TWIN, STATE_FIELDS
 from llmask.kernels.mask.configurations import C_STATE, CONFIGURATION_FIELDS, ENDED
 from llmask.kernels.tables import grammar_layout, interning, store_layout
 
@@ -58,7 +58,8 @@ _PARTS = re.compile(rb'(?s)"(?:[^"\\]|\\.)*"|[ \t\r\n]+|[-0-9][-+.0-9eE]*|[a-z]+
 _COLON = re.compile(rb"[ \t\r\n]*:")
 
 # what a call builds
-STATES, MASK, RULES, ROWS = "lexer states", "mask of the lexer state", "rules", "rows"
+STATES, RULES, ROWS = "lexer states", "rules", "rows"
+LIST, WORDS = "short mask of the lexer state", "long mask of the lexer state"  # a list of tokens, or a bitmask
 CONFIGURATION, CROSSING = "configuration", "crossing"
 STEPS = "steps"  # between lexer states, or between rows, that are all there already
 TABLES = "new tables"  # the old ones have outgrown their room
@@ -148,6 +149,8 @@ class Call(NamedTuple):
     place     its kind
     asked     FILL or ACCEPT
     built     what it built, in an order that is always the same
+    n_states  lexer states among that
+    n_walked  nodes of the trie that it visited
     total_ns  how long it took
     built_ns  how long of that the compiled operations took that build
     again_ns  how long they took in a second grammar of the same schema
@@ -156,9 +159,11 @@ class Call(NamedTuple):
     place: str
     asked: str
     built: tuple[str, ...]
+    n_states: int
+    n_walked: int
     total_ns: int
     built_ns: int
-    again_ns: int
+    again_ns: int = 0
 
 
 class Watch:
@@ -210,21 +215,23 @@ class Counters(NamedTuple):
         )
 
 
-def lacks_state_mask(matcher: Any) -> bool:
-    """Whether the mask of the lexer state where a sequence is has not been built yet."""
+def kind_of_state_mask(matcher: Any) -> int:
+    """MASK_NONE, MASK_LIST or MASK_WORDS: the mask of the lexer state where a sequence is."""
     if matcher.configuration == ENDED:
-        return False
+        return MASK_LIST
     store, at = matcher.store.table, matcher.configuration * CONFIGURATION_FIELDS + C_STATE
     state = int(matcher.generation.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
+    if state == DEAD:
+        return MASK_LIST
     twin = int(store.read(store_layout.STATES, state * STATE_FIELDS + S_TWIN, 1)[0])
-    return bool(store.read(store_layout.STATES, twin * STATE_FIELDS + S_MASK_KIND, 1)[0] == MASK_NONE)
+    return int(store.read(store_layout.STATES, twin * STATE_FIELDS + S_MASK_KIND, 1)[0])
 
 
-def built_between(before: Counters, after: Counters, asked: str, lacked_mask: bool) -> tuple[str, ...]:
-    """What a call built that ran an operation."""
+def built_between(before: Counters, after: Counters, asked: str, new_mask: str | None) -> tuple[str, ...]:
+    """What a call built that ran an operation; `new_mask`: LIST or WORDS, if there was no mask of the lexer state."""
     has_states = after.states > before.states or after.transitions > before.transitions
     found = [STATES] if has_states else []
-    found += [MASK] if asked == FILL and lacked_mask else []
+    found += [] if new_mask is None else [new_mask]
     found += [RULES] if after.rules > before.rules else []
     found += [ROWS] if after.rows > before.rows else []
     if asked == FILL:
@@ -275,7 +282,7 @@ class Reader:
         return found
 
     def _timed(self, watch: Watch, matcher: Any, place: str, asked: str, token: int) -> Call:
-        lacks_mask = asked == FILL and lacks_state_mask(matcher)
+        lacks_mask = asked == FILL and kind_of_state_mask(matcher) == MASK_NONE
         tables, before = matcher.generation, Counters.read(matcher)
         watch.begin()
         started = clock()
@@ -284,12 +291,13 @@ class Reader:
         else:
             self.engine.accept(matcher, token)
         elapsed = clock() - started
-        built: tuple[str, ...] = (NOTHING,)
-        if matcher.generation is not tables:
-            built = (TABLES,)
-        elif watch.n_operations:
-            built = built_between(before, Counters.read(matcher), asked, lacks_mask)
-        return Call(place, asked, built, elapsed, watch.built_ns, 0)
+        if not watch.n_operations:
+            return Call(place, asked, (NOTHING,), 0, 0, elapsed, 0)
+        after = Counters.read(matcher)
+        new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MASK_LIST else WORDS
+        built = (TABLES,) if matcher.generation is not tables else built_between(before, after, asked, new_mask)
+        n_walked = matcher.store.table.slots[store_layout.WALKED]  # since the last operation began
+        return Call(place, asked, built, after.states - before.states, n_walked, elapsed, watch.built_ns)
 
 
 def least(runs: list[list[Call]]) -> list[Call]:
@@ -443,8 +451,8 @@ def by_built(steps: list[Step]) -> str:
     all_us = sum(step.us for step in steps)
     lines = [
         "| a call for | builds | calls | ms | share | us a call: mean / p50 / p99 / max "
-        "| us a call: reading / grammar's / store's |",
-        f"|---|---|{'---:|' * 5}",
+        "| us a call: reading / grammar's / store's | a call: states / nodes |",
+        f"|---|---|{'---:|' * 6}",
     ]
     ordered = sorted(groups.items(), key=lambda item: (item[0][0], -sum(call.total_ns for call in item[1])))
     for (asked, built), group in ordered:
@@ -454,9 +462,13 @@ def by_built(steps: list[Step]) -> str:
         each = " / ".join(f"{value / len(group):,.1f}" for value in parts(group))
         lines.append(
             f"| a {asked} | {', '.join(built)} | {len(group):,} | {us / 1000:,.1f} | {us / all_us:.1%} "
-            f"| {shown} | {each} |"
+            f"| {shown} | {each} | {mean(call.n_states for call in group)} / {mean(call.n_walked for call in group)} |"
         )
     return "\n".join(lines)
+
+
+def mean(values: Iterable[int]) -> str:
+    return f"{np.mean([*values]):,.1f}"
 
 
 def slow(steps: list[Step], over_us: float, n_shown: int) -> str:

@@ -50,7 +50,11 @@ class Glrmask(Engine):
             else:
                 body = module.Grammar.from_lark(f"start: /{as_pattern(grammar, kind).replace('/', chr(92) + '/')}/")
             whole = module.Grammar.from_expr(module.Expr.sequence(body, self.end))
-            return whole.compile(self.known, mask_strategy=getattr(module.MaskStrategy, self.strategy))
+            return whole.compile(
+                self.known,
+                mask_strategy=getattr(module.MaskStrategy, self.strategy),
+                boundary_mask_strategy=getattr(module.BoundaryMaskStrategy, self.strategy),
+            )
         except ValueError as error:
             raise CompileError(str(error)) from error
 
@@ -72,7 +76,7 @@ class Glrmask(Engine):
 
 
 class GlrmaskFast(Glrmask):
-    """Mask strategy `FAST_COMPILE`: each mask is a walk of the vocabulary."""
+    """Mask strategy `FAST_COMPILE`, at boundaries too, of which there is one before the end: each mask is a walk."""
 
     name = "glrmask-fast"
     strategy = "FAST_COMPILE"

@@ -85,7 +85,7 @@ def test_every_step_of_the_first_documents_is_counted(found: misses.Found) -> No
 
 
 def test_the_first_mask_of_an_empty_store_builds_all_there_is(found: misses.Found) -> None:
-    assert found.steps[0].mask.built == (misses.STATES, misses.MASK, misses.ROWS, misses.CROSSING)
+    assert found.steps[0].mask.built == (misses.STATES, misses.LIST, misses.ROWS, misses.CROSSING)
     assert found.steps[0].has_built
     assert all(step.mask.built_ns > 0 for step in found.steps if step.mask.built != (misses.NOTHING,))
     assert all(step.mask.built_ns == 0 for step in found.steps if step.mask.built == (misses.NOTHING,))
@@ -111,11 +111,11 @@ def test_the_parts_are_the_whole_and_so_are_the_kinds(found: misses.Found) -> No
 
 def test_slow_steps_that_are_not_shown_are_summed() -> None:
     def step(place: str, us: int) -> misses.Step:
-        return misses.Step(misses.Call(place, misses.FILL, (misses.MASK,), us * 1000, us * 1000, 0), None)
+        return misses.Step(misses.Call(place, misses.FILL, (misses.WORDS,), 0, 0, us * 1000, us * 1000), None)
 
     text = misses.slow([step("a", 300), step("b", 200), step("c", 150), step("d", 50)], over_us=100, n_shown=1)
     assert text.splitlines()[2:] == [
-        "| a | mask: mask of the lexer state | 1 | 0.3 | 42.9% | 300.0 / 300.0 |",
+        "| a | mask: long mask of the lexer state | 1 | 0.3 | 42.9% | 300.0 / 300.0 |",
         "| others | ... | 2 | 0.3 | 50.0% | 175.0 / 200.0 |",
         "| **all** |  | 3 | 0.7 | 92.9% | 216.7 / 300.0 |",
     ]
@@ -123,7 +123,7 @@ def test_slow_steps_that_are_not_shown_are_summed() -> None:
 
 def test_of_each_call_the_smallest_time_counts() -> None:
     def call(total: int, again: int) -> misses.Call:
-        return misses.Call("a", misses.FILL, (misses.MASK,), total, total - 1, again)
+        return misses.Call("a", misses.FILL, (misses.LIST,), 1, 2, total, total - 1, again)
 
     assert misses.least([[call(5, 2), call(1, 1)], [call(4, 3), call(2, 0)]]) == [call(4, 2), call(1, 0)]
 
