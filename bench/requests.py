@@ -70,26 +70,35 @@ class Live:
         self.place = 0
 
 
+class Step(NamedTuple):
+    """A step of all that are live.
+
+    us         in the engine
+    is_long    a mask took more than LONG_US
+    is_late    the model waited for the masks
+    is_coming  requests are still to come: after the last one fewer and fewer are live, and the table leaves that aside
+    """
+
+    us: float
+    is_long: bool
+    is_late: bool
+    is_coming: bool
+
+
 class Run(NamedTuple):
     """What became of a stream.
 
     outcomes    of each request, by its number
     engine_us   of each request that was served, compiling included; by its number
     compile_us  of each of them
-    steps_us    time in the engine of each step
-    n_long      steps in which a mask took more than LONG_US
-    n_waits     steps in which the model waited for the masks
-    n_tokens    taken
+    steps       all of them
     seconds     counted until the last request ended
     """
 
     outcomes: dict[int, str]
     engine_us: dict[int, float]
     compile_us: dict[int, float]
-    steps_us: list[float]
-    n_long: int
-    n_waits: int
-    n_tokens: int
+    steps: list[Step]
     seconds: float
 
 
@@ -135,8 +144,7 @@ def serve(
     model_s : seconds of a step of the model, which are counted and not spent.
     timer : nanoseconds; what is measured by it is the engine's.
     """
-    run = Run({}, {}, {}, [], 0, 0, 0, 0.0)
-    n_long = n_waits = n_tokens = 0
+    run = Run({}, {}, {}, [], 0.0)
     upcoming = deque(enumerate(zip(arrivals, requests, strict=True)))
     compiled: list[tuple[float, int, Live]] = []  # by the time at which they are
     live: list[Live] = []
@@ -168,17 +176,15 @@ def serve(
             if outcome is None:
                 going_on.append(one)
                 continue
-            n_tokens += one.place
             run.outcomes[one.number] = outcome
             if outcome == SERVED:
                 run.engine_us[one.number] = one.engine_ns / 1000
                 run.compile_us[one.number] = one.compile_ns / 1000
         live = going_on
-        n_long += longest_ns > LONG_US * 1000
-        n_waits += masks_ns / 1e9 > model_s
-        run.steps_us.append((masks_ns + tokens_ns) / 1000)
+        is_long, is_late = longest_ns > LONG_US * 1000, masks_ns / 1e9 > model_s
+        run.steps.append(Step((masks_ns + tokens_ns) / 1000, is_long, is_late, bool(upcoming)))
         now += max(model_s, masks_ns / 1e9) + tokens_ns / 1e9
-    return run._replace(n_long=n_long, n_waits=n_waits, n_tokens=n_tokens, seconds=now)
+    return run._replace(seconds=now)
 
 
 def _step(engine: Engine, one: Live, timer: Callable[[], int]) -> tuple[int, int, str | None]:
@@ -208,9 +214,8 @@ def table(found: dict[int, dict[str, Run]]) -> str:
     """A row for each number of live sequences and engine; times of requests are over those that all engines serve."""
     lines = [
         "| live | engine | served / refused / cut | in the engine, ms a request: p50 / p99 / max "
-        "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | steps that wait "
-        "| tokens a second |",
-        f"|---:|---|{'---:|' * 7}",
+        "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | that wait |",
+        f"|---:|---|{'---:|' * 6}",
     ]
     for live, runs in found.items():
         common = sorted(set.intersection(*(set(run.engine_us) for run in runs.values())))
@@ -219,12 +224,13 @@ def table(found: dict[int, dict[str, Run]]) -> str:
             counts = " / ".join(f"{outcomes[outcome]:,}" for outcome in (SERVED, REFUSED, CUT))
             a_request = shares([run.engine_us[number] / 1000 for number in common])
             compiling = sum(run.compile_us[number] for number in common) / 1000 / max(1, len(common))
-            a_step = shares([us / 1000 for us in run.steps_us])
-            n_steps = max(1, len(run.steps_us))
-            per_second = run.n_tokens / run.seconds if run.seconds else 0
+            steps = [step for step in run.steps if step.is_coming]
+            a_step = shares([step.us / 1000 for step in steps])
+            n_long, n_late = sum(step.is_long for step in steps), sum(step.is_late for step in steps)
+            n = max(1, len(steps))
             lines.append(
                 f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} | {a_step} "
-                f"| {run.n_long / n_steps:.1%} | {run.n_waits / n_steps:.1%} | {per_second:,.0f} |"
+                f"| {n_long / n:.1%} | {n_late / n:.1%} |"
             )
     return "\n".join(lines)
 
@@ -258,6 +264,7 @@ def from_json(text: str) -> Run:
     fields = json.loads(text)
     for name in ("outcomes", "engine_us", "compile_us"):  # keys of JSON are texts
         fields[name] = {int(number): value for number, value in fields[name].items()}
+    fields["steps"] = [Step(*step) for step in fields["steps"]]
     return Run(**fields)
 
 

@@ -68,18 +68,16 @@ def test_a_request_takes_a_step_a_token_and_one_for_its_end() -> None:
     assert found.outcomes == {0: SERVED}
     assert found.engine_us == {0: pytest.approx(7 + 3 * 1 + 2 * 0.5)}
     assert found.compile_us == {0: 7}
-    assert found.steps_us == [1.5, 1.5, 1.0]
-    assert found.n_tokens == 2
+    assert [step.us for step in found.steps] == [1.5, 1.5, 1.0]
     assert found.seconds == pytest.approx(1 + 7e-6 + 3 * 0.008 + 2 * 0.5e-6)
 
 
 def test_the_model_waits_for_masks_that_take_longer_than_it_does() -> None:
     found, _ = run([{"name": "a", "fill": 9 * MS, "accept": MS}], [0.0])
-    assert found.n_waits == 3
-    assert found.n_long == 3
+    assert [(step.is_late, step.is_long) for step in found.steps] == [(True, True)] * 3
     assert found.seconds == pytest.approx(3 * 0.009 + 2 * 0.001)
     found, _ = run([{"name": "a", "fill": 7 * MS}], [0.0])
-    assert found.n_waits == 0
+    assert not any(step.is_late for step in found.steps)
     assert found.seconds == pytest.approx(3 * 0.008 + 2 * 0.5e-6)
 
 
@@ -91,14 +89,19 @@ def test_a_schema_that_compiles_slowly_lets_later_ones_go_first() -> None:
 def test_no_more_are_live_than_there_is_room_for() -> None:
     found, engine = run([{"name": "a"}, {"name": "b"}, {"name": "c"}], [0.0, 0.0, 0.0], most_live=2)
     assert engine.filled == ["a", "b"] * 3 + ["c"] * 3
-    assert len(found.steps_us) == 6
-    assert found.steps_us[0] == 3
+    assert len(found.steps) == 6
+    assert found.steps[0].us == 3
 
 
 def test_a_step_is_long_when_one_of_its_masks_is() -> None:
     short, long = {"name": "a", "fill": 15_000}, {"name": "b", "fill": 21_000}
-    assert run([short, short], [0.0, 0.0])[0].n_long == 0
-    assert run([short, long], [0.0, 0.0])[0].n_long == 3
+    assert [step.is_long for step in run([short, short], [0.0, 0.0])[0].steps] == [False] * 3
+    assert [step.is_long for step in run([short, long], [0.0, 0.0])[0].steps] == [True] * 3
+
+
+def test_steps_after_the_last_arrival_are_told_apart() -> None:
+    found, _ = run([{"name": "a"}, {"name": "b"}], [0.0, 0.018])
+    assert [step.is_coming for step in found.steps] == [True, True, True, False, False, False]
 
 
 def test_refused_schemas_and_documents_are_told_apart() -> None:
@@ -108,12 +111,11 @@ def test_refused_schemas_and_documents_are_told_apart() -> None:
     found, _ = run([{"name": "a"}], [0.0], ids=(1, 50, 2))
     assert found.outcomes == {0: CUT}
     assert found.engine_us == {}
-    assert found.n_tokens == 1
 
 
 def test_an_empty_stream_and_one_that_is_refused_take_no_steps() -> None:
-    assert run([], [])[0] == requests.Run({}, {}, {}, [], 0, 0, 0, 0.0)
-    assert run([None, None], [0.0, 1.0])[0].steps_us == []
+    assert run([], [])[0] == requests.Run({}, {}, {}, [], 0.0)
+    assert run([None, None], [0.0, 1.0])[0].steps == []
 
 
 def test_schemas_differ_and_documents_are_valid() -> None:
@@ -141,10 +143,11 @@ def test_arrivals_ascend_at_the_rate_that_is_asked_for() -> None:
 
 
 def test_the_table_compares_requests_that_all_engines_serve() -> None:
-    one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, [1000.0], 1, 0, 8, 2.0)
-    other = requests.Run({0: SERVED, 1: REFUSED}, {0: 3000.0}, {0: 2000.0}, [], 0, 0, 0, 0.0)
+    steps = [requests.Step(1000.0, True, False, True), requests.Step(7.0, False, True, False)]
+    one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, steps, 2.0)
+    other = requests.Run({0: SERVED, 1: REFUSED}, {0: 3000.0}, {0: 2000.0}, [], 0.0)
     assert requests.table({4: {"one": one, "other": other}}).splitlines()[2:] == [
-        "| 4 | one | 2 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% | 4 |",
-        "| 4 | other | 1 / 1 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% | 0 |",
+        "| 4 | one | 2 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% |",
+        "| 4 | other | 1 / 1 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% |",
     ]
     assert requests.from_json(requests.as_json(one)) == one
