@@ -414,30 +414,42 @@ def parts(calls: Iterable[Call]) -> tuple[float, float, float]:
     return (total - built) / 1000, again / 1000, (built - again) / 1000
 
 
-def in_ms(values: Iterable[float]) -> str:
-    return " / ".join(f"{value / 1000:,.1f}" for value in values)
+def sort_of(call: Call) -> str:
+    """What a call is counted as in the table of places: the costliest of what it built."""
+    for built in (WORDS, LIST) if call.asked == FILL else (STATES,):
+        if built in call.built:
+            return built
+    return NOTHING if call.built == (NOTHING,) else CROSSING if call.asked == FILL else CONFIGURATION
+
+
+def by_sort(calls: Iterable[Call], sorts: tuple[str, ...]) -> str:
+    """Milliseconds of calls by what they are counted as."""
+    sums = dict.fromkeys(sorts, 0)
+    for call in calls:
+        sums[sort_of(call)] += call.total_ns
+    return " / ".join(f"{ns / 1e6:,.1f}" for ns in sums.values())
 
 
 def by_place(steps: list[Step]) -> str:
-    """Kinds of places: how many steps, what they take, and what that goes to."""
+    """Kinds of places: how many steps, what they take, and what they build in it."""
     groups: dict[str, list[Step]] = defaultdict(list)
     for step in steps:
         groups[step.place].append(step)
     all_us = sum(step.us for step in steps)
     lines = [
         "| before the step | steps | build | ms | share | us a step: mean / p50 / p99 / max "
-        "| mask, ms: reading / grammar's / store's | token, ms: reading / grammar's / store's |",
+        "| masks, ms: long / short / crossing / known | tokens, ms: lexer states / configuration / known |",
         f"|---|{'---:|' * 7}",
     ]
     for kind, group in [*((kind, groups[kind]) for kind in KINDS if kind in groups), ("**all**", steps)]:
         figures = spread([step.us for step in group])
         us = sum(step.us for step in group)
-        mask = in_ms(parts(step.mask for step in group))
-        token = in_ms(parts(step.token for step in group if step.token is not None))
+        masks = by_sort((step.mask for step in group), (WORDS, LIST, CROSSING, NOTHING))
+        tokens = by_sort((step.token for step in group if step.token is not None), (STATES, CONFIGURATION, NOTHING))
         shown = " / ".join(f"{figures[name]:,.1f}" for name in ("mean", "p50", "p99", "max"))
         lines.append(
             f"| {kind} | {len(group):,} | {sum(step.has_built for step in group):,} | {us / 1000:,.1f} "
-            f"| {us / all_us:.1%} | {shown} | {mask} | {token} |"
+            f"| {us / all_us:.1%} | {shown} | {masks} | {tokens} |"
         )
     return "\n".join(lines)
 

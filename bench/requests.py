@@ -42,7 +42,8 @@ from llmask.errors import LlmaskError
 
 ENGINES = ("llmask", "llguidance", "xgrammar", "glrmask", "glrmask-fast", "maskforge")
 LONG_US = 20
-SERVED, REFUSED, CUT = "served", "refused", "cut"  # CUT: the document has a token that the mask does not allow
+# CUT: the document has a token that the mask does not allow; FAILED: the engine raised an error
+SERVED, REFUSED, CUT, FAILED = "served", "refused", "cut", "failed"
 
 
 class Request(NamedTuple):
@@ -155,8 +156,8 @@ def serve(
             started = timer()
             try:
                 sequence = engine.start(engine.compile(request.schema))
-            except CompileError:
-                run.outcomes[number] = REFUSED
+            except Exception as error:  # an engine's own failure is a result too
+                run.outcomes[number] = REFUSED if isinstance(error, CompileError) else FAILED
                 continue
             elapsed = timer() - started
             heapq.heappush(compiled, (arrival + elapsed / 1e9, number, Live(number, request, sequence, elapsed)))
@@ -169,7 +170,10 @@ def serve(
         masks_ns = tokens_ns = longest_ns = 0
         going_on = []
         for one in live:
-            mask_ns, token_ns, outcome = _step(engine, one, timer)
+            try:
+                mask_ns, token_ns, outcome = _step(engine, one, timer)
+            except Exception:
+                mask_ns, token_ns, outcome = 0, 0, FAILED
             masks_ns += mask_ns
             tokens_ns += token_ns
             longest_ns = max(longest_ns, mask_ns)
@@ -213,7 +217,7 @@ def _step(engine: Engine, one: Live, timer: Callable[[], int]) -> tuple[int, int
 def table(found: dict[int, dict[str, Run]]) -> str:
     """A row for each number of live sequences and engine; times of requests are over those that all engines serve."""
     lines = [
-        "| live | engine | served / refused / cut | in the engine, ms a request: p50 / p99 / max "
+        "| live | engine | served / refused / cut / failed | in the engine, ms a request: p50 / p99 / max "
         "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | that wait |",
         f"|---:|---|{'---:|' * 6}",
     ]
@@ -221,7 +225,7 @@ def table(found: dict[int, dict[str, Run]]) -> str:
         common = sorted(set.intersection(*(set(run.engine_us) for run in runs.values())))
         for name, run in runs.items():
             outcomes = Counter(run.outcomes.values())
-            counts = " / ".join(f"{outcomes[outcome]:,}" for outcome in (SERVED, REFUSED, CUT))
+            counts = " / ".join(f"{outcomes[outcome]:,}" for outcome in (SERVED, REFUSED, CUT, FAILED))
             a_request = shares([run.engine_us[number] / 1000 for number in common])
             compiling = sum(run.compile_us[number] for number in common) / 1000 / max(1, len(common))
             steps = [step for step in run.steps if step.is_coming]

@@ -109,6 +109,29 @@ def test_the_parts_are_the_whole_and_so_are_the_kinds(found: misses.Found) -> No
         assert n_lines == (len(found.steps) if column == 2 else len(calls))
 
 
+def test_what_the_table_of_places_says_of_masks_and_tokens_is_all_of_their_time(found: misses.Found) -> None:
+    rows = [line.split("|")[1:-1] for line in misses.by_place(found.steps).splitlines()[2:]]
+    for row in rows:
+        parts = [float(part) for cell in row[-2:] for part in cell.split("/")]
+        assert len(parts) == 7
+        assert sum(parts) == pytest.approx(float(row[3]), abs=0.5)  # each is rounded
+    assert {row[0].strip() for row in rows} <= {*misses.KINDS, "**all**"}
+
+
+def test_a_call_counts_as_the_costliest_of_what_it_built() -> None:
+    def sort(asked: str, *built: str) -> str:
+        return misses.sort_of(misses.Call("a", asked, built, 0, 0, 1, 1))
+
+    assert sort(misses.FILL, misses.STATES, misses.WORDS, misses.ROWS, misses.CROSSING) == misses.WORDS
+    assert sort(misses.FILL, misses.LIST, misses.CROSSING) == misses.LIST
+    assert sort(misses.FILL, misses.STATES, misses.CROSSING) == misses.CROSSING
+    assert sort(misses.FILL, misses.TABLES) == misses.CROSSING
+    assert sort(misses.ACCEPT, misses.STATES, misses.CONFIGURATION) == misses.STATES
+    assert sort(misses.ACCEPT, misses.ROWS, misses.CONFIGURATION) == misses.CONFIGURATION
+    assert sort(misses.ACCEPT, misses.STEPS) == misses.CONFIGURATION
+    assert sort(misses.FILL, misses.NOTHING) == sort(misses.ACCEPT, misses.NOTHING) == misses.NOTHING
+
+
 def test_slow_steps_that_are_not_shown_are_summed() -> None:
     def step(place: str, us: int) -> misses.Step:
         return misses.Step(misses.Call(place, misses.FILL, (misses.WORDS,), 0, 0, us * 1000, us * 1000), None)

@@ -9,7 +9,7 @@ import pytest
 from bench import requests
 from bench.data import Instance, Row
 from bench.engines import CompileError
-from bench.requests import CUT, REFUSED, SERVED, Request, serve
+from bench.requests import CUT, FAILED, REFUSED, SERVED, Request, serve
 
 MS = 1_000_000
 END = 99
@@ -35,6 +35,8 @@ class Engine:
         self.filled: list[str] = []
 
     def compile(self, schema: Any) -> Any:
+        if schema == 0:
+            raise RuntimeError("a fault of the engine's own")
         if schema is None:
             raise CompileError("no")
         self.timer.now += schema.get("compile", 0)
@@ -44,6 +46,8 @@ class Engine:
         return grammar
 
     def fill(self, sequence: Any) -> None:
+        if sequence["name"] == "faulty":
+            raise RuntimeError("a fault of the engine's own")
         self.filled.append(sequence["name"])
         self.timer.now += sequence.get("fill", 1000)
 
@@ -113,6 +117,12 @@ def test_refused_schemas_and_documents_are_told_apart() -> None:
     assert found.engine_us == {}
 
 
+def test_a_fault_of_the_engine_ends_one_request_and_not_the_stream() -> None:
+    found, engine = run([{"name": "faulty"}, 0, {"name": "a"}], [0.0, 0.0, 0.0])
+    assert found.outcomes == {0: FAILED, 1: FAILED, 2: SERVED}
+    assert engine.filled == ["a"] * 3
+
+
 def test_an_empty_stream_and_one_that_is_refused_take_no_steps() -> None:
     assert run([], [])[0] == requests.Run({}, {}, {}, [], 0.0)
     assert run([None, None], [0.0, 1.0])[0].steps == []
@@ -147,7 +157,7 @@ def test_the_table_compares_requests_that_all_engines_serve() -> None:
     one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, steps, 2.0)
     other = requests.Run({0: SERVED, 1: REFUSED}, {0: 3000.0}, {0: 2000.0}, [], 0.0)
     assert requests.table({4: {"one": one, "other": other}}).splitlines()[2:] == [
-        "| 4 | one | 2 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% |",
-        "| 4 | other | 1 / 1 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% |",
+        "| 4 | one | 2 / 0 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% |",
+        "| 4 | other | 1 / 1 / 0 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% |",
     ]
     assert requests.from_json(requests.as_json(one)) == one
