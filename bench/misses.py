@@ -5,7 +5,8 @@ masks of lexer states, rows, configurations, and lists of the tokens that cross 
 document (its mask, then its token) is counted by the kind of its place, which is what the last byte before it is in,
 and by what it built, which counters of the tables tell before and after each call.
 
-    reading    the call without the compiled operations that build: looking up, writing the mask, Python
+    reading    the call without the compiled operations that build: looking up, writing the mask, Python (which also
+               writes rules where values have to differ)
     grammar's  these operations once more, in a second grammar of the same schema in the same store, by its own first
                document: rows, configurations, crossing tokens, and calling the operations
     store's    the rest of them: lexer states and their masks, which the first run left in the store for all grammars
@@ -15,7 +16,7 @@ Every call takes place in several stores, one after the other, each of which mee
 for each call the run with the smallest time counts. The first documents are also read as bench/worker.py does, without
 looking at what they build, for comparison.
 
-In: command line. Out: tables in Markdown. Cost: 15 ms a schema and store, a second a store.
+In: command line. Out: tables in Markdown. Cost: 6 ms a schema and store; two minutes for all of MaskBench.
 """
 
 from __future__ import annotations
@@ -379,7 +380,6 @@ def measure(rows: Iterable[Row], engines: list[Llmask], plain: list[Llmask]) -> 
         places = np.cumsum([0, *(len(tokens[token]) for token in instance.token_ids)]).tolist()
         all_kinds = kinds_of(b"".join(tokens[token] for token in instance.token_ids), row.schema)
         kinds = [all_kinds[place] for place in places]
-        gc.collect()
         gc.disable()
         runs = [reader.calls(row.schema, instance.token_ids, kinds) for reader in readers]
         if any(run is None for run in runs):
@@ -483,6 +483,22 @@ def mean(values: Iterable[int]) -> str:
     return f"{np.mean([*values]):,.1f}"
 
 
+def cost_of_masks(calls: Iterable[Call], over_us: float) -> str:
+    """What the store's part of a long mask grows with, by least squares; slower ones than `over_us` are left aside."""
+    kept = [call for call in calls if WORDS in call.built and call.built_ns - call.again_ns <= 1000 * over_us]
+    if len(kept) < 3:
+        return f"{len(kept)} long masks: too few to fit"
+    store_us = np.array([(call.built_ns - call.again_ns) / 1000 for call in kept])
+    causes = np.array([(1, call.n_walked / 1000, call.n_states) for call in kept])
+    each, *_ = np.linalg.lstsq(causes, store_us, rcond=None)
+    nodes, states = causes[:, 1].mean() * 1000, causes[:, 2].mean()
+    return (
+        f"{len(kept):,} long masks, the store's part: {store_us.mean():,.1f} us for {nodes:,.0f} nodes and "
+        f"{states:,.1f} new lexer states, about {each[0]:,.1f} us + {each[1]:,.1f} us a thousand nodes + "
+        f"{each[2]:,.1f} us a state"
+    )
+
+
 def slow(steps: list[Step], over_us: float, n_shown: int) -> str:
     """The steps that take longer, by place and by what they build; the rarer ones in one line."""
     groups: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -534,8 +550,12 @@ def main() -> None:
     rows = corpus_rows(options.corpus, options.whitespace, vocabulary)
     chosen = [rows[number] for number in chosen_numbers(rows, options.match, options.limit)]
     engines = [Llmask(options.whitespace, vocabulary) for _ in range(2 * options.repeat)]
+    gc.collect()
+    gc.freeze()
     found = measure(chosen, engines[: options.repeat], engines[options.repeat :])
     print(f"{summary(found)}\n\n{by_place(found.steps)}\n\n{by_built(found.steps)}\n")
+    calls = [call for step in found.steps for call in step.calls]
+    print(f"{cost_of_masks(calls, 4 * options.over)}\n")
     print(f"steps over {options.over:g} us:\n\n{slow(found.steps, options.over, options.shown)}")
 
 

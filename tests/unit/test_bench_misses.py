@@ -144,6 +144,20 @@ def test_slow_steps_that_are_not_shown_are_summed() -> None:
     ]
 
 
+def test_what_long_masks_grow_with_is_fitted() -> None:
+    def mask(n_nodes: int, n_states: int, extra_ns: int = 0) -> misses.Call:
+        store_ns = 5000 + 3 * n_nodes + 2000 * n_states + extra_ns
+        return misses.Call("a", misses.FILL, (misses.WORDS,), n_states, n_nodes, 99, store_ns + 700, 700)
+
+    other = misses.Call("a", misses.FILL, (misses.LIST,), 9, 9, 9, 9, 0)
+    calls = [mask(1000, 0), mask(2000, 3), mask(6000, 1), mask(3000, 0), mask(9, 9, 500_000), other]
+    assert misses.cost_of_masks(calls, over_us=400) == (
+        "4 long masks, the store's part: 16.0 us for 3,000 nodes and 1.0 new lexer states, "
+        "about 5.0 us + 3.0 us a thousand nodes + 2.0 us a state"
+    )
+    assert misses.cost_of_masks([other], over_us=400) == "0 long masks: too few to fit"
+
+
 def test_of_each_call_the_smallest_time_counts() -> None:
     def call(total: int, again: int) -> misses.Call:
         return misses.Call("a", misses.FILL, (misses.LIST,), 1, 2, total, total - 1, again)
