@@ -2,9 +2,10 @@
 
 Speed, what is refused and what is unsound are side by side, because each is bought with the others: an engine may
 refuse what would be slow, or take more by checking less. Times are over the schemas that all engines compile; after
-each is how many times it is llmask's. Verdicts count all schemas of the run.
+each is how many times it is llmask's. Verdicts count all schemas of the run. Where engines are many few schemas are
+left that all compile: with `--pairs` each engine stands beside llmask alone, over the schemas that these two compile.
 
-In: results.json of `llmask bench`. Out: a table in Markdown. Cost: none.
+In: results.json of `llmask bench`; for pairs of one whose reference is llmask. Out: tables in Markdown. Cost: none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import json
 from pathlib import Path
 from typing import Any
+
+from llmask.errors import LlmaskError
 
 OURS = "llmask"
 NAMES = {"xgrammar": "XGrammar"}  # as they are written; the others as their packages are called
@@ -26,6 +29,10 @@ TIMES = (  # row, measure, share, its unit in microseconds
     ("... p99.9", "TBM us", "p99.9", MICROSECONDS),
     ("compiling and the first mask, p50, ms", "TTFM us", "p50", MILLISECONDS),
     ("... p99", "TTFM us", "p99", MILLISECONDS),
+)
+PAIRED = (  # columns
+    *(("TBM us", share) for share in ("mean", "p50", "p90", "p99", "p99.9", "max")),
+    *(("TTFM us", share) for share in ("p50", "p90", "p99", "p99.9", "max")),
 )
 COUNTS = (  # row, the verdicts that it adds up
     ("**refused**: schemas without a grammar", ("compile error",)),
@@ -56,6 +63,34 @@ def table(results: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def pairs(results: dict[str, Any]) -> str:
+    """Engines as rows, each beside llmask over the schemas that both compile.
+
+    Raises
+    ------
+    LlmaskError : the results have no pairs with llmask.
+    """
+    found = {name: pair for name, pair in results["pairs"].items() if OURS in pair}
+    if not found or any(name == OURS for name in found):
+        raise LlmaskError(
+            "the results have no pairs of llmask with each other engine",
+            help="python -m bench.replay FOLDER --reference llmask --output OTHER makes them of the same runs",
+        )
+    titles = [f"{measure.split()[0]} {share}" for measure, share in PAIRED]
+    lines = [
+        f"| µs: llmask / engine (times llmask's) | schemas | {' | '.join(titles)} |",
+        f"|---|{'---:|' * (len(titles) + 1)}",
+    ]
+    for name, pair in found.items():
+        cells = []
+        for measure, share in PAIRED:
+            ours, theirs = (pair[one][measure].get(share) for one in (OURS, name))
+            cells.append("-" if not ours else f"{written(ours)} / {written(theirs)}{ratio(name, theirs / ours)}")
+        head = f"{NAMES.get(name, name)} {results['versions'][name]}"
+        lines.append(f"| {head} | {pair[OURS]['schemas timed']:,} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def written(value: float) -> str:
     """Two or three digits, or all of a large number."""
     if value >= 99.95:
@@ -71,7 +106,13 @@ def ratio(name: str, value: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="results.json of a measurement")
-    print(table(json.loads(parser.parse_args().results.read_text(encoding="utf-8"))))
+    parser.add_argument("--pairs", action="store_true", help="each engine beside llmask alone")
+    options = parser.parse_args()
+    results = json.loads(options.results.read_text(encoding="utf-8"))
+    try:
+        print(pairs(results) if options.pairs else table(results))
+    except LlmaskError as error:
+        raise SystemExit(f"error: {error}") from None
 
 
 if __name__ == "__main__":

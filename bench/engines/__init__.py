@@ -1,7 +1,7 @@
 """One adapter for each engine, all with the same functions, so that the worker cannot tell them apart.
 
-A module here is named like its engine and imports it late; its class stands in `ADAPTERS`. `base.py` says what an
-adapter has to do.
+A module here is named like its engine and imports it late; its class stands in `ADAPTERS`, twice where an engine has
+two ways to work. `base.py` says what an adapter has to do.
 
 In: the name of an engine. Out: its adapter's class. Cost: importing the adapter, not the engine.
 """
@@ -21,6 +21,8 @@ ADAPTERS = {
     "xgrammar": "bench.engines.xgrammar:XGrammar",
     "outlines-core": "bench.engines.outlines_core:OutlinesCore",
     "glrmask": "bench.engines.glrmask:Glrmask",
+    "glrmask-fast": "bench.engines.glrmask:GlrmaskFast",
+    "maskforge": "bench.engines.maskforge:Maskforge",
 }
 
 
@@ -33,4 +35,4 @@ def adapter(name: str) -> type[Engine]:
 
 def is_installed(name: str) -> bool:
     """Whether the engine's own package can be imported."""
-    return find_spec(name.replace("-", "_")) is not None
+    return find_spec(adapter(name).package.replace("-", "_")) is not None

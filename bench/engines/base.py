@@ -43,6 +43,7 @@ class Engine(ABC):
     n_verified : verify only so many schemas of MaskBench's sample; for engines that may take minutes a schema.
     kinds_of_whitespace : what `whitespace` may be.
     keeps_store : what one schema builds serves the next.
+    takes_patterns : it compiles regular expressions and lists of texts; else it refuses them.
     """
 
     name = ""
@@ -51,6 +52,7 @@ class Engine(ABC):
     n_verified: int | None = None
     kinds_of_whitespace: tuple[str, ...] = ("flexible", "compact")
     keeps_store = False
+    takes_patterns = True
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         self.whitespace = whitespace

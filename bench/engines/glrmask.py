@@ -1,5 +1,8 @@
 r"""glrmask through `Grammar`, `Constraint` and `ConstraintState`: an automaton over parser stacks, made when compiling.
 
+It has two ways to make masks, so that it stands twice among the engines: from that automaton, and from a walk of the
+vocabulary for each mask, which leaves little to compile.
+
 Its grammars know no end of sequence: as its own documentation has it, the end tokens follow the grammar as a
 `TokenSet`. It writes JSON in one form, with `, ` and `: ` and no other white space, and takes an escape only where
 JSON has no other spelling; no option changes that, so `compact` cannot be measured. Special tokens are not in its
@@ -22,6 +25,7 @@ class Glrmask(Engine):
 
     name = package = "glrmask"
     kinds_of_whitespace = ("flexible",)
+    strategy = "AUTO"
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         super().__init__(whitespace, vocabulary_name)
@@ -46,7 +50,11 @@ class Glrmask(Engine):
             else:
                 body = module.Grammar.from_lark(f"start: /{as_pattern(grammar, kind).replace('/', chr(92) + '/')}/")
             whole = module.Grammar.from_expr(module.Expr.sequence(body, self.end))
-            return whole.compile(self.known)
+            return whole.compile(
+                self.known,
+                mask_strategy=getattr(module.MaskStrategy, self.strategy),
+                boundary_mask_strategy=getattr(module.BoundaryMaskStrategy, self.strategy),
+            )
         except ValueError as error:
             raise CompileError(str(error)) from error
 
@@ -65,3 +73,10 @@ class Glrmask(Engine):
     def advance(self, sequence: Any, text: str) -> Any | None:
         after = sequence.copy()
         return after if after.commit_bytes(text.encode()) else None
+
+
+class GlrmaskFast(Glrmask):
+    """Mask strategy `FAST_COMPILE`, at boundaries too, of which there is one before the end: each mask is a walk."""
+
+    name = "glrmask-fast"
+    strategy = "FAST_COMPILE"

@@ -70,9 +70,13 @@ def test_trying_a_text_leaves_the_sequence_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_patterns_and_choices_can_be_compiled(name: str) -> None:
+def test_patterns_and_choices_can_be_compiled_or_are_refused(name: str) -> None:
     engine = make(name, "flexible")
     for grammar, kind in (("x[0-9]{2}", "regex"), (["x12", "y.*"], "choice")):
+        if not engine.takes_patterns:
+            with pytest.raises(CompileError):
+                engine.compile(grammar, kind)
+            continue
         sequence = engine.start(engine.compile(grammar, kind))
         assert engine.is_accepting(engine.advance(sequence, "x12")), kind
         assert engine.advance(sequence, "z") is None, kind
@@ -83,3 +87,21 @@ def test_a_schema_that_makes_no_sense_is_refused(name: str) -> None:
     engine = make(name, "flexible")
     with pytest.raises(CompileError):
         engine.compile({"type": "something"})
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_a_token_that_is_not_allowed_is_refused(name: str) -> None:
+    engine = make(name, "flexible")
+    sequence = engine.start(engine.compile({"enum": ["ab"]}))
+    letter = engine.vocabulary.tokens.index(b"z")
+    engine.fill(sequence)
+    assert not engine.is_allowed(letter)
+    assert not engine.accept(sequence, letter)
+
+
+def test_an_engine_with_two_ways_to_work_is_one_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("bench.engines.find_spec", asked.append)
+    assert not is_installed("glrmask-fast")
+    assert not is_installed("outlines-core")
+    assert asked == ["glrmask", "outlines_core"]

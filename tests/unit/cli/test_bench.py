@@ -60,15 +60,17 @@ def test_a_vocabulary_that_the_cases_are_not_made_for_is_refused(project_root: P
 
 def test_an_unknown_engine_is_refused_with_the_names_of_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--against", "outlines"]) == 1
-    expected = 'there is no engine "outlines"\n  the engines are llmask, llguidance, xgrammar, outlines-core, glrmask\n'
+    known = "llmask, llguidance, xgrammar, outlines-core, glrmask, glrmask-fast, maskforge"
+    expected = f'there is no engine "outlines"\n  the engines are {known}\n'
     assert capsys.readouterr().err.endswith(expected)
 
 
-def test_white_space_that_an_engine_cannot_write_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--against", "glrmask", "--whitespace", "compact"]) == 1
+@pytest.mark.parametrize("name", ["glrmask", "glrmask-fast", "maskforge"])
+def test_white_space_that_an_engine_cannot_write_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--against", name, "--whitespace", "compact"]) == 1
     expected = (
-        "glrmask has no option for white space and cannot write compact documents\n"
-        "  leave glrmask out, or --whitespace compact\n"
+        f"{name} has no option for white space and cannot write compact documents\n"
+        f"  leave {name} out, or --whitespace compact\n"
     )
     assert capsys.readouterr().err.endswith(expected)
 
