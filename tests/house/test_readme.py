@@ -24,8 +24,8 @@ MAX_COLUMNS = 160  # outside tables and code
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
-LINKED = [*ROOT_PAGES, *PAGES, *MAPS, "tests/README.md", "bench/README.md", "grammars/README.md"]
-LINKED.append("llmask/defaults/README.md")
+FOLDERS = ["examples/README.md", "tests/README.md", "grammars/README.md"]
+LINKED = [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS, "bench/README.md", "llmask/defaults/README.md"]
 MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # the model that is downloaded
 
 
@@ -174,7 +174,7 @@ def test_the_readme_is_short() -> None:
     assert len(read("README.md").splitlines()) <= MAX_LINES
 
 
-@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS])
+@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS])
 def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
     long = [line for line in prose.splitlines() if len(line) > MAX_COLUMNS and not line.startswith("|")]

@@ -1,0 +1,1 @@
+"""The scripts in examples/, each run by itself."""
