@@ -46,8 +46,10 @@ def main() -> int:
     compiler = llmask.Compiler(llmask.Tokenizer.default())
     share, taken = invalid_documents(compiler, entries, random.Random(arguments.seed), arguments.size)
     told = other_spellings(compiler, entries, random.Random(arguments.seed), arguments.size)
-    print(f"invalid: {share:.1%} as the judge reports; reason after {statistics.median(taken) * 1e3:.2f} ms (median), ")
-    print(f"  {sorted(taken)[int(len(taken) * 0.99)] * 1e3:.1f} ms (p99); other spellings: {told:.1%} told so")
+    of_tokens = refused_tokens(compiler, entries, random.Random(arguments.seed), arguments.size)
+    print(f"invalid: {share:.1%} as the judge reports; reason after {_milliseconds(taken)}")
+    print(f"other spellings: {told:.1%} told so")
+    print(f"refused tokens: reason after {_milliseconds(of_tokens)}")
     return int(share < LEAST_SHARE or told < 1)
 
 
@@ -76,6 +78,44 @@ def invalid_documents(
         if len(taken) == size:
             break
     return n_right / len(taken), taken
+
+
+def _milliseconds(taken: list[float]) -> str:
+    return (
+        f"{statistics.median(taken) * 1e3:.2f} ms (median), {sorted(taken)[int(len(taken) * 0.99)] * 1e3:.1f} ms (p99)"
+    )
+
+
+def refused_tokens(compiler: llmask.Compiler, entries: list[Entry], rng: random.Random, size: int) -> list[float]:
+    """Seconds that the reason of a refused token takes, anywhere in valid documents; what is named instead is allowed."""
+    tokenizer, taken = compiler.tokenizer, []
+    bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
+    cases = [(entry, data) for entry in entries for is_valid, data in entry.documents if is_valid]
+    while len(taken) < size:
+        entry, data = rng.choice(cases)
+        text = json.dumps(data, ensure_ascii=False)
+        try:
+            grammar = compiler.json_schema(entry.schema, unsupported="ignore")
+        except llmask.LlmaskError:
+            continue
+        if len(text) > MOST_BYTES or not grammar.accepts(text):
+            continue
+        ids, matcher = tokenizer.encode(text), grammar.matcher()
+        matcher.accept_tokens(ids[: rng.randrange(len(ids))])
+        matcher.fill_bitmask(bitmask)
+        refused = [token for token in rng.sample(range(tokenizer.vocab_size), 50) if not allows(bitmask, token)]
+        if refused:
+            begun = time.perf_counter()
+            found = matcher.explain(refused[0])
+            taken.append(time.perf_counter() - begun)
+            assert not found.is_allowed
+            assert all(matcher.fork().accept(token) for token in found.tokens)
+    return taken
+
+
+def allows(bitmask: Any, token: int) -> bool:
+    """Whether a mask has a token."""
+    return bool(bitmask[0, token >> 5] >> (token & 31) & 1)
 
 
 def drawn(cases: Iterator[tuple[Entry, Any]], size: int) -> Iterator[tuple[Entry, Any]]:

@@ -172,7 +172,7 @@ def serve(
         for one in live:
             try:
                 mask_ns, token_ns, outcome = _step(engine, one, timer)
-            except Exception:
+            except Exception:  # a peer's own error, of whatever class: it ends this request and is counted
                 mask_ns, token_ns, outcome = 0, 0, FAILED
             masks_ns += mask_ns
             tokens_ns += token_ns

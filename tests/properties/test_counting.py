@@ -94,7 +94,8 @@ def test_a_character_that_does_not_fit_is_named():
     tok = Tokenizer.from_bytes([*(bytes([byte]) for byte in range(256)), b""], eos=256)
     with pytest.raises(VocabularyError) as error:
         tok.split("ab\u65e5", 2)
-    assert str(error.value) == "the character '\u65e5' alone has more than 2 tokens\n  at character 2\n  give a larger n"
+    assert error.value.message == "the character '\u65e5' alone has more than 2 tokens"
+    assert (error.value.where, error.value.help) == ("character 2", "give a larger n")
 
 
 def test_appending_is_encoding_from_scratch(tok, scaled, rng):
