@@ -87,7 +87,7 @@ def _milliseconds(taken: list[float]) -> str:
 
 
 def refused_tokens(compiler: llmask.Compiler, entries: list[Entry], rng: random.Random, size: int) -> list[float]:
-    """Seconds that the reason of a refused token takes, anywhere in valid documents; what is named instead is allowed."""
+    """Seconds that the reason of a refused token takes, anywhere in valid documents; tokens named instead may come."""
     tokenizer, taken = compiler.tokenizer, []
     bitmask = llmask.allocate_bitmask(1, tokenizer.vocab_size)
     cases = [(entry, data) for entry in entries for is_valid, data in entry.documents if is_valid]
