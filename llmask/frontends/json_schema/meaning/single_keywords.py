@@ -117,7 +117,7 @@ def below(context: Context, schemas: list[SchemaAt], key: str | int) -> list[Sch
             prefix, other = items_of(context, schema, path)
             assert type(key) is int
             found.append(prefix[key] if key < len(prefix) else other)
-    return context.closed([one for one in found if one[0] is not True])
+    return [one for one in found if one[0] is not True]
 
 
 def _is_bare_reference(context: Context, schema: dict[str, Any], path: Path) -> bool:
