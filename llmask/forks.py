@@ -104,6 +104,9 @@ def _open_all() -> None:
 
 def _open_all_in_child() -> None:
     _open_all()
+    for lock in list(_locks):
+        if hasattr(lock, "after_fork"):
+            lock.after_fork()
     _held.clear()  # of threads that were about to fork, and are not here
 
 

@@ -1,10 +1,13 @@
-"""The lock of a store: threads that wait are noted, and no interrupt leaves it closed."""
+"""The lock of a store: threads get it in turn, those that wait are noted, and no interrupt leaves it closed."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import Any
+
+import pytest
 
 import llmask
 from llmask import forks
@@ -71,6 +74,39 @@ def test_waits_are_counted_and_long_ones_apart() -> None:
     while_another_thread_holds(lock, 0.01, take)
     assert (lock.waits.n, lock.waits.n_long) == (2, 1)
     assert is_free(lock)
+
+
+def test_whoever_opens_the_lock_does_not_get_it_again_before_a_thread_that_waits() -> None:
+    lock = new_lock()
+    order = []
+
+    def wait() -> None:
+        with lock:
+            order.append("the other one")
+
+    thread = threading.Thread(target=wait)
+    with lock:
+        thread.start()
+        while not lock.turn.locked():
+            time.sleep(0)
+        with lock:  # who has it may take it again
+            order.append("within")
+    with lock:
+        order.append("again")
+    thread.join()
+    assert order == ["within", "the other one", "again"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_child_waits_for_no_thread_that_it_does_not_have() -> None:
+    lock = forks.new_lock(forks.STORE, StoreLock)
+    lock.waits = Waits(1000)
+    with lock.turn:  # of a thread that is not in the child
+        child = os.fork()
+        if not child:
+            with lock:
+                os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_step_and_a_compile_that_wait_are_in_the_compilers_statistics(tiny_tokenizer: Any) -> None:
