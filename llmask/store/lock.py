@@ -74,8 +74,9 @@ class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
         self.turn = threading.Lock()
 
     def __enter__(self) -> bool:  # type: ignore[override]  # `with` gives no arguments
+        comes_last = self.turn.locked() and not self._is_owned()  # type: ignore[attr-defined]
         try:
-            if (self.turn.locked() and not self._is_owned()) or not self.acquire(blocking=False):
+            if comes_last or not self.acquire(blocking=False):
                 began = perf_counter_ns()
                 with self.turn:
                     self.acquire()

@@ -25,31 +25,31 @@ TOUR = """\
 
 %ignore /[\\t\\n\\r ]{1,64}/
 
-row 1, lexer state 38
+row 1, lexer state 14
   kernel #~2: "[" • ("]" | -> 1)    begun in row 0, count 0
   scans "]"         of #~2: "[" • ("]" | -> 1)    begun in row 0, count 0
   scans /"a"|"ab"/  of #~2.1: • /"a"|"ab"/ (","{count==0, +1 up to 1} -> 1 | "]")    begun in row 0, count 0
 
-lexer state 41, inside a lexeme
+lexer state 17, inside a lexeme
   /"a"|"ab"/, left: /"|b"/
 
-configuration 2: row 1, lexer state 41; the document may not end here
+configuration 2: row 1, lexer state 17; the document may not end here
   5 tokens are allowed
   inside the lexeme: 'b'
   beyond its end: '"' '","' '",' '"]'
 
-row 3, lexer state 46
+row 3, lexer state 22
   kernel #~2.1: • /"a"|"ab"/ (","{count==0, +1 up to 1} -> 1 | "]")    begun in row 0, count 1
   scans /"a"|"ab"/  of #~2.1: • /"a"|"ab"/ (","{count==0, +1 up to 1} -> 1 | "]")    begun in row 0, count 1
 
-lexer state 46, before a lexeme
+lexer state 22, before a lexeme
   /[\\t\\n\\r ]{1,64}/
   /"a"|"ab"/
 
-lexer state 39, inside a lexeme
+lexer state 15, inside a lexeme
   /"a"|"ab"/, left: /a"|ab"/
 
-configuration 3: row 3, lexer state 39; the document may not end here
+configuration 3: row 3, lexer state 15; the document may not end here
   2 tokens are allowed
   inside the lexeme: 'a'
   beyond its end: 'a"'"""

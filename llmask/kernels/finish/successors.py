@@ -14,7 +14,17 @@ lexeme 5 ns.
 from __future__ import annotations
 
 from ..lexer.dense_transitions import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
-from ..lexer.states import DEAD, S_FINISHED, S_FIRST_EXIT, S_N_EXITS, S_TWIN, next_state, state_field, token_set_of
+from ..lexer.states import (
+    DEAD,
+    S_BASE,
+    S_FINISHED,
+    S_FIRST_EXIT,
+    S_N_EXITS,
+    S_TWIN,
+    next_state,
+    state_field,
+    token_set_of,
+)
 from ..machine.constants import TRIE_TOKEN_SHIFT
 from ..machine.jit import kernel, never_inline
 from ..mask.assemble import build_mask
@@ -182,6 +192,9 @@ def list_crossing(store, grammar, configuration, data):
     twin = DEAD
     if state != DEAD:
         twin = state_field(store, state, S_TWIN)
+        base = state_field(store, twin, S_BASE)
+        if base != 0:  # whose exits lie at the same nodes and more
+            twin = state_field(store, base, S_TWIN)
         n_exits = state_field(store, twin, S_N_EXITS)
     for i in range(n_exits):
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:

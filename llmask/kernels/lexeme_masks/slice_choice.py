@@ -151,14 +151,17 @@ def best_slice(store, state):
     never_inline()
     slices = block(store, SLICES)
     best = -1
+    most_tokens = 0
     char = -1
     covered = 0
     for i in range(store[N_SLICES]):
         at = i * SLICE_FIELDS
+        if get_i64(slices, at + SLICE_TOKENS) <= most_tokens:
+            continue  # most states take the largest of all; deciding on the others took a twelfth of a first document
         if get_i64(slices, at + SLICE_CHAR) != char:
             char = get_i64(slices, at + SLICE_CHAR)
             covered = cover_of_state(store, state, char)
         if get_i64(slices, at + SLICE_MOST) <= covered:
-            if best < 0 or get_i64(slices, at + SLICE_TOKENS) > get_i64(slices, best * SLICE_FIELDS + SLICE_TOKENS):
-                best = i
+            best = i
+            most_tokens = get_i64(slices, at + SLICE_TOKENS)
     return best

@@ -1,7 +1,9 @@
 """Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string). Where no slice serves a wide state, or one that leaves many nodes to the walk, its
+names have the mask of any string). A state that most bytes lead out of into one and the same state, as inside of a
+declared name, has that one's mask, and its exits but for those where another lexeme ends; whether it has is found by
+following both (`agree`), where a walk of its own would visit all that its slice leaves. Where no slice serves a wide state, or one that leaves many nodes to the walk, its
 mask is made of that of the first wide state with the same lexemes (lexeme_masks/delta_walk.py), or else by such a walk.
 
 In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
@@ -11,7 +13,10 @@ from __future__ import annotations
 
 from ..lexer.dense_transitions import is_wide
 from ..lexer.states import (
+    DEAD,
+    S_BASE,
     S_FIRST_EXIT,
+    S_MAP,
     S_MASK,
     S_MASK_KIND,
     S_N_EXITS,
@@ -20,11 +25,14 @@ from ..lexer.states import (
     S_WALKED,
     STATE_FIELDS,
     lexeme_set,
+    next_state,
     put_state_field,
     state_field,
 )
 from ..machine.atomics import publish_i32
 from ..machine.jit import kernel, never_inline
+from ..machine.raw import VECTOR_BYTES, differ_vectors
+from ..regex.class_maps import class_of, class_size
 from ..regex.nodes import push
 from ..tables.interning import list_length, list_offset, mix
 from ..tables.linear_hash import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
@@ -64,7 +72,7 @@ from ..tables.store_layout import (
     TRIE,
     WORDS,
 )
-from .delta_walk import GIVEN_UP, changed_walk
+from .delta_walk import GIVEN_UP, agree, changed_walk
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
 from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
 
@@ -82,17 +90,97 @@ def build_state_mask(store, asked):
     state = state_field(store, asked, S_TWIN)
     if state_field(store, state, S_MASK_KIND) != MASK_NONE:
         return
+    best = best_slice(store, state)
+    if best >= 0 and _n_left(store, best) <= MANY_NODES and is_wide(store, state):
+        other = _state_of_most(store, state)
+        if other != DEAD and best_slice(store, other) == best:
+            _build_own_mask(store, state_field(store, other, S_TWIN), other if state == asked else asked, best)
+            if store[EXCEEDED] == 0 and _has_mask_of(store, state, other, best):
+                return
+    if store[EXCEEDED] == 0:
+        _build_own_mask(store, state, asked, best)
+
+
+@kernel
+def _n_left(store, best):
+    """Nodes that a slice leaves to the walk."""
+    return load_i64(block(store, SLICES) + (best * SLICE_FIELDS + SLICE_TRIE_NODES) * 8)
+
+
+@kernel
+def _state_of_most(store, state):
+    """The state that most bytes lead to and stay in, or DEAD: of a key, that of the keys that are not declared."""
+    never_inline()
+    class_map = state_field(store, state, S_MAP)
+    most = 0
+    found = 0
+    done = 0
+    for byte in range(128):
+        if class_of(store, class_map, byte) == done:
+            done += 1
+            n = class_size(store, class_map, byte)
+            if n > most and next_state(store, state, byte) != DEAD:
+                most, found = n, byte
+    other = next_state(store, state, found)
+    if other == state or other == DEAD or next_state(store, other, found) != other:
+        return DEAD
+    return other
+
+
+@kernel
+def _has_mask_of(store, state, other, best):
+    """Give a state the mask and the exits of another one where they are the same but for some; whether they are.
+
+    Its own exits take the place of those at the same nodes of the twin of S_BASE.
+    """
+    never_inline()
+    twin = state_field(store, other, S_TWIN)
+    if state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
+        return False
+    at = block(store, SLICES) + best * SLICE_FIELDS * 8
+    first_exit = store[N_EXITS]
+    main = load_i64(at + 8 * SLICE_MAIN)
+    if not agree(store, load_i64(at + 8 * SLICE_TRIE), main, _n_left(store, best), state, other):
+        store[N_EXITS] = first_exit
+        return False
+    put_state_field(store, state, S_MASK, state_field(store, twin, S_MASK))
+    put_state_field(store, state, S_N_TOKENS, state_field(store, twin, S_N_TOKENS))
+    put_state_field(store, state, S_FIRST_EXIT, first_exit)
+    put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
+    put_state_field(store, state, S_BASE, other)
+    publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, MASK_WORDS)
+    return True
+
+
+@kernel
+def first_replaced(store, twin, exit, end):
+    """The first exit from number `exit` on before `end` whose node has one of the twin's own, or `end`."""
+    own = state_field(store, twin, S_FIRST_EXIT)
+    own_end = own + state_field(store, twin, S_N_EXITS)
+    exits = block(store, EXITS)
+    for i in range(exit, end):
+        for j in range(own, own_end):
+            if get_i32(exits, 2 * i) == get_i32(exits, 2 * j):
+                return i
+    return end
+
+
+@kernel
+def _build_own_mask(store, state, asked, best):
+    """The same by a walk; `state` is the twin, `best` its slice."""
+    never_inline()
+    if state_field(store, state, S_MASK_KIND) != MASK_NONE:
+        return
     n_bytes = store[N_WORDS] * 4
     words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
     spend(store, n_bytes >> 7)
     first_exit = store[N_EXITS]
     ensure(store, EXITS, 8)
-    best = best_slice(store, state)
     lexemes = _lexemes(store, asked)
     base = get_i32(block(store, BASES), lexemes)
     at = block(store, SLICES) + best * SLICE_FIELDS * 8
     n_tokens, is_walked = GIVEN_UP, 0
-    if is_wide(store, state) and (best < 0 or load_i64(at + 8 * SLICE_TRIE_NODES) > MANY_NODES):
+    if is_wide(store, state) and (best < 0 or _n_left(store, best) > MANY_NODES):
         n_tokens = _changed_mask(store, state, base)
         if n_tokens == GIVEN_UP:
             store[N_EXITS] = first_exit
@@ -101,8 +189,8 @@ def build_state_mask(store, asked):
     if n_tokens == GIVEN_UP and best >= 0:
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
         n_tokens = load_i64(at + 8 * SLICE_TOKENS)
-        n_nodes = load_i64(at + 8 * SLICE_TRIE_NODES)
-        n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), load_i64(at + 8 * SLICE_MAIN), 0, n_nodes, state)
+        main = load_i64(at + 8 * SLICE_MAIN)
+        n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), main, 0, _n_left(store, best), state)
     elif n_tokens == GIVEN_UP:
         is_walked = 1
         fill_bytes(words, n_bytes, 0)
@@ -172,6 +260,16 @@ def _hash_words(words, n_words):
 
 
 @kernel
+def _are_equal(one, other, n_bytes):
+    at = 0
+    while at <= n_bytes - VECTOR_BYTES and differ_vectors(one + at, other + at) == 0:
+        at += VECTOR_BYTES
+    while at < n_bytes and load_i32(one + at) == load_i32(other + at):
+        at += 4
+    return at == n_bytes
+
+
+@kernel
 def store_mask(store, words):
     """Number of an equal mask of the store, or of a new copy."""
     return intern_mask(store, MASKS, MASK_HEADS, N_MASKS, MASK_LINKS, words, store[N_WORDS])
@@ -186,11 +284,7 @@ def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     links = block(table, links_slot)
     while number >= 0:
         if hash_in_chain(links, 8, number) == hashed:
-            other = get_i64(block(table, masks), number)
-            i = 0
-            while i < n_words and load_i32(other + i * 4) == load_i32(words + i * 4):
-                i += 1
-            if i == n_words:
+            if _are_equal(get_i64(block(table, masks), number), words, n_words * 4):
                 return number
         number = next_in_chain(links, 8, number)
     number = table[count]

@@ -9,13 +9,13 @@ In: lexer states. Out: entries. Cost: a step 1 ns, a first step 15 ns.
 from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
-from ..regex.class_maps import class_of, classes_of, n_classes
-from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, load_u8, put_i32, spend, store_i32
+from ..regex.class_maps import class_of, class_size, next_of_class
+from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, get_i32, load_i32, put_i32, spend, store_i32
 from ..tables.store_layout import HOT_ROWS, HOT_STATES, N_HOT
 from .states import DEAD, S_FINISHED, S_HOT, S_MAP, S_WIDE, next_state, put_state_field, state_field
 
 WIDE_BYTES = 40  # a state with more live bytes than this walks the depth-first layout
-MANY_CLASSES = 64
+MANY_BYTES = 8  # of a class that is worth a look before the small ones
 HOT_AT_MOST = 4096  # expanded rows kept, 1 KB each
 HOT_BYTES = 1024  # an expanded row: 256 entries of int32
 HOT_UNKNOWN = 0  # entries of an expanded row; a finished state is stored as a negative number
@@ -30,17 +30,22 @@ def is_wide(store, state):
     known = state_field(store, state, S_WIDE)
     if known != 0:
         return known == 2
-    live = 0
-    last_class = -1
-    target = DEAD
     class_map = state_field(store, state, S_MAP)
-    for byte in range(256):
-        byte_class = class_of(store, class_map, byte)
-        if byte_class != last_class:
-            target = next_state(store, state, byte)
-            last_class = byte_class
-        if target != DEAD:
-            live += 1
+    live = 0
+    left = 256
+    for least in (MANY_BYTES, 1):  # large classes first: they decide on most states, and no other transition is built
+        done = 0
+        for byte in range(256):
+            if live > WIDE_BYTES or live + left <= WIDE_BYTES:
+                break
+            if class_of(store, class_map, byte) != done:
+                continue  # a byte of a class that was seen
+            done += 1
+            n = class_size(store, class_map, byte)
+            if (n >= MANY_BYTES) == (least == MANY_BYTES):
+                left -= n
+                if next_state(store, state, byte) != DEAD:
+                    live += n
     if store[EXCEEDED] == 0:
         put_state_field(store, state, S_WIDE, 2 if live > WIDE_BYTES else 1)
     return live > WIDE_BYTES
@@ -90,8 +95,7 @@ def hot_step(store, hot, byte):
 def expand(store, hot, byte):
     """Look an entry up in the transition table, building it there; HOT_DEAD once a limit is reached.
 
-    The entries of all bytes of the same class are written: one at a time, a string body asked 190 times. Where classes
-    are many they are small, and looking for the others of a class took a tenth of a mask.
+    The entries of all bytes of the same class are written: one at a time, a string body asked 190 times.
     """
     never_inline()
     state = hot_state(store, hot)
@@ -107,12 +111,9 @@ def expand(store, hot, byte):
         entry = hot_row(store, target) + HOT_FIRST
     row = block(store, HOT_ROWS) + hot * HOT_BYTES
     class_map = state_field(store, state, S_MAP)
-    if n_classes(store, class_map) > MANY_CLASSES:
-        store_i32(row + byte * 4, entry)
-        return entry
-    classes = classes_of(store, class_map)
-    byte_class = load_u8(classes + byte)
-    for other in range(256):
-        if load_u8(classes + other) == byte_class:
-            store_i32(row + other * 4, entry)
-    return entry
+    other = byte
+    while True:
+        store_i32(row + other * 4, entry)
+        other = next_of_class(store, class_map, other)
+        if other == byte:
+            return entry

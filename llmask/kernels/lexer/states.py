@@ -75,6 +75,7 @@ S_HOT = 10  # number of the expanded row + 1, 0 = none
 S_SINGLE = 11  # the set of its only lexeme, 0 = several
 S_WIDE = 12  # 0 = not counted yet, 1 = few bytes lead on, 2 = many
 S_GOES_ON = 13  # 0 = not looked yet, 1 = no, 2 = two ways to go on that are different texts, see mask/boundary_walk.py
+S_BASE = 15  # the state whose mask and exits it has beside its own exits, 0 = none; see lexeme_masks/state_masks.py
 S_WALKED = 14  # 1 when the bytes of all tokens were followed from here: a transition not built yet is of no token
 
 UNKNOWN = 0  # reserved state: transition not built yet
@@ -139,6 +140,8 @@ def lexeme_set(store, first):
     never_inline()
     n = store[SCRATCH_TOP] - first
     known = store[LEXEME_SETS + 3]
+    if n == 0 and known != 0:
+        return 0
     number = intern_list(store, LEXEME_SETS, block(store, SCRATCH), first, n)
     store[SCRATCH_TOP] = first
     if number == known:

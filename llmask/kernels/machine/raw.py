@@ -73,6 +73,20 @@ def and_vectors(typingctx, destination, one, other):
 
 
 @intrinsic
+def differ_vectors(typingctx, one, other):
+    """Other than 0 when VECTOR_BYTES at two addresses of int32 are not the same."""
+
+    def codegen(context, builder, signature, args):
+        n = VECTOR_BYTES // 4
+        vector = ir.VectorType(ir.IntType(32), n).as_pointer()
+        one, other = (builder.load(builder.inttoptr(address, vector), align=4) for address in args)
+        flags = builder.bitcast(builder.icmp_unsigned("!=", one, other), ir.IntType(n))
+        return builder.zext(flags, ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
 def prefetch(typingctx, address):
     """Have the cache line at an address read, which is going to be asked for soon."""
 

@@ -29,15 +29,18 @@ In: the tables, a row and a lexer state. Out: CROSSING, CROSSING_ENDS, POINTS, P
 
 from __future__ import annotations
 
+from ..lexeme_masks.state_masks import first_replaced
 from ..lexer.dense_transitions import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from ..lexer.states import (
     DEAD,
     S_ACCEPTS,
+    S_BASE,
     S_FINISHED,
     S_FIRST_EXIT,
     S_GOES_ON,
     S_N_EXITS,
     S_SINGLE,
+    S_TWIN,
     next_state,
     put_state_field,
     state_field,
@@ -444,7 +447,18 @@ def cross_exits(store, grammar, row, state, twin, record):
     """
     grammar[REPEATS] = 0
     first = state_field(store, twin, S_FIRST_EXIT)
-    cross(store, grammar, row, state, first, state_field(store, twin, S_N_EXITS), record)
+    n = state_field(store, twin, S_N_EXITS)
+    cross(store, grammar, row, state, first, n, record)
+    base = state_field(store, twin, S_BASE)
+    if base != 0:
+        state = base if state_field(store, state, S_SINGLE) == 0 else state
+        base = state_field(store, base, S_TWIN)
+        first = state_field(store, base, S_FIRST_EXIT)
+        end = first + state_field(store, base, S_N_EXITS)
+        while first < end and store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0:
+            replaced = first_replaced(store, twin, first, end)
+            cross(store, grammar, row, state, first, replaced - first, record)
+            first = replaced + 1
 
 
 @kernel

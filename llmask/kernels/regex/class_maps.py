@@ -11,7 +11,17 @@ from __future__ import annotations
 from ..machine.jit import kernel, never_inline
 from ..tables.interning import intern_list, list_item, map_get, map_put
 from ..tables.memory import block, ensure, get_i32, get_u8, put_i32, put_u8, spend
-from ..tables.store_layout import BYTE_SETS, CLASS_MAPS, MAP_CLASSES, MEETS, SCRATCH, SCRATCH_TOP, STAMP, STAMPS
+from ..tables.store_layout import (
+    BYTE_SETS,
+    CLASS_MAPS,
+    MAP_CLASSES,
+    MAP_RINGS,
+    MEETS,
+    SCRATCH,
+    SCRATCH_TOP,
+    STAMP,
+    STAMPS,
+)
 
 
 @kernel
@@ -47,7 +57,45 @@ def intern_map(store, first):
         for byte in range(256):
             largest = max(largest, get_u8(address, first * 4 + byte))
         put_i32(ensure(store, MAP_CLASSES, (number + 1) * 4), number, largest + 1)
+        _link_classes(store, number)
     return number
+
+
+@kernel
+def next_of_class(store, class_map, byte):
+    """The next byte of the class of a byte, behind its last one the first."""
+    return get_u8(block(store, MAP_RINGS), class_map * 256 + byte)
+
+
+@kernel
+def class_size(store, class_map, byte):
+    """How many bytes there are in the class of a byte."""
+    n = 1
+    other = next_of_class(store, class_map, byte)
+    while other != byte:
+        other = next_of_class(store, class_map, other)
+        n += 1
+    return n
+
+
+@kernel
+def _link_classes(store, class_map):
+    """Write the rings of a new map."""
+    n = n_classes(store, class_map)
+    first = store[SCRATCH_TOP] + 64  # behind the map, which may lie on top: of each class the first byte, and the last
+    ends = ensure(store, SCRATCH, (first + 2 * n) * 4)
+    for i in range(n):
+        put_i32(ends, first + i, -1)
+    rings = ensure(store, MAP_RINGS, (class_map + 1) * 256)
+    for byte in range(256):
+        at = first + class_of(store, class_map, byte)
+        if get_i32(ends, at) < 0:
+            put_i32(ends, at, byte)
+        else:
+            put_u8(rings, class_map * 256 + get_i32(ends, at + n), byte)
+        put_i32(ends, at + n, byte)
+    for i in range(first, first + n):
+        put_u8(rings, class_map * 256 + get_i32(ends, i + n), get_i32(ends, i))
 
 
 @kernel

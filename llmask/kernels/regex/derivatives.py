@@ -77,7 +77,8 @@ def known_derivative(store, node, byte):
         first = field(store, node, A)
         if get_u8(block(store, LITERALS), first) != byte:
             return EMPTY
-        return make_literal(store, first + 1, field(store, node, B) - 1)
+        known = field(store, node, ROW)
+        return known - 1 if known != 0 else _rest_of_literal(store, node, first)
     if node == EMPTY or node == EPSILON or node == LAZY_END or kind == K_TOKENS:
         return EMPTY
     if kind == K_DFA:
@@ -87,6 +88,16 @@ def known_derivative(store, node, byte):
     if row == 0:
         return NOT_TAKEN
     return get_i32(block(store, DERIVATIVES), row - 1 + class_of(store, field(store, node, MAP), byte)) - 1
+
+
+@kernel
+def _rest_of_literal(store, node, first):
+    """Derivative of a literal by its first byte; the node keeps it in place of a row."""
+    never_inline()
+    rest = make_literal(store, first + 1, field(store, node, B) - 1)
+    if store[EXCEEDED] == 0:
+        publish_i32(block(store, NODES) + (node * NODE_FIELDS + ROW) * 4, rest + 1)
+    return rest
 
 
 @kernel

@@ -19,7 +19,7 @@ LOW = 3
 HIGH = 4
 FLAGS = 5
 MAP = 6
-ROW = 7  # first entry of the derivative row + 1, 0 = none yet
+ROW = 7  # first entry of the derivative row + 1, of a literal the only derivative + 1; 0 = none yet
 NEXT = 8  # see tables/linear_hash.py; HASH follows
 DISTANCE = 10  # about how many bytes a string takes, in parts of BYTE_DISTANCE; MOST_DISTANCE where it is more
 

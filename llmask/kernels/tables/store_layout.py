@@ -42,7 +42,8 @@ NODE_LISTS = N_LITERALS + 1  # lists: operands of unions and intersections
 BYTE_SETS = NODE_LISTS + 4  # lists of 8: 256 bits
 CLASS_MAPS = BYTE_SETS + 4  # lists of 64: 256 class numbers, one byte each
 MAP_CLASSES = CLASS_MAPS + 4  # int32[n_maps]: number of classes
-MEETS = MAP_CLASSES + 1  # map: two class maps -> their common refinement
+MAP_RINGS = MAP_CLASSES + 1  # uint8[n_maps, 256]: for each byte the next of its class, the first behind the last
+MEETS = MAP_RINGS + 1  # map: two class maps -> their common refinement
 DERIVATIVES = MEETS + 3  # int32[...]: rows of node id + 1 by class, 0 = not taken yet
 N_DERIVATIVES = DERIVATIVES + 1
 DFAS = N_DERIVATIVES + 1  # int32[n_dfas, 4]: class map, number of classes, first entry, what is said of states
@@ -132,6 +133,7 @@ STORE_BLOCKS = (
         NODE_HEADS,
         LITERALS,
         MAP_CLASSES,
+        MAP_RINGS,
         DERIVATIVES,
     ),
     *(DFAS, DFA_POOL, LEXEMES, SET_STARTS, STATES, TRANSITIONS, HOT_ROWS, HOT_STATES, MASKS),

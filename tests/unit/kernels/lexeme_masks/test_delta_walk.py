@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
@@ -14,6 +16,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import Grammar, Lexeme
+from llmask.kernels.lexer.states import S_BASE, S_N_EXITS, STATE_FIELDS
 from llmask.kernels.tables import store_layout
 from llmask.regex.free_text import free_text
 from llmask.store.store import Store
@@ -88,6 +91,80 @@ def test_random_texts_around_triggers(tiny_tokenizer: Any, rng: random.Random, s
                 seen = [_first_mask(tiny_tokenizer, words, letters[: n + 1]) for n in range(len(masks[0]))]
             masks.append(seen)
         assert masks[0] == masks[1], (words, letters)
+
+
+NAMES = ["a", "ab", "abc", "b", "ca", "é", "éa"]
+AFTER_NAMES = [b'"', b'":', b'": ', b'": "', b'":1,"', b'"a', b"\\", b"\\u", b'\n"']
+
+
+@pytest.fixture
+def tokenizer_of_keys(rng: random.Random) -> llmask.Tokenizer:
+    """One whose tokens end names, and begin after them, in every way."""
+    words = {"".join(rng.choices("abcdxyzé", k=rng.randint(1, 5))).encode() for _ in range(150)}
+    words |= {name.encode()[:end] for name in NAMES for end in range(1, len(name.encode()) + 1)}
+    tokens = {word + end for word in words for end in [b"", *rng.sample(AFTER_NAMES, 3)]}
+    tokens |= {b'"' + word for word in words} | {name.encode() + end for name in NAMES for end in AFTER_NAMES}
+    tokens -= {bytes([byte]) for byte in range(256)}
+    listed = [*(bytes([byte]) for byte in range(256)), *sorted(tokens), b"</s>"]
+    return llmask.Tokenizer.from_bytes(listed, eos=len(listed) - 1)
+
+
+@pytest.mark.parametrize("property_order", ["schema", "any"])
+def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_ones(
+    tokenizer_of_keys: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], property_order: Any
+) -> None:
+    compiler = llmask.Compiler(tokenizer_of_keys)
+    n_tokens = tokenizer_of_keys.vocab_size
+    for _ in range(scaled(30)):
+        names = rng.sample(NAMES, rng.randint(1, 4))
+        values = [{"type": "integer"}, {"type": "string"}, {"const": None}]
+        schema = {
+            "type": "object",
+            "properties": {name: rng.choice(values) for name in names},
+            "additionalProperties": rng.choice([*values, True]),
+            "required": rng.sample(names, rng.randint(0, 1)),
+        }
+        grammar = compiler.json_schema(schema, property_order=property_order)
+        name = rng.choice([*NAMES, "x", "abx"])
+        text = ('{"' if rng.random() < 0.5 else '{"b":1,"' if "b" not in names else '{"').encode() + name.encode()
+        start = text.index(name.encode(), 2)
+        for end in range(start, len(text) + 1):
+            matcher = grammar.matcher()
+            try:
+                matcher.accept_bytes(text[:end])
+            except llmask.TokenRejected:
+                break
+            allowed = read_mask(matcher, n_tokens)
+            assert allowed == {token for token in range(n_tokens) if matcher.validate_tokens([token])}, text[:end]
+            for token in rng.sample(sorted(allowed), min(20, len(allowed))):  # where they lead
+                other = matcher.fork()
+                matcher.accept_token(token)
+                other.accept_bytes(tokenizer_of_keys.token_bytes(token))
+                assert read_mask(matcher, n_tokens) == read_mask(other, n_tokens), (text[:end], token)
+                matcher.rollback(1)
+    states = _fields_of_states(compiler.store())
+    sharing = states[states[:, S_BASE] != 0]
+    assert len(sharing) > 5
+    assert np.count_nonzero(sharing[:, S_N_EXITS]) > 0  # some with exits of their own
+
+
+def _fields_of_states(store: Store) -> Any:
+    n_states = int(store.table.array[store_layout.STATE_KEYS + 3])
+    address = int(store.table.array[store_layout.STATES])
+    fields = ctypes.cast(address, ctypes.POINTER(ctypes.c_int32))
+    return np.ctypeslib.as_array(fields, (n_states, STATE_FIELDS)).copy()
+
+
+def test_inside_names_few_nodes_are_visited(default_tokenizer: llmask.Tokenizer) -> None:
+    compiler = llmask.Compiler(default_tokenizer)
+    array = compiler.store().table.array
+    matcher = compiler.json_schema({"properties": {"name": {"type": "string"}, "nation": {}, "id": {}}}).matcher()
+    matcher.accept_bytes(b"{")
+    for byte in b'"name':
+        matcher.accept_bytes(bytes([byte]))
+        array[store_layout.WALKED] = 0
+        read_mask(matcher, default_tokenizer.vocab_size)
+        assert array[store_layout.WALKED] < 1200
 
 
 def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:

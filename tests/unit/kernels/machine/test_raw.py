@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from llmask.kernels.machine.jit import PREBUILT
-from llmask.kernels.machine.raw import shift_right, wrapped_product, wrapped_sum
+from llmask.kernels.machine.raw import VECTOR_BYTES, differ_vectors, shift_right, wrapped_product, wrapped_sum
 from llmask.kernels.tables.interning import _MULTIPLIER, mix
 
 pytestmark = pytest.mark.skipif(PREBUILT, reason="the kernels are prebuilt; LLMASK_PREBUILT=0 compiles them")
@@ -23,6 +23,11 @@ def of_a_constant(items):
 @numba.njit
 def operations(left, right):
     return wrapped_product(left, right), wrapped_sum(left, right), shift_right(left, 3)
+
+
+@numba.njit
+def difference(one, other):
+    return differ_vectors(one.ctypes.data, other.ctypes.data)
 
 
 def signed(value: int) -> int:
@@ -42,3 +47,13 @@ def test_operations_drop_what_is_beyond_64_bits() -> None:
         for right in (0, 7, -7, LARGE, -(1 << 63)):
             expected = signed(left * right), signed(left + right), (left & (1 << 64) - 1) >> 3
             assert operations(left, right) == expected
+
+
+def test_vectors_differ_where_any_of_their_words_does() -> None:
+    one = np.arange(VECTOR_BYTES // 4, dtype=np.int32)
+    assert difference(one, one.copy()) == 0
+    for word in range(len(one)):
+        for bit in (0, 31):
+            other = one.copy()
+            other.view(np.uint32)[word] ^= np.uint32(1 << bit)
+            assert difference(one, other) != 0
