@@ -456,7 +456,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "JSON Schema: None",
+        "JSON Schema: nothing given",
         compiling("json_schema", None),
         "a schema must be an object or a boolean, not None",
         "#",
