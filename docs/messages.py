@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "messages"
 TABLE = re.compile(r"^(<!-- mistakes: ([^\n]*) -->)\n.*?^(<!-- end -->)$", re.DOTALL | re.MULTILINE)
 HEAD = "| the message | what brings it | what to do |\n|---|---|---|\n"
+HEAD_OF_WARNINGS = "| the warning | what brings it |\n|---|---|\n"
+WARNINGS = "warnings"
 NOTATIONS = ("regex", "gbnf", "ebnf", "lark")  # methods that are given a text, which is shown as it is
 
 
@@ -29,7 +31,8 @@ class Entry(NamedTuple):
     subject, cause   the halves of its name: what was given, and what is wrong with it
     call             the method or function that was called
     given            pieces of code, a line each: the text of a grammar, or a call, or its arguments
-    message, help    the error's parts; kind is its class
+    message, help    the error's parts; a warning has no help of its own
+    kind             its class
     """
 
     subject: str
@@ -80,6 +83,8 @@ PARTS: dict[str, dict[str, Callable[[Entry], bool]]] = {
 
 def table(entry: Entry) -> str:
     """The name of the table that has this mistake."""
+    if not entry.help:
+        return WARNINGS
     parts = PARTS.get(entry.subject, {})
     return next((name for name, belongs in parts.items() if belongs(entry)), entry.subject)
 
@@ -91,17 +96,20 @@ class Source:
         self.text = text
 
     def entries(self) -> list[Entry]:
-        """All of its mistakes, in their order."""
+        """All that it has of `Mistake` and `Warned`, in its order."""
         calls = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.Call)]
-        return [self.entry(call) for call in calls if ast.unparse(call.func) == "Mistake"]
+        return [self.entry(call) for call in calls if ast.unparse(call.func) in ("Mistake", "Warned")]
 
     def entry(self, mistake: ast.Call) -> Entry:
-        """A mistake, by its six arguments."""
-        name, make, message, _, remedy, kind = mistake.args
+        """A mistake, by its arguments."""
+        name, make, message, *rest = mistake.args
         subject, cause = ast.literal_eval(name).split(": ", 1)
-        said = [ast.literal_eval(text).replace("FOLDER/", "") for text in (message, remedy)]
         call, given = self.called(make.body) if isinstance(make, ast.Lambda) else self.compiled(make, subject)
-        return Entry(subject, cause, call, given, *said, ast.unparse(kind))
+        told = ast.literal_eval(message).replace("FOLDER/", "")
+        if ast.unparse(mistake.func) == "Warned":
+            return Entry(subject, f"{subject}, {cause}", call, given, told, "", "GrammarWarning")
+        _, remedy, kind = rest
+        return Entry(subject, cause, call, given, told, ast.literal_eval(remedy), ast.unparse(kind))
 
     def compiled(self, make: ast.Call, subject: str) -> tuple[str, list[str]]:
         """What `compiling(method, ...)` calls, and with what."""
@@ -179,8 +187,8 @@ def tables(mistakes: Iterable[Entry]) -> dict[str, str]:
         causes.setdefault((table(entry), entry.message, entry.help), []).append(cause)
     found: dict[str, str] = {}
     for (name, message, remedy), told in causes.items():
-        row = f"| {code(message)} | {'<br>'.join(told)} | {prose(remedy)} |\n"
-        found[name] = found.get(name, HEAD) + row
+        row = f"| {code(message)} | {'<br>'.join(told)} |" + (f" {prose(remedy)} |\n" if remedy else "\n")
+        found[name] = found.get(name, HEAD if remedy else HEAD_OF_WARNINGS) + row
     return found
 
 
