@@ -117,7 +117,7 @@ class Source:
         call = ast.literal_eval(method)
         options = [f"{option.arg}={self.shown(option.value)}" for option in make.keywords]
         code = ", ".join([*map(self.shown, arguments), *options])
-        if subject == "Call":
+        if subject in ("Call", "Limit"):  # of many methods
             return call, [f"compiler.{call}({code})"]
         if call in NOTATIONS and not options and len(arguments) == 1 and isinstance(arguments[0], ast.Constant):
             text = arguments[0].value

@@ -10,12 +10,12 @@ import pytest
 
 from llmask.errors import GrammarWarning, LlmaskError
 
-from .mistakes import Mistake, Warned, World, calls, commands, grammars, requests, schemas, tokenizers
+from .mistakes import Mistake, Warned, World, bounds, calls, commands, grammars, requests, schemas, tokenizers
 from .mistakes.warned import WARNED
 
 # in these every mistake has a place: a JSON pointer, or a line and a column
 WITH_PLACES = (*schemas.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
-MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES)
+MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES, *bounds.MISTAKES)
 
 
 @pytest.fixture(scope="module")
