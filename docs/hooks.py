@@ -21,6 +21,7 @@ LINK = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`|(?<=\]\()(?P<target>[^)\s]+)(?=\)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)  # of a table
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 MESSAGE = re.compile(r"(?<=<tr>\n<td>)<code>(.*?)</code>(?=</td>)")  # of an error: the first cell of a row
+OF_MESSAGES = "<!-- mistakes: "  # in pages of error messages
 OUTSIDE = "repository/"  # the folder of the site with what is not in docs/
 
 _written: dict[str, str] = {}  # Markdown of each page, by its place in the site
@@ -115,7 +116,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links for the site, and code in tables."""
+    """Links for the site, and code in tables; where a word is searched for, pages about it come before messages."""
+    if OF_MESSAGES in markdown:
+        page.meta["search"] = {"boost": 0.75}
     _written[page.file.src_uri] = rewritten(markdown, origin(page.file.src_uri))
     return unescaped(_written[page.file.src_uri])
 
@@ -135,7 +138,7 @@ def with_headings(content: str) -> str:
 
 def on_page_content(content: str, page: Any, **_: Any) -> str:
     """Headings for the messages of errors."""
-    return with_headings(content) if "<!-- mistakes: " in page.markdown else content
+    return with_headings(content) if OF_MESSAGES in page.markdown else content
 
 
 def on_post_build(config: Any) -> None:

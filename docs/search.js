@@ -3,7 +3,7 @@ const MESSAGE = /^[^]*(?:Error|error|LimitExceeded|TokenRejected|UnsatisfiableSc
 
 document.addEventListener("paste", event => {
   const field = event.target
-  if (!field.matches("[data-md-component=search-query]")) return
+  if (!field.matches?.("[data-md-component=search-query]")) return
   const text = event.clipboardData.getData("text")
   const words = (MESSAGE.exec(text)?.[1] ?? text).match(/[\p{L}\p{N}_]{2,}|\p{N}/gu)
   if (!words) return

@@ -168,7 +168,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "Regex: look-behind of any width",
+        "Regex: look-behind at the beginning of the text",
         compiling("regex", "(?<=a+)b"),
         "no text matches the pattern",
         "the pattern (?<=a+)b",
@@ -472,7 +472,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "EBNF: hex character of XML",
+        "EBNF: hex character of XML, which begins a comment",
         compiling("ebnf", "root ::= #x41"),
         "there is the end of the grammar where an element should be",
         ("line 1, column 14\n    root ::= #x41\n                 ^"),

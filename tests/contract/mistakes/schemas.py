@@ -416,7 +416,7 @@ MISTAKES = [
         UnsatisfiableSchema,
     ),
     Mistake(
-        "JSON Schema: unknown format of the caller malformed",
+        "JSON Schema: format of the caller malformed",
         compiling("json_schema", {"format": "zip"}, formats={"zip": "[0-9"}),
         'the format "zip": this class is not closed',
         "column 1 of the pattern [0-9",
