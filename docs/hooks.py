@@ -9,6 +9,7 @@ In: the pages, by mkdocs, which calls the functions `on_...`. Out: files and tex
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
 from collections.abc import Callable, Iterable
@@ -17,6 +18,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"^ *```.*?^ *```$|`[^`\n]*`|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.DOTALL | re.MULTILINE)
+ROW = re.compile(r"^\|.*$", re.MULTILINE)  # of a table
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+MESSAGE = re.compile(r"(?<=<tr>\n<td>)<code>(.*?)</code>(?=</td>)")  # of an error: the first cell of a row
+OF_MESSAGES = "<!-- mistakes: "  # in pages of error messages
 OUTSIDE = "repository/"  # the folder of the site with what is not in docs/
 
 _written: dict[str, str] = {}  # Markdown of each page, by its place in the site
@@ -88,6 +93,11 @@ def rewritten(text: str, path: str) -> str:
     return each_link(text, moved)
 
 
+def unescaped(text: str) -> str:
+    """The text without the escapes of bars in the code of tables: a code host needs them, and the site shows them."""
+    return ROW.sub(lambda row: CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), text)
+
+
 def on_config(config: Any) -> Any:
     """Headings get the names that they have on a code host."""
     config.mdx_configs.setdefault("toc", {})["slugify"] = anchor
@@ -106,9 +116,29 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links for the site."""
+    """Links for the site, and code in tables; where a word is searched for, pages about it come before messages."""
+    if OF_MESSAGES in markdown:
+        page.meta["search"] = {"boost": 0.75}
     _written[page.file.src_uri] = rewritten(markdown, origin(page.file.src_uri))
-    return _written[page.file.src_uri]
+    return unescaped(_written[page.file.src_uri])
+
+
+def with_headings(content: str) -> str:
+    """The tables of a page with each message as a heading: the search knows it by itself, and links can name it."""
+    seen: dict[str, int] = {}
+
+    def heading(message: re.Match[str]) -> str:
+        name = anchor(html.unescape(message[1]), "-")
+        seen[name] = seen.get(name, 0) + 1
+        number = f"_{seen[name]}" if seen[name] > 1 else ""
+        return f'<h3 id="{name}{number}">{message[0]}</h3>'
+
+    return MESSAGE.sub(heading, content)
+
+
+def on_page_content(content: str, page: Any, **_: Any) -> str:
+    """Headings for the messages of errors."""
+    return with_headings(content) if OF_MESSAGES in page.markdown else content
 
 
 def on_post_build(config: Any) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from llmask.errors import LlmaskError
+from llmask.errors import GrammarWarning, LlmaskError
 
-from .mistakes import Mistake, World, calls, commands, grammars, requests, schemas, tokenizers
+from .mistakes import Mistake, Warned, World, bounds, calls, commands, grammars, requests, schemas, tokenizers
+from .mistakes.warned import WARNED
 
 # in these every mistake has a place: a JSON pointer, or a line and a column
 WITH_PLACES = (*schemas.MISTAKES, *grammars.MISTAKES, *requests.MISTAKES)
-MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES)
+MISTAKES = (*WITH_PLACES, *tokenizers.MISTAKES, *calls.MISTAKES, *commands.MISTAKES, *bounds.MISTAKES)
 
 
 @pytest.fixture(scope="module")
@@ -45,30 +46,11 @@ def test_the_table_has_many_mistakes_and_each_has_a_remedy() -> None:
     assert all(mistake.where for mistake in WITH_PLACES)
 
 
-# what compiles, and is hardly meant
-WARNED: list[tuple[Any, str]] = [
-    (
-        lambda compiler: compiler.json_schema({"name": "string", "age": "integer"}),
-        'no key at # is a keyword, so it allows any value: if these are names of properties, write {"properties": '
-        "{...}}",
-    ),
-    (
-        lambda compiler: compiler.json_schema({"type": "object", "propertys": {"a": {"type": "null"}}}),
-        '"propertys" at #/propertys is no keyword and asks nothing: did you mean "properties"?',
-    ),
-    (
-        lambda compiler: compiler.ebnf('root ::= ["a"] "b"'),
-        '["a"] at line 1, column 10 is one character, which may be a quote: what may be left out is ("a")?',
-    ),
-    (
-        lambda compiler: compiler.gbnf('root ::= "a"\nroot ::= "b"'),
-        'rule "root" is defined at line 1, column 1 and again at line 2, column 1; the last counts',
-    ),
-]
-
-
-@pytest.mark.parametrize(("make", "warning"), WARNED)
-def test_what_is_hardly_meant_is_warned_of(world: World, make: Any, warning: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert make(world.compiler).warnings == [warning]
+@pytest.mark.parametrize("warned", WARNED, ids=[warned.name for warned in WARNED])
+def test_what_is_hardly_meant_is_warned_of(world: World, warned: Warned) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert warned.make(world).warnings == [warned.message]
+    assert [(warning.category, str(warning.message)) for warning in told] == (
+        [(GrammarWarning, warned.message)] if warned.is_told else []
+    )

@@ -1,6 +1,7 @@
 """Mistakes as new users make them, and all that is said of each: data of `test_mistakes.py`, one file a subject.
 
-Every row says what is wrong (`message`), how to mend it (`help`) and, wherever there is a place, where.
+Every row says what is wrong (`message`), how to mend it (`help`) and, wherever there is a place, where. The pages of
+`docs/messages/` are made of them, by `docs/messages.py`, which reads the sources.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ class Mistake(NamedTuple):
     where: str | None
     help: str
     kind: type[LlmaskError]
+
+
+class Warned(NamedTuple):
+    """A call that compiles with a warning, in whole `message`; `is_told`: by Python's warnings, too."""
+
+    name: str
+    make: Callable[[World], Any]
+    message: str
+    is_told: bool = False
 
 
 def compiling(method: str, *given: Any, **options: Any) -> Callable[[World], Any]:

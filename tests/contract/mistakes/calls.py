@@ -519,7 +519,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "Call: repeat turned",
+        "Call: repeat the wrong way round",
         lambda w: w.grammar().repeat(3, 2),
         "a grammar cannot be repeated 3 to 2 times",
         None,

@@ -32,7 +32,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "Regex: range turned",
+        "Regex: range the wrong way round",
         compiling("regex", "[z-a]"),
         "this range ends before it starts",
         "column 3 of the pattern [z-a]",
@@ -48,7 +48,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "Regex: repetition turned",
+        "Regex: repetition the wrong way round",
         compiling("regex", "a{5,2}"),
         "the repetition's lower bound 5 is above its upper bound 2",
         "column 2 of the pattern a{5,2}",
@@ -168,7 +168,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "Regex: look-behind of any width",
+        "Regex: look-behind at the beginning of the text",
         compiling("regex", "(?<=a+)b"),
         "no text matches the pattern",
         "the pattern (?<=a+)b",
@@ -176,7 +176,7 @@ MISTAKES = [
         UnsatisfiableSchema,
     ),
     Mistake(
-        "GBNF: range turned",
+        "GBNF: range the wrong way round",
         compiling("gbnf", 'root ::= "x" [z-a]'),
         "the bounds of this range are the wrong way round",
         ('line 1, column 15\n    root ::= "x" [z-a]\n                  ^'),
@@ -184,7 +184,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "GBNF: range turned beside others",
+        "GBNF: range the wrong way round beside others",
         compiling("gbnf", "root ::= [bz-a]"),
         "the bounds of this range are the wrong way round",
         ("line 1, column 12\n    root ::= [bz-a]\n               ^"),
@@ -192,7 +192,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "GBNF: range turned in a negated class",
+        "GBNF: range the wrong way round in a negated class",
         compiling("gbnf", "root ::= [^z-a]"),
         "the bounds of this range are the wrong way round",
         ("line 1, column 12\n    root ::= [^z-a]\n               ^"),
@@ -360,7 +360,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "GBNF: repetition turned",
+        "GBNF: repetition the wrong way round",
         compiling("gbnf", 'root ::= "a"{3,2}'),
         "a repetition of at least 3 and at most 2 cannot be",
         ('line 1, column 13\n    root ::= "a"{3,2}\n                ^'),
@@ -448,7 +448,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "EBNF: range turned",
+        "EBNF: range the wrong way round",
         compiling("ebnf", "root ::= [z-a]"),
         "the bounds of this range are the wrong way round",
         ("line 1, column 11\n    root ::= [z-a]\n              ^"),
@@ -472,7 +472,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "EBNF: hex character of XML",
+        "EBNF: hex character of XML, which begins a comment",
         compiling("ebnf", "root ::= #x41"),
         "there is the end of the grammar where an element should be",
         ("line 1, column 14\n    root ::= #x41\n                 ^"),

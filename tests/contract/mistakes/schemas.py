@@ -416,7 +416,7 @@ MISTAKES = [
         UnsatisfiableSchema,
     ),
     Mistake(
-        "JSON Schema: unknown format of the caller malformed",
+        "JSON Schema: format of the caller malformed",
         compiling("json_schema", {"format": "zip"}, formats={"zip": "[0-9"}),
         'the format "zip": this class is not closed',
         "column 1 of the pattern [0-9",
@@ -456,7 +456,7 @@ MISTAKES = [
         GrammarError,
     ),
     Mistake(
-        "JSON Schema: None",
+        "JSON Schema: nothing given",
         compiling("json_schema", None),
         "a schema must be an object or a boolean, not None",
         "#",

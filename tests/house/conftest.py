@@ -1,0 +1,33 @@
+"""The site of docs/, built once for the tests of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+NEEDED = ("mkdocs", "material", "mkdocstrings")
+
+
+@pytest.fixture(scope="session")
+def site(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the site, which is built without a warning."""
+    for module in NEEDED:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed: pip install '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=project_root,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
