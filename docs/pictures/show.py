@@ -78,11 +78,12 @@ def drawn() -> str:
     """The picture."""
     document, shown = run()
     tokens = pieces(shown)
+    most = max(int(n_allowed) for _, _, n_allowed in tokens)
     picture = Picture(
         f"What llmask {COMMAND} prints",
         f"{len(tokens)} tokens of a document, in turn on four backgrounds, each followed by the number of tokens that "
-        "were allowed in its place: 3 at the beginning, some 31,000 inside of a string, 1 where the schema leaves no "
-        f"choice. Then the document: {document}",
+        f"were allowed in its place: {tokens[0][2]} at the beginning, at most {most} inside of a string, 1 where the "
+        f"schema leaves no choice. Then the document: {document}",
     )
     top = 28
     for text in textwrap.wrap(f"$ llmask {COMMAND}", N_COLUMNS - 2, subsequent_indent="    ", break_on_hyphens=False):
