@@ -174,7 +174,7 @@ def test_the_readme_is_short() -> None:
     assert len(read("README.md").splitlines()) <= MAX_LINES
 
 
-@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS])
+@pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS, "bench/README.md"])
 def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
     long = [line for line in prose.splitlines() if len(line) > MAX_COLUMNS and not line.startswith("|")]
@@ -208,6 +208,10 @@ def test_links_to_files_and_headings_lead_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_readme_leads_to_every_page(page: str) -> None:
+    """To a study by way of the list of studies."""
+    if page.startswith("docs/measured/"):
+        assert f"]({page.removeprefix('docs/')})" in read("docs/measured.md").partition("## The studies")[2]
+        return
     assert f"]({page})" in read("README.md")
 
 
