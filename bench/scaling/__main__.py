@@ -15,15 +15,21 @@ from pathlib import Path
 from bench.scaling.run import STUDIES, run_study
 
 
+def study(name: str) -> str:
+    """The name of a study, as an argument."""
+    if name not in STUDIES:
+        raise argparse.ArgumentTypeError(f"no study {name}; there are {', '.join(STUDIES)}")
+    return name
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("studies", nargs="*", metavar="study", help="all of them unless named: " + ", ".join(STUDIES))
+    parser.add_argument(
+        "studies", nargs="*", type=study, metavar="study", help="all of them unless named: " + ", ".join(STUDIES)
+    )
     parser.add_argument("--effort", type=float, default=1.0, help="share of the full sizes, 0.01 to 1")
     parser.add_argument("--output", type=Path, help="folder for JSON and plots")
     options = parser.parse_args()
-    unknown = [name for name in options.studies if name not in STUDIES]
-    if unknown:
-        parser.error(f"no study {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     failed = []
     for name in options.studies or STUDIES:
         process = multiprocessing.get_context("spawn").Process(

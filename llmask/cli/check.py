@@ -2,12 +2,13 @@
 
 Documents are tested against grammars of all other notations, too, of which there is no ledger.
 
+    $ echo -1 > n.json
     $ llmask check '{"type": "integer", "minimum": 1, "title": "n"}' --instance n.json
-    # type     enforced
-    # minimum  enforced: numbers are written without exponent
-    # title    annotation
+    #  type     enforced
+    #  minimum  enforced: numbers are written without exponent
+    #  title    annotation
     ...
-    n.json: refused at byte 1 (line 1, column 2), after '-': found '1', expected a digit
+    n.json: refused at byte 0 (line 1, column 1), after '': found '-', expected a number of at least 1
       the document: too small (minimum 1), #/minimum
 
 An instance is judged as it is spelled, byte by byte, as a model would have to write it: `{"b": 1, "a": 2}` may be

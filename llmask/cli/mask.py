@@ -1,9 +1,9 @@
 """`llmask mask`: which tokens may follow a text.
 
     $ llmask mask --schema grammars/person.schema.json --prefix '{"'
-    7 of 32768 tokens are allowed; the text may not end here
-         78  "n"
-        311  "na"
+    4 of 32768 tokens are allowed; the text may not end here
+        110  "n"
+        298  "name"
     ...
 
 In: a grammar, a text, a tokenizer. Out: the allowed tokens, number and text, in the order of their ids. Cost: one mask.

@@ -2,14 +2,14 @@
 
     $ llmask tokenize "Hello world" --pieces
     "Hello"  " world"
-    $ llmask tokenize --file README.md --file bench/README.md --count
-         8576  README.md
-         7604  bench/README.md
-        16180  total
-    $ llmask tokenize --file README.md --compare
+    $ llmask tokenize --file LICENSE --file grammars/person.schema.json --count
+         2618  LICENSE
+          314  grammars/person.schema.json
+         2932  total
+    $ llmask tokenize --file LICENSE --compare
     method        tokens            words that differ     MB/s
-    exact           8576                                 122.1
-    greedy          8511    -0.76%               7.7%    149.8
+    exact           2618                                 137.9
+    greedy          2634    +0.61%              17.3%    211.7
     ...
 
 Texts are arguments, files, or standard input when neither is given. A file is taken as it is, its last line break too.

@@ -71,7 +71,7 @@ def test_the_navigation_leads_to_what_is_there(place: str) -> None:
     assert hooks.place(hooks.origin(place)) == place
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "bench/README.md"])
 def test_pages_are_short(page: str) -> None:
     assert len(prose(read(page))) <= MAX_LINES
 
@@ -118,7 +118,9 @@ def test_there_are_thirty_questions_and_each_leads_to_its_answer() -> None:
 @pytest.mark.parametrize(
     ("path", "link", "moved"),
     [
-        ("docs/budgets.md", "../bench/README.md#budgets", "repository/bench/README.md#budgets"),
+        ("docs/measured.md", "../bench/README.md#method", "repository/bench/README.md#method"),
+        ("docs/measured/loop.md", "../../bench/recorded/a.svg", "../repository/bench/recorded/a.svg"),
+        ("docs/budgets.md", "measured/budgets.md", "measured/budgets.md"),
         ("docs/integrations/vllm.md", "../limits.md", "../limits.md"),
         ("docs/integrations/vllm.md", "../../bench/README.md", "../repository/bench/README.md"),
         ("docs/measured.md", "../README.md#compared", "index.md#compared"),
@@ -126,6 +128,8 @@ def test_there_are_thirty_questions_and_each_leads_to_its_answer() -> None:
         ("README.md", "bench/recorded/peers.svg", "repository/bench/recorded/peers.svg"),
         ("llmask/README.md", "kernels/README.md", "kernels/README.md"),
         ("bench/README.md", "../docs/measured.md", "../../measured.md"),
+        ("bench/README.md", "../docs/measured/attacks.md", "../../measured/attacks.md"),
+        ("SECURITY.md", "docs/measured/attacks.md", "../measured/attacks.md"),
     ],
 )
 def test_links_are_moved_to_where_the_site_has_their_files(path: str, link: str, moved: str) -> None:
