@@ -155,7 +155,9 @@ def test_there_is_python_code_to_run() -> None:
 
 COMMANDS = [
     (page, number)
-    for page, number in blocks("text", "README.md", "docs/explain.md")
+    for page, number in blocks(
+        "text", "README.md", "docs/explain.md", *(page for page in PAGES if page.startswith("docs/grammars/"))
+    )
     if block(page, number).startswith("$ llmask ")
 ]
 
