@@ -30,6 +30,7 @@ from llmask import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORY = "CHANGELOG.md"  # what it names may have gone
+MESSAGES = "docs/messages/"  # mistakes on purpose, run by tests/contract/mistakes
 WITH_PAGES = ("*.md", "docs/**/*.md", "llmask/**/*.md", "bench/*.md", "examples/*.md", "grammars/*.md", "tests/*.md")
 SHELLS, TEXTS = ("sh", "bash", "console", "shell"), ("", "text")  # languages of blocks
 PROGRAM = re.compile(r"(\w+=\S+ )*(llmask|python|pip|pytest|mkdocs|ruff|mypy|vllm|sglang|curl|echo|\.ci/run)( (?!=)|$)")
@@ -43,6 +44,7 @@ EXCUSED = {
     r"mkdocs build": "tests/house/test_site.py builds the site",
     r"(ruff (check|format)|mypy)\b": "the stage `style` of .ci/run",
     r"pytest$": "it runs all tests, this one too",
+    r"python (-m docs\.pictures|docs/messages\.py)$": "it writes over pages; tests compare what it would write",
     r"python -m llmask\.defaults\.training\.make": "it counts for 20 seconds and writes over files of the package",
     r"python examples/\w+\.py": "tests/examples runs each script and compares what it prints; without a model's name",
 }
@@ -128,7 +130,11 @@ def read(page: str) -> str:
     return text if page.endswith(".md") else f"{ast.get_docstring(ast.parse(text)) or ''}\n"
 
 
-PAGES = [page for page in found_in(*WITH_PAGES, "llmask/cli/*.py", "examples/*.py") if page != HISTORY]
+PAGES = [
+    page
+    for page in found_in(*WITH_PAGES, "llmask/cli/*.py", "examples/*.py")
+    if page != HISTORY and not page.startswith(MESSAGES)
+]
 LINES = {page: list(lines_of(page, read(page))) for page in PAGES}
 EVERY = [
     line._replace(command=command)

@@ -1,10 +1,11 @@
 """Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string). A state that most bytes lead out of into one and the same state, as inside of a
-declared name, has that one's mask, and its exits but for those where another lexeme ends; whether it has is found by
-following both (`agree`), where a walk of its own would visit all that its slice leaves. Where no slice serves a wide state, or one that leaves many nodes to the walk, its
-mask is made of that of the first wide state with the same lexemes (lexeme_masks/delta_walk.py), or else by such a walk.
+names have the mask of any string). A state out of which most bytes lead into one and the same, as inside of a declared
+name, has that one's mask, and its exits but for those where another lexeme ends; both are followed to find whether it
+has (`agree`), where a walk of its own would visit all that its slice leaves. Where no slice serves a wide state, or one
+that leaves many nodes to the walk, its mask is made of that of the first wide state with the same lexemes
+(lexeme_masks/delta_walk.py), or else by such a walk.
 
 In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
 """

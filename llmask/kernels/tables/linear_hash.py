@@ -29,7 +29,7 @@ from ..machine.atomics import load_acquire, store_release
 from ..machine.jit import kernel, never_inline
 from .memory import address_of, block, ensure, load_i32, load_i64, store_i32, store_i64
 
-MIN_BUCKETS = 64
+MIN_BUCKETS = 32
 HASH_BITS = 0x7FFFFFFF
 NO_RECORD = -1
 NUMBER_BITS = 0x7FFFFFFF  # of a head: number of its record + 1
