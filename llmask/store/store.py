@@ -198,6 +198,7 @@ class Store:
             table.put(store_layout.DUPLICATE_PAIRS, trie.duplicates)
         table.array[store_layout.N_DUPLICATES] = len(trie.duplicates)
         table.array[store_layout.N_TRIE] = len(trie.node)
+        table.array[store_layout.LONGEST] = np.diff(tokenizer.token_offsets).max(initial=0)
         table.array[store_layout.N_VOCAB] = tokenizer.vocab_size
         table.array[store_layout.N_WORDS] = self.n_words
         table.array[store_layout.N_EOS] = len(tokenizer.eos_ids)

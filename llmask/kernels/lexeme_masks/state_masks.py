@@ -26,6 +26,7 @@ from ..lexer.states import (
     S_WALKED,
     STATE_FIELDS,
     lexeme_set,
+    make_state,
     next_state,
     put_state_field,
     state_field,
@@ -34,8 +35,9 @@ from ..machine.atomics import publish_i32
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..regex.class_maps import class_of, class_size
-from ..regex.nodes import push
-from ..tables.interning import list_length, list_offset, mix
+from ..regex.constructors import make_concat, make_repeat
+from ..regex.nodes import HIGH, K_CONCAT, K_REPEAT, KIND, LOW, UNBOUNDED, A, B, field, push
+from ..tables.interning import list_item, list_length, list_offset, mix
 from ..tables.linear_hash import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
 from ..tables.memory import (
     EXCEEDED,
@@ -56,6 +58,7 @@ from ..tables.store_layout import (
     BASES,
     DUPLICATE_PAIRS,
     EXITS,
+    LONGEST,
     MASK_HEADS,
     MASK_LINKS,
     MASKS,
@@ -91,6 +94,12 @@ def build_state_mask(store, asked):
     state = state_field(store, asked, S_TWIN)
     if state_field(store, state, S_MASK_KIND) != MASK_NONE:
         return
+    other = _without_bound(store, state)
+    if other != DEAD and store[EXCEEDED] == 0:
+        _build_own_mask(store, other, asked, best_slice(store, other))
+        if store[EXCEEDED] == 0:
+            _take_mask(store, state, other, store[N_EXITS])
+        return
     best = best_slice(store, state)
     if best >= 0 and _n_left(store, best) <= MANY_NODES and is_wide(store, state):
         other = _state_of_most(store, state)
@@ -100,6 +109,29 @@ def build_state_mask(store, asked):
                 return
     if store[EXCEEDED] == 0:
         _build_own_mask(store, state, asked, best)
+
+
+@kernel
+def _without_bound(store, state):
+    """The state without the bound of a repetition that no token reaches, or DEAD: x{0,1000}" as x*".
+
+    Either reads a token of n bytes in at most n rounds, and may leave after each: they go on and end alike.
+    """
+    never_inline()
+    if list_length(store, STATE_KEYS, state) != 2:
+        return DEAD
+    node = list_item(store, STATE_KEYS, state, 1)
+    repeat = field(store, node, A)
+    if field(store, node, KIND) != K_CONCAT or field(store, repeat, KIND) != K_REPEAT:
+        return DEAD
+    high = field(store, repeat, HIGH)
+    if field(store, repeat, LOW) != 0 or high == UNBOUNDED or high <= store[LONGEST]:
+        return DEAD
+    first = store[SCRATCH_TOP]
+    push(store, list_item(store, STATE_KEYS, state, 0))
+    unbounded = make_repeat(store, field(store, repeat, A), 0, UNBOUNDED)
+    push(store, make_concat(store, unbounded, field(store, node, B)))
+    return make_state(store, first, False)
 
 
 @kernel
@@ -144,13 +176,21 @@ def _has_mask_of(store, state, other, best):
     if not agree(store, load_i64(at + 8 * SLICE_TRIE), main, _n_left(store, best), state, other):
         store[N_EXITS] = first_exit
         return False
+    _take_mask(store, state, other, first_exit)
+    return True
+
+
+@kernel
+def _take_mask(store, state, other, first_exit):
+    """Give a state the mask of another one, and beside its exits those that were added from number `first_exit` on."""
+    twin = state_field(store, other, S_TWIN)
     put_state_field(store, state, S_MASK, state_field(store, twin, S_MASK))
     put_state_field(store, state, S_N_TOKENS, state_field(store, twin, S_N_TOKENS))
     put_state_field(store, state, S_FIRST_EXIT, first_exit)
     put_state_field(store, state, S_N_EXITS, store[N_EXITS] - first_exit)
     put_state_field(store, state, S_BASE, other)
-    publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, MASK_WORDS)
-    return True
+    kind = state_field(store, twin, S_MASK_KIND)
+    publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
 
 
 @kernel
