@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,23 @@ if TYPE_CHECKING:
 
 WHOLE = DEAD - 1
 ENTRIES_A_UNIT = 32  # of the table of a machine, whose automaton over bytes is some twenty times as large
-Blocks = list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]]  # column of each class of bytes; next states
 Digits = tuple[tuple[bytes, ...], ...]  # bytes of each value of each digit, most significant digit first
+
+
+class Automaton(NamedTuple):
+    """An automaton over bytes, its next states in as few columns as parts have codes.
+
+    With a column for each class of bytes those of idn-hostname have 21 MB, so 1 MB.
+
+    class_of_byte  uint8[256]
+    blocks         of rows that follow each other: the column of each class of bytes, uint8[n_classes], and their next
+                   states by column, int32[n_rows, n_columns]
+    accepting      bool[n_rows of all blocks]
+    """
+
+    class_of_byte: npt.NDArray[np.uint8]
+    blocks: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]]
+    accepting: npt.NDArray[np.bool_]
 
 
 def json_machine(nodes: RegexNodes, machine: Machine) -> int:
@@ -52,25 +67,25 @@ def json_machine(nodes: RegexNodes, machine: Machine) -> int:
     found = nodes.memo.get(key)
     if found is None:
         spend(machine.next_state.size // ENTRIES_A_UNIT)
-        class_of_byte, blocks, accepting = _automaton(machine, style_of(nodes))
-        table = np.concatenate([rows[:, place] for place, rows in blocks])
-        found = nodes.memo[key] = nodes.dfa(class_of_byte, table, accepting)
+        found = nodes.memo[key] = node_of(nodes, automaton(machine, style_of(nodes)))
     return int(found)
 
 
-@cache
-def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], Blocks, npt.NDArray[Any]]:
-    """Class of each byte, next states, and accepting flags.
+def node_of(nodes: RegexNodes, made: Automaton) -> int:
+    """Node of the texts that an automaton accepts."""
+    table = np.concatenate([rows[:, place] for place, rows in made.blocks])
+    return nodes.dfa(made.class_of_byte, table, made.accepting)
 
-    The next states are kept for the next store, those of a part in as many columns as it has codes: with one for each
-    class of bytes they have 21 MB for idn-hostname, so 1 MB.
-    """
+
+@cache
+def automaton(machine: Machine, style: StringStyle) -> Automaton:
+    """The automaton of a machine, kept for the next store."""
     parts = Parts()
     root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style.escapes)
     codes, class_of_byte = _distinct(np.array(parts.rows, np.int32))
     n_states, n_classes = machine.next_state.shape
     n_rows = n_states
-    blocks: Blocks = []
+    blocks: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]] = []
     numbers: dict[bytes, int] = {}
     # state after each code, for each state before the character
     after: dict[int, npt.NDArray[np.int32]] = {WHOLE - c: machine.next_state[:, c] for c in range(n_classes)}
@@ -103,7 +118,7 @@ def _automaton(machine: Machine, style: StringStyle) -> tuple[npt.NDArray[Any], 
         after[part] = np.array(found, np.int32)[state_of]
     accepting = np.zeros(n_rows, np.bool_)
     accepting[:n_states] = machine.accepting
-    return class_of_byte.astype(np.uint8), blocks, accepting
+    return Automaton(class_of_byte.astype(np.uint8), blocks, accepting)
 
 
 def _distinct(columns: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.intp]]:
