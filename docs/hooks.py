@@ -116,8 +116,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links for the site, and code in tables; where a word is searched for, pages about it come before what was measured,
-    and before messages.
+    """Links for the site, and code in tables; where a word is searched for, pages about it come before messages and
+    before what was measured.
     """
     uri = page.file.src_uri
     if uri.startswith("measured/"):
