@@ -116,11 +116,16 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links for the site, and code in tables; where a word is searched for, pages about it come before messages."""
-    if OF_MESSAGES in markdown:
-        page.meta["search"] = {"boost": 0.75}
-    _written[page.file.src_uri] = rewritten(markdown, origin(page.file.src_uri))
-    return unescaped(_written[page.file.src_uri])
+    """Links for the site, and code in tables; where a word is searched for, pages about it come before messages and
+    before what was measured.
+    """
+    uri = page.file.src_uri
+    if uri.startswith("measured/"):
+        page.meta["search"] = {"boost": 0.5}
+    elif OF_MESSAGES in markdown:
+        page.meta["search"] = {"boost": 0.85}
+    _written[uri] = rewritten(markdown, origin(uri))
+    return unescaped(_written[uri])
 
 
 def with_headings(content: str) -> str:

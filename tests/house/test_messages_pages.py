@@ -165,6 +165,7 @@ def test_a_message_that_is_pasted_into_the_search_is_found(site: Path) -> None:
         places.setdefault(entry.message, set()).add(in_the_site(PLACES[messages.table(entry)]))
     traces = [f"Traceback\n  1 / 0\nllmask.errors.GrammarError: {message}\n  at #\n  help" for message in places]
     words = {"pattern": "grammars.html", "limits": "limits.html", "json schema": "json_schema.html"}  # before messages
+    words |= {"budget": "budgets.html"}  # before what was measured
     done = subprocess.run(
         [node, str(Path(__file__).with_name("search_site.js")), str(site)],
         input=json.dumps([*places, *traces, *words]),
