@@ -230,7 +230,13 @@ class Compiler(Shared):
         indent: int | str | None = None,
         escapes: str | Iterable[str] = "all",
     ) -> CompiledGrammar:
-        """Any JSON object; the options are those of `json_schema`."""
+        """Any JSON object; the options are those of `json_schema`.
+
+        Raises
+        ------
+        GrammarError : an option is malformed.
+        LimitExceeded : white space or escapes are too large for the limits.
+        """
         return self.json_schema(
             {"type": "object"},
             whitespace=whitespace,
