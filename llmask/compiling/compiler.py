@@ -238,11 +238,7 @@ class Compiler(Shared):
         LimitExceeded : white space or escapes are too large for the limits.
         """
         return self.json_schema(
-            {"type": "object"},
-            whitespace=whitespace,
-            max_whitespace=max_whitespace,
-            indent=indent,
-            escapes=escapes,
+            {"type": "object"}, whitespace=whitespace, max_whitespace=max_whitespace, indent=indent, escapes=escapes
         )
 
     def regex(self, pattern: str, method: str = "fullmatch") -> CompiledGrammar:
