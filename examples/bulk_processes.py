@@ -1,4 +1,5 @@
-"""Bulk generation with multiprocessing: every worker makes its tokenizer once, and gets each grammar as 200 bytes.
+"""Bulk generation with multiprocessing: every worker makes its tokenizer once, and gets each grammar as its
+source and some 200 bytes.
 
     python examples/bulk_processes.py
 

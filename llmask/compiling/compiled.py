@@ -135,11 +135,21 @@ class CompiledGrammar(LoadedGrammar, Shared):
         return self._joined("union", other)
 
     def concat(self, other: CompiledGrammar) -> CompiledGrammar:
-        """A sentence of this grammar and then one of `other`; errors as `union` has them."""
+        """A sentence of this grammar and then one of `other`.
+
+        Raises
+        ------
+        GrammarError, LimitExceeded : as `union` has them.
+        """
         return self._joined("concat", other)
 
     def optional(self) -> CompiledGrammar:
-        """A sentence of this grammar, or the empty text; errors as `union` has them."""
+        """A sentence of this grammar, or the empty text.
+
+        Raises
+        ------
+        GrammarError, LimitExceeded : as `union` has them.
+        """
         return self._joined("optional")
 
     def repeat(self, low: int = 0, high: int | None = None) -> CompiledGrammar:

@@ -230,13 +230,15 @@ class Compiler(Shared):
         indent: int | str | None = None,
         escapes: str | Iterable[str] = "all",
     ) -> CompiledGrammar:
-        """Any JSON object; the options are those of `json_schema`."""
+        """Any JSON object; the options are those of `json_schema`.
+
+        Raises
+        ------
+        GrammarError : an option is malformed.
+        LimitExceeded : white space or escapes are too large for the limits.
+        """
         return self.json_schema(
-            {"type": "object"},
-            whitespace=whitespace,
-            max_whitespace=max_whitespace,
-            indent=indent,
-            escapes=escapes,
+            {"type": "object"}, whitespace=whitespace, max_whitespace=max_whitespace, indent=indent, escapes=escapes
         )
 
     def regex(self, pattern: str, method: str = "fullmatch") -> CompiledGrammar:

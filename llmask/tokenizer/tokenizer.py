@@ -202,6 +202,7 @@ class Tokenizer(TokenSources):
         Raises
         ------
         VocabularyError : as `encode`, for the first text that has a reason; or `texts` is one text.
+        LlmaskError : `threads` is not an integer.
         """
         return encode_all(self, texts, parse_special, threads)
 
@@ -246,6 +247,7 @@ class Tokenizer(TokenSources):
         Raises
         ------
         VocabularyError : as `encode`.
+        LlmaskError : `n` is not an integer.
         """
         n, encoder = as_limit(n), self.part_encoder
         if encoder is None or not isinstance(text, str) or self.has_names(text):
@@ -267,6 +269,7 @@ class Tokenizer(TokenSources):
         Raises
         ------
         VocabularyError : as `encode`; or one character alone has more than `n` tokens.
+        LlmaskError : `n` is not an integer.
         """
         self.count_till_limit(text, n)
         chunks = []
