@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+MAX_PAGE_LINES = 250  # outside of tables
 MAX_LINES = 170  # of the README
 MAX_COLUMNS = 160  # outside tables and code
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -160,6 +161,11 @@ def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
     long = [line for line in prose.splitlines() if len(line) > MAX_COLUMNS and not line.startswith("|")]
     assert long == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MAPS, *FOLDERS, "bench/README.md"])
+def test_pages_can_be_read_in_one_go(page: str) -> None:
+    assert sum(not line.startswith("|") for line in read(page).splitlines()) <= MAX_PAGE_LINES
 
 
 def anchors(text: str) -> set[str]:
