@@ -156,6 +156,14 @@ def test_the_readme_is_short() -> None:
     assert len(read("README.md").splitlines()) <= MAX_LINES
 
 
+@pytest.mark.parametrize("line", ["pip install . && llmask generate", "pip install '.[test]' && pytest"])
+def test_the_first_line_that_ci_looks_for_is_one_of_a_block(line: str) -> None:
+    text = read("README.md")
+    found = next(one for one in text.splitlines() if line in one)
+    assert found.startswith(line)
+    assert any(found in block for block in re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+
+
 @pytest.mark.parametrize("page", [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS, "bench/README.md"])
 def test_lines_can_be_read_without_scrolling(page: str) -> None:
     prose = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
