@@ -48,13 +48,15 @@ from .nodes import (
     scratch,
 )
 
-ENTRY = 7  # fields of an entry of the search: see _search
+ENTRY = 9  # fields of an entry of the search: see _search
 E_PARENT = 1
 E_BELOW = 2
 E_LINK = 3
 E_CLASS = 4
 E_BYTE = 5
 E_BUCKET = 6
+E_LENGTH = 7
+E_AUTOMATON = 8
 N_BUCKETS = 1024  # of entries by DISTANCE, see _bucket
 FINE_BUCKETS = 512
 NEAREST = 0  # ways of the search
@@ -219,7 +221,8 @@ def _enter(store, bottom, node, parent, below):
     """Append an entry of the search, of which no class was tried yet; returns its position."""
     never_inline()
     entry = store[SCRATCH_TOP]
-    bucket = _bucket(field(store, node, DISTANCE))
+    length = 0 if parent < 0 else scratch(store, parent + E_LENGTH) + 1
+    bucket = _bucket(field(store, node, DISTANCE) + length)
     entries = ensure(store, SCRATCH, (entry + ENTRY) * 4)
     store[SCRATCH_TOP] = entry + ENTRY
     put_i32(entries, entry, node)
@@ -229,6 +232,8 @@ def _enter(store, bottom, node, parent, below):
     put_i32(entries, entry + E_CLASS, 0)
     put_i32(entries, entry + E_BYTE, 0)
     put_i32(entries, entry + E_BUCKET, bucket)
+    put_i32(entries, entry + E_LENGTH, length)
+    put_i32(entries, entry + E_AUTOMATON, 1 if _has_automaton(store, node) else 0)
     last = get_i32(entries, bottom + 2 * bucket + 1)
     put_i32(entries, bottom + 2 * bucket if last < 0 else last + E_LINK, entry)
     put_i32(entries, bottom + 2 * bucket + 1, entry)
@@ -267,16 +272,31 @@ def _next_byte(store, entry, node):
     entries = block(store, SCRATCH)
     number = get_i32(entries, entry + E_CLASS)
     byte = get_i32(entries, entry + E_BYTE)
+    may_refuse = get_i32(entries, entry + E_AUTOMATON) != 0
     found = -1
     while number < end and found < 0:
         while class_of(store, class_map, byte) != number:
             byte += 1
         number += 1
-        if not _refuses(store, node, byte):
+        if not (may_refuse and _refuses(store, node, byte)):
             found = byte
     put_i32(entries, entry + E_CLASS, number)
     put_i32(entries, entry + E_BYTE, byte)
     return found
+
+
+@kernel
+def _has_automaton(store, node):
+    """Whether an expression is an intersection with automata."""
+    node = _front(store, node)
+    if field(store, node, KIND) != K_AND:
+        return False
+    members = field(store, node, A)
+    for i in range(list_length(store, NODE_LISTS, members)):
+        kind = field(store, _front(store, list_item(store, NODE_LISTS, members, i)), KIND)
+        if kind == K_DFA or kind == K_AND:
+            return True
+    return False
 
 
 @kernel
