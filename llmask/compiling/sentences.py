@@ -33,6 +33,7 @@ from ..regex.strings import Strings
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
+    from ..regex.nodes import RegexNodes
     from ..store.loaded_grammar import LoadedGrammar
     from ..store.store import Store
 
@@ -114,7 +115,7 @@ class Sentences:
     def _search(self, grammar: LoadedGrammar) -> _Reader:
         if self._derivations is None:
             return _Reader(grammar, self._missing)
-        return _Search(self, self._derivations, grammar)
+        return _Search(self._strings, self._nodes, self._ignored, self._derivations, grammar)
 
 
 class _Reader:
@@ -235,11 +236,18 @@ class _Search(_Reader):
 
     n_tries = MOST_TRIES
 
-    def __init__(self, known: Sentences, derivations: Derivations, grammar: LoadedGrammar) -> None:
+    def __init__(
+        self,
+        strings: Strings,
+        nodes: RegexNodes,
+        ignored: int | None,
+        derivations: Derivations,
+        grammar: LoadedGrammar,
+    ) -> None:
         super().__init__(grammar)
-        self._strings = known._strings
-        self._nodes = known._nodes
-        self._ignored = known._ignored
+        self._strings = strings
+        self._nodes = nodes
+        self._ignored = ignored
         self._derivations = derivations
 
     # --- a shortest one

@@ -48,6 +48,8 @@ INSIDE = {
         *("grammar_cache.py", "texts.py", "compiler.py"),
     ),
 }
+# Folders that are parts of another and in no order there.
+WITHIN = {"defaults/training", "integrations/sglang", "integrations/vllm", "tokenizer/counting"}
 LOOSE = 6  # modules beside the folders of llmask/, at most
 MOST_FILES = 30  # modules of one folder
 MAX_LINES = 600  # past it look for the second topic inside; a topic is never cut to fit
@@ -146,10 +148,18 @@ def test_the_map_of_the_package_is_its_order(project_root: Path) -> None:
     assert there - {"__init__.py", "__main__.py"} == set(ORDER)
 
 
-def test_the_map_of_the_kernels_is_their_order(project_root: Path) -> None:
-    text = (project_root / "llmask" / "kernels" / "README.md").read_text(encoding="utf-8")
-    stages = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
-    assert stages == [part for part in INSIDE["kernels"] if not part.endswith(".py")]
+@pytest.mark.parametrize("folder", ["kernels", "frontends/json_schema"])
+def test_the_map_of_a_folder_is_its_order(project_root: Path, folder: str) -> None:
+    text = (project_root / "llmask" / folder / "README.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
+    assert parts == [part for part in INSIDE[folder] if not part.endswith(".py")]
+
+
+def test_every_folder_is_in_the_tree(project_root: Path) -> None:
+    package = project_root / "llmask"
+    there = {path.parent.relative_to(package).as_posix() for path in package.rglob("*.py")} - {"."}
+    listed = {*ORDER, *WITHIN, *(f"{folder}/{part}" for folder, parts in INSIDE.items() for part in parts if part)}
+    assert there == {name for name in listed if not name.endswith(".py")}
 
 
 def test_folders_are_small_and_say_what_they_are(project_root: Path) -> None:
@@ -168,41 +178,45 @@ def test_folders_are_small_and_say_what_they_are(project_root: Path) -> None:
 
 # What numba, tiktoken and vLLM keep behind an underscore, and has no other name.
 OF_OTHERS = {
-    *("_CacheLocator", "_compiler", "_customize_flags", "_cache"),
-    *("_ensure_finalized", "_get_module_for_linking", "_final_module"),
+    *("_CacheLocator", "_compiler", "_compile_core", "_customize_flags", "_cache"),
+    *("_ensure_finalized", "_get_module_for_linking", "_final_module", "_linking_libraries"),
     *("_mergeable_ranks", "_special_tokens", "_pat_str"),
     *("_backend", "_validate_structured_outputs"),
 }
 OF_TUPLES = {"_replace", "_asdict", "_fields"}
 
 
+def members(one: ast.ClassDef) -> set[str]:
+    """Names that a class gives to what it has."""
+    found = set()
+    for node in ast.walk(one):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+            found.add(node.attr)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)  # a slot
+    return found
+
+
 def private_reads(path: Path) -> list[str]:
-    """Places where a member with an underscore is used that no class of the file has."""
+    """Places where a member with an underscore is used that the class around has not.
+
+    A table beside a class may name its functions: `Formats._regex`.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    own: set[str] = set()
-    for one in ast.walk(tree):
-        if not isinstance(one, ast.ClassDef):
-            continue
-        for node in ast.walk(one):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                own.add(node.name)
-            elif (
-                isinstance(node, ast.Attribute)
-                and isinstance(node.value, ast.Name)
-                and node.value.id in ("self", "cls")
-            ):
-                own.add(node.attr)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                own.add(node.id)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                own.add(node.value)  # a slot
+    classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    around = {id(node): members(one) for one in classes for node in ast.walk(one)}  # inner classes come later
+    faces = {"self", "cls", *(one.name for one in classes)}
     found = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute) or not node.attr.startswith("_") or node.attr.startswith("__"):
             continue
-        is_own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+        is_own = isinstance(node.value, ast.Name) and node.value.id in faces
         is_inherited = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "super"
-        if not (is_own or is_inherited or node.attr in own | OF_OTHERS | OF_TUPLES):
+        if not (is_own or is_inherited or node.attr in around.get(id(node), set()) | OF_OTHERS | OF_TUPLES):
             found.append(f"{path}:{node.lineno} reads {ast.unparse(node)}")
     return found
 

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,13 +26,15 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rgl
 ROOT_PAGES = sorted(path.name for path in ROOT.glob("*.md"))
 MAPS = ["llmask/README.md", "llmask/kernels/README.md", "llmask/frontends/json_schema/README.md"]
 FOLDERS = ["examples/README.md", "tests/README.md", "grammars/README.md"]
-LINKED = [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS, "bench/README.md", "llmask/defaults/README.md"]
+LINKED = [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS]
+LINKED += ["bench/README.md", "llmask/defaults/README.md", "llmask/prebuilt/README.md"]
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list, too
 MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # the model that is downloaded
 
 
 def fences(text: str) -> Iterator[tuple[str, str]]:
     """Language and content of every fenced block."""
-    return ((block[1], block[2]) for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+    return ((block[2], textwrap.dedent(block[3])) for block in FENCE.finditer(text))
 
 
 def read(page: str) -> str:
@@ -50,11 +53,11 @@ def block(page: str, number: int) -> str:
 
 def shown(page: str, number: int) -> tuple[str, bool] | None:
     """What a page shows as printed by a block: the block of text after it; and whether it follows at once."""
-    there = list(re.finditer(r"^```(\w*)\n(.*?)^```$", read(page), re.DOTALL | re.MULTILINE))[number : number + 2]
-    if len(there) < 2 or there[1][1] != "text" or there[1][2].startswith("$ "):
+    there = list(FENCE.finditer(read(page)))[number : number + 2]
+    if len(there) < 2 or there[1][2] != "text" or there[1][3].startswith("$ "):
         return None
     between = there[0].string[there[0].end() : there[1].start()].strip()
-    return None if "\n#" in between or between.startswith("#") else (there[1][2], not between)
+    return None if "\n#" in between or between.startswith("#") else (textwrap.dedent(there[1][3]), not between)
 
 
 def said_to_print(code: str) -> dict[int, str]:
@@ -153,7 +156,9 @@ def test_there_is_python_code_to_run() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(read("README.md").splitlines()) <= MAX_LINES
+    lines = read("README.md").splitlines()
+    assert len(lines) <= MAX_LINES
+    assert [line for line in lines if len(line) > MAX_COLUMNS and not line.startswith("|")] == []  # code, too
 
 
 @pytest.mark.parametrize("line", ["pip install . && llmask generate", "pip install '.[test]' && pytest"])

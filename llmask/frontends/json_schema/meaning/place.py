@@ -11,18 +11,12 @@ In: nothing. Out: types. Cost: none.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.reading.keywords import Shape
 from llmask.frontends.json_schema.reading.pointers import Path
 
-if TYPE_CHECKING:
-    pass
-
-
 SchemaAt = tuple[Any, Path]
-
-
 Part = tuple[dict[Any, Any], Path, Shape]  # a schema object, its place, what its keys say
 
 
