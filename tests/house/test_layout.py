@@ -208,7 +208,9 @@ def private_reads(path: Path) -> list[str]:
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
-    around = {id(node): members(one) for one in classes for node in ast.walk(one)}  # inner classes come later
+    around = {}
+    for one in classes:  # inner ones come later
+        around |= dict.fromkeys(map(id, ast.walk(one)), members(one))
     faces = {"self", "cls", *(one.name for one in classes)}
     found = []
     for node in ast.walk(tree):
