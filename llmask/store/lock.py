@@ -3,7 +3,8 @@
 Only a thread that finds the lock closed reads the clock. What it waits for is the operation of another thread, a few
 milliseconds of compiled code, and then its turn at the interpreter. An operation after that of the same thread has to
 wait, too, when another thread is waiting: who opens the lock still runs, and would close it again before the other one
-has woken up.
+has woken up. And who opens it sleeps for a moment then (`let_in`), or the other one would wait for the interpreter next,
+for five milliseconds.
 
 An interrupt may come between any two calls of Python, so the lock must be open again whatever happens: once `__enter__`
 has returned that is the duty of `with`, whose other end is compiled code; before, its own.
@@ -18,6 +19,8 @@ import threading
 from contextlib import suppress
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
+
+from ..work import let_others_in
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -72,6 +75,11 @@ class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
     def after_fork(self) -> None:
         """Forget who waits: a forked child has none of those threads."""
         self.turn = threading.Lock()
+
+    def let_in(self) -> None:
+        """Let who waits for it have the interpreter, too, unless this thread has it still."""
+        if not self._is_owned():  # type: ignore[attr-defined]
+            let_others_in()
 
     def __enter__(self) -> bool:  # type: ignore[override]  # `with` gives no arguments
         comes_last = self.turn.locked() and not self._is_owned()  # type: ignore[attr-defined]

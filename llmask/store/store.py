@@ -67,6 +67,7 @@ class Builder:
         """
         meter = active.meter
         slots, address = self._slots, self.address
+        error = None
         with self.lock:
             if meter is not None:
                 self._is_metered = True  # before it is, whatever interrupts
@@ -86,7 +87,11 @@ class Builder:
                 table.take_exceeded()
                 if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
-                raise self._limit_error(code, grammar)
+                error = self._limit_error(code, grammar)
+        if self.lock.turn.locked():  # who waits has to wake up, and to wait for the interpreter then
+            self.lock.let_in()
+        if error is not None:
+            raise error
         if meter is not None and meter.left < 0:
             raise work_exceeded(meter.limit, meter.most)
         return result

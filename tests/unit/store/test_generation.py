@@ -133,7 +133,7 @@ class Watched:
     """A store's lock that notes how many operations run while it is held in one stretch."""
 
     def __init__(self, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._lock, self._depth = store.lock, 0
+        self._lock, self._depth, self.turn = store.lock, 0, store.lock.turn
         self.stretches: list[int] = []
         build = store.run.__self__._build
 

@@ -7,10 +7,12 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
 from llmask import forks
+from llmask.kernels import engine
 from llmask.store.lock import StoreLock, Waits
 from tests.unit.interrupted import interrupted
 
@@ -95,6 +97,39 @@ def test_whoever_opens_the_lock_does_not_get_it_again_before_a_thread_that_waits
         order.append("again")
     thread.join()
     assert order == ["within", "the other one", "again"]
+
+
+def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
+    tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it went on for the five milliseconds of the interpreter's switch, which came on top of the operation's
+    store = llmask.Compiler(tiny_tokenizer).store()
+    naps: list[bool] = []
+    monkeypatch.setattr("llmask.store.lock.let_others_in", lambda: naps.append(is_free(store.lock)))
+    store.run(engine.BYTE_SET, data=np.ones(8, np.int32))
+    assert naps == []  # nobody waits
+    with store.lock, store.lock.turn:  # of a thread that waits
+        store.lock.let_in()
+    assert naps == []  # this thread has it still
+    with store.lock.turn:
+        store.lock.let_in()
+    assert naps == [True]
+
+    waiting = threading.Thread(target=store.run, args=(engine.BYTE_SET,), kwargs={"data": np.ones(8, np.int32)})
+    build = store.run.__self__._build
+
+    def build_while_one_waits(*arguments: Any) -> int:
+        if not waiting.ident:
+            waiting.start()
+            while not store.lock.turn.locked():
+                time.sleep(0)
+        return int(build(*arguments))
+
+    monkeypatch.setattr(store.run.__self__, "_build", build_while_one_waits)
+    monkeypatch.setattr("llmask.store.lock.let_others_in", lambda: (naps.append(True), time.sleep(0.01)))
+    store.run(engine.BYTE_SET, data=np.ones(8, np.int32))
+    waiting.join()
+    assert naps == [True, True]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
