@@ -63,6 +63,7 @@ NEAREST = 0  # ways of the search
 LOW_BYTES = 1
 BREADTH = 2
 N_WAYS = 3
+SLOWNESS = 4  # bytes of a way that weigh as much as a part of BYTE_DISTANCE
 KEPT_LOW = KEPT_NUMBERS
 KEPT_OLDEST = KEPT_NUMBERS + 1
 
@@ -115,10 +116,12 @@ def _search(store, kept, root):
     Three ways are tried in turn, a byte each: the nearest first (by DISTANCE, among equals the oldest), depth first by
     the lowest bytes, and breadth first. Each loses itself somewhere: the first where a complement asks for length, of
     which the distance knows nothing, the second in a label that needs a Chinese letter, the third in `.{1000}&[a-z]*`.
+    For the first the length of the way counts a little, too: where `ab`, `ac` and `ad` must come, another `a` brings
+    none of them nearer, and `b` takes the others away again; it wrote `aaaa...` up to the longest string allowed.
 
     The scratch stack has a queue for each DISTANCE, and entries: node; parent; the entry below on the path of
-    LOW_BYTES; the next one of its queue; the class and the byte to be tried next; its queue. Entries stay, they are
-    the parents. What one way finds is not put on the path of LOW_BYTES: when it was, every other step led back to the
+    LOW_BYTES; the next one of its queue; the class and the byte to be tried next; its queue; bytes from the root;
+    whether automata may refuse bytes. Entries stay, they are the parents. What one way finds is not put on the path of LOW_BYTES: when it was, every other step led back to the
     start, and host names of 40 characters took 30,000 steps instead of 200.
     """
     never_inline()
@@ -222,7 +225,7 @@ def _enter(store, bottom, node, parent, below):
     never_inline()
     entry = store[SCRATCH_TOP]
     length = 0 if parent < 0 else scratch(store, parent + E_LENGTH) + 1
-    bucket = _bucket(field(store, node, DISTANCE) + length)
+    bucket = _bucket(field(store, node, DISTANCE) + length // SLOWNESS)
     entries = ensure(store, SCRATCH, (entry + ENTRY) * 4)
     store[SCRATCH_TOP] = entry + ENTRY
     put_i32(entries, entry, node)
