@@ -115,14 +115,15 @@ def word_at(words, n_words, index):
 @kernel
 def apply_side_by_side(destination, source, n_values, words, n_words, refused, size):
     """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`."""
-    is_alive = False
     n_blocks = n_values // LANES
     for i in range(n_blocks):
-        word = word_at(words, n_words, i)
-        here = destination + i * LANES * size
-        choose(here, source + i * LANES * size, word, refused, size)
-        if not is_alive and word != 0:
-            is_alive = has_other(here, refused, size)
+        offset = i * LANES * size
+        choose(destination + offset, source + offset, word_at(words, n_words, i), refused, size)
+    is_alive = False
+    for i in range(n_blocks):  # a loop of its own, which ends soon: a short one above is compiled for each size
+        if word_at(words, n_words, i) != 0 and has_other(destination + i * LANES * size, refused, size):
+            is_alive = True
+            break
     last = word_at(words, n_words, n_blocks)
     for i in range(n_values % LANES):
         offset = (n_blocks * LANES + i) * size

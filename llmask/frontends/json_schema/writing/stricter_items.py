@@ -6,9 +6,9 @@ which they do. Here one property is chosen that has another value than in all of
     not {"a": 1, "b": 2}, not {"a": 3, "c": 4}    ->    "a" is there, and neither 1 nor 3
 
 Every such object differs from all others, so nothing invalid is allowed; some that differ otherwise are refused. Only
-properties are taken that have more values than can be listed, so one is always left. Where none has, objects differ
-that have more properties than each of the others, and arrays do that are longer; strings, numbers and literals are told
-apart as ever.
+properties are taken that have more values than can be listed, so one is always left. Where all have arrays, objects or
+numbers of too many digits, one may be of another type than those. Where none is left, objects differ that have more
+properties than each of the others, and arrays do that are longer; strings, numbers and literals are told apart as ever.
 
 In: schemas of an item, the values before it. Out: a rule, or None. Cost: a few times that of the item's schemas.
 """
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 MOST_PROPERTIES = 3  # that are taken as alternatives; each is written with all that the item's schema says
 UNLISTED = Decimal("Infinity")  # in place of numbers of so many digits that no schema lists them
 SCALARS = ("string", "number", "boolean", "null")
+UNLISTED_TYPES = {dict: "object", list: "array", Decimal: "number"}
 
 
 def may_be_stricter(writer: Writer, schemas: list[SchemaAt]) -> bool:
@@ -61,7 +62,9 @@ def stricter_rule(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], p
     objects = [value for value in values if type(value) is dict]
     found: list[SchemaAt] = []
     if "object" in types:
-        found += _differing_in_one(writer, parts, objects, path)
+        found += _differing_in_one(writer, parts, objects, path) or _differing_in_one(
+            writer, parts, objects, path, True
+        )
         if not found:
             found.append(_larger(writer, "object", "minProperties", objects, path))
     if "array" in types:
@@ -82,8 +85,13 @@ def stricter_rule(writer: Writer, schemas: list[SchemaAt], texts: list[bytes], p
     return rule if productive_states(rules)[rules.start_state(rule)] else None
 
 
-def _differing_in_one(writer: Writer, parts: list[Part], objects: list[dict[str, Any]], path: Path) -> list[SchemaAt]:
-    """Schemas of the objects that have another value in one property than each of `objects` has there."""
+def _differing_in_one(
+    writer: Writer, parts: list[Part], objects: list[dict[str, Any]], path: Path, in_type: bool = False
+) -> list[SchemaAt]:
+    """Schemas of the objects that have another value in one property than each of `objects` has there.
+
+    `in_type`: properties that have values there which are not listed; the other value is of none of their types.
+    """
     most = writer.options.limits.max_unique_values
     described = [schema["properties"] for schema, _, shape in parts if shape.has_object and "properties" in schema]
     times = Counter(name for value in objects for name in value)
@@ -93,16 +101,23 @@ def _differing_in_one(writer: Writer, parts: list[Part], objects: list[dict[str,
     for name in names:
         taken = [value[name] for value in objects if name in value]
         members = writer.closed(key_schemas(writer, parts, name))
-        if UNLISTED in taken or any(type(value) in (dict, list) for value in taken):
+        unlisted = {UNLISTED_TYPES[type(value)] for value in taken if type(value) in (dict, list) or value == UNLISTED}
+        listed = [value for value in taken if type(value) not in (dict, list) and value != UNLISTED]
+        if bool(unlisted) != in_type:
             continue
         if any(member is False for member, _ in members):
             continue
         if finite_values(writer, members, most) is not None:
             continue
         schema: dict[str, Any] = {"type": "object", "required": [name]}
-        if taken:
-            schema["properties"] = {name: all_but(writer, taken, path)[0]}
-        key = ("differs in", name, frozenset(equality_key(value, path) for value in taken))
+        others = [all_but(writer, listed, path)] if listed else []
+        if unlisted:
+            kinds = [kind for kind in ("object", "array", *SCALARS) if kind not in unlisted]
+            others.append((writer.synthetic(("types", *kinds), partial(dict, type=kinds)), path))
+        if others:
+            other = others[0] if len(others) == 1 else all_of(writer, others, path)
+            schema["properties"] = {name: other[0]}
+        key = ("differs in", name, *sorted(unlisted), frozenset(equality_key(value, path) for value in listed))
         found.append((writer.synthetic(key, partial(dict, schema)), path))
         if len(found) == MOST_PROPERTIES:
             break

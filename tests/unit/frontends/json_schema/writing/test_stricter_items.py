@@ -98,10 +98,26 @@ def test_it_refuses_what_differs_in_no_certain_property_and_takes_the_rest(tiny_
         matcher.fork().accept_bytes(b'{"c": 2, "a": "x"}')
 
 
+@pytest.mark.parametrize("taken", ["-149e762650799", "[-149e762650799, 500]", '{"c": 1e20000}'])
+def test_where_numbers_have_too_many_digits_another_type_differs(tiny_tokenizer: Any, taken: str) -> None:
+    # the exact rule lists the number, the stricter one had no property left to differ in: LimitExceeded at the comma
+    items = {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "required": ["a"], "maxProperties": 2}
+    grammar = llmask.Compiler(tiny_tokenizer).json_schema(
+        {"type": "array", "uniqueItems": True, "items": items}, property_order="any"
+    )
+    matcher = grammar.matcher()
+    matcher.accept_bytes(b'[{"b": {}, "a": %s},' % taken.encode())
+    read_mask(matcher, tiny_tokenizer.vocab_size)
+    matcher.fork().accept_bytes(b' {"a": "x"}]')
+    with pytest.raises(llmask.TokenRejected):
+        matcher.fork().accept_bytes(b' {"a": %s, "b": {}}' % taken.encode())
+
+
 OTHERS: dict[str, dict[str, Any]] = {
     "anything": {},
     "free keys": {"type": "object", "additionalProperties": {"type": "integer"}},
     "few values in each": {"anyOf": [{"properties": {"c": {"enum": [1, 2]}}, "type": "object"}, {"type": "string"}]},
+    "two keys of anything": {"type": "object", "propertyNames": {"enum": ["a", "b"]}},
     "arrays": {"type": "array", "items": {"type": "boolean"}},
     "nested": {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}},
 }
