@@ -3,8 +3,8 @@
 Only a thread that finds the lock closed reads the clock. What it waits for is the operation of another thread, a few
 milliseconds of compiled code, and then its turn at the interpreter. An operation after that of the same thread has to
 wait, too, when another thread is waiting: who opens the lock still runs, and would close it again before the other one
-has woken up. And who opens it sleeps for a moment then (`let_in`), or the other one would wait for the interpreter next,
-for five milliseconds.
+has woken up. And who opens it sleeps for a moment then (`let_in`): the other one would wait for the interpreter next,
+five milliseconds more.
 
 An interrupt may come between any two calls of Python, so the lock must be open again whatever happens: once `__enter__`
 has returned that is the duty of `with`, whose other end is compiled code; before, its own.

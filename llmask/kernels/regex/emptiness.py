@@ -121,8 +121,9 @@ def _search(store, kept, root):
 
     The scratch stack has a queue for each DISTANCE, and entries: node; parent; the entry below on the path of
     LOW_BYTES; the next one of its queue; the class and the byte to be tried next; its queue; bytes from the root;
-    whether automata may refuse bytes. Entries stay, they are the parents. What one way finds is not put on the path of LOW_BYTES: when it was, every other step led back to the
-    start, and host names of 40 characters took 30,000 steps instead of 200.
+    whether automata may refuse bytes. Entries stay, they are the parents. What one way finds is not put on the path of
+    LOW_BYTES: when it was, every other step led back to the start, and host names of 40 characters took 30,000 steps
+    instead of 200.
     """
     never_inline()
     if _is_known_full(store, root):
