@@ -243,7 +243,7 @@ class Watched:
 
     def __init__(self, kind: int, make: object = None) -> None:
         self._kind = kind
-        self._lock = threading.RLock()
+        self._lock, self.turn = threading.RLock(), threading.Lock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
