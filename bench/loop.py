@@ -1,8 +1,8 @@
 """What a step of a generation loop costs beside the model: `python -m bench.loop`.
 
-Logits processors on the CPU, all in one process and in turn: each step of a text is given to every engine before the
-next one, so that what else the machine does meets all of them. Rows of a batch have texts of their own, of the same
-length in tokens.
+Logits processors on the CPU, or with `--device cuda` on a GPU that is waited for after each call, all in one process
+and in turn: each step of a text is given to every engine before the next one, so that what else the machine does meets
+all of them. Rows of a batch have texts of their own, of the same length in tokens.
 
     llmask       llmask.samplers.transformers.GrammarLogitsProcessor; it copies the scores
     xgrammar     xgrammar.contrib.hf.LogitsProcessor on a clone, as it writes in place; the clone is timed
@@ -127,7 +127,7 @@ class LlguidanceProcessor:
                 matcher.consume_token(token)
         for row, matcher in enumerate(self.matchers):
             guided.fill_next_token_bitmask(matcher, self.mask, row)
-        guided.apply_token_bitmask_inplace(scores, self.mask)
+        guided.apply_token_bitmask_inplace(scores, self.mask.to(scores.device, non_blocking=True))
         return scores
 
 
@@ -144,26 +144,29 @@ def make_processor(name: str, grammar: Any, n_vocab: int) -> Callable[[Any, Any]
     return lambda ids, scores: inner(ids, scores.clone())
 
 
-def timed(job: Callable[[], object]) -> float:
-    """Microseconds of one call."""
+def timed(job: Callable[[], object], device: str = "cpu") -> float:
+    """Microseconds of one call, and of what a GPU does in it."""
+    wait = importlib.import_module("torch").cuda.synchronize if device == "cuda" else bool
+    wait()
     started = time.perf_counter_ns()
     job()
+    wait()
     return (time.perf_counter_ns() - started) / 1000
 
 
-def time_processors(case: Case, grammars: dict[str, Any], n_rounds: int) -> Times:
+def time_processors(case: Case, grammars: dict[str, Any], n_rounds: int, device: str) -> Times:
     """Microseconds of each counted call, by engine; `grammars` has one of each engine."""
     import torch
 
-    scores = torch.from_numpy(case.logits)
+    scores = torch.from_numpy(case.logits).to(device)
     n_vocab = scores.shape[1]
-    steps = [torch.from_numpy(ids) for ids in case.steps()]
+    steps = [torch.from_numpy(ids).to(device) for ids in case.steps()]
     times: Times = defaultdict(list)
     for number in range(n_rounds + 1):
         processors = {name: make_processor(name, grammar, n_vocab) for name, grammar in grammars.items()}
         for ids in steps:
             for name, processor in processors.items():
-                elapsed = timed(lambda processor=processor, ids=ids: processor(ids, scores))
+                elapsed = timed(lambda processor=processor, ids=ids: processor(ids, scores), device)
                 if number:
                     times[name].append(elapsed)
     return times
@@ -204,17 +207,22 @@ def appliers(kind: str, names: list[str]) -> dict[str, Callable[[Any, Any], obje
         found["llguidance"] = module.apply_token_bitmask_inplace
     if "xgrammar" in names and kind != "NumPy float32":
         found["xgrammar"] = importlib.import_module("xgrammar").apply_token_bitmask_inplace
+    if kind.startswith("cuda"):  # the peers take masks that are there already
+        for name in found.keys() - {"llmask"}:
+            found[name] = lambda logits, mask, apply=found[name]: apply(logits, mask.to("cuda", non_blocking=True))
     return found
 
 
 def time_appliers(case: Case, masks: list[np.ndarray], kind: str, names: list[str], n_rounds: int) -> Times:
-    """Microseconds of each counted application in place."""
+    """Microseconds of each counted application in place, of masks in this machine's memory."""
     import torch
 
+    device = "cuda" if kind.startswith("cuda") else "cpu"
     if kind == "NumPy float32":
         fresh = case.logits
     else:
-        fresh = torch.from_numpy(case.logits).to(torch.bfloat16 if kind.endswith("bfloat16") else torch.float32)
+        dtype = torch.bfloat16 if kind.endswith("bfloat16") else torch.float32
+        fresh = torch.from_numpy(case.logits).to(device, dtype)
     apply = appliers(kind, names)
     logits = {name: copy.deepcopy(fresh) for name in apply}
     given = masks if kind == "NumPy float32" else [torch.from_numpy(mask) for mask in masks]
@@ -223,7 +231,7 @@ def time_appliers(case: Case, masks: list[np.ndarray], kind: str, names: list[st
         for mask in given:
             for name, function in apply.items():
                 logits[name][...] = fresh
-                elapsed = timed(lambda name=name, function=function, mask=mask: function(logits[name], mask))
+                elapsed = timed(lambda name=name, function=function, mask=mask: function(logits[name], mask), device)
                 if number:
                     times[name].append(elapsed)
     return times
@@ -254,6 +262,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="counted rounds of every step")
     parser.add_argument("--prompt", type=int, default=20, help="tokens of the prompt")
     parser.add_argument("--threads", type=int, default=1, help="of torch")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the logits are")
     options = parser.parse_args()
     import torch
 
@@ -264,8 +273,9 @@ def main() -> None:
     grammars = {
         text: {name: engine.compile(schema) for name, engine in engines.items()} for text, schema in SCHEMAS.items()
     }
-    columns = [*names, "llama.cpp"]
-    print(f"{n_vocab:,} tokens; torch {torch.__version__}, {options.threads} thread(s)\n")
+    columns = [*names, "llama.cpp"] if options.device == "cpu" else names
+    there = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} thread(s)"
+    print(f"{n_vocab:,} tokens; torch {torch.__version__}, {there}\n")
     print(header("a step of a processor", columns), flush=True)
     numbers = np.random.default_rng(1)
     cases = {}
@@ -276,15 +286,18 @@ def main() -> None:
             ids = np.concatenate([prompt, token_rows(text, n_rows, options.vocabulary)], axis=1)
             logits = numbers.normal(size=(n_rows, n_vocab)).astype(np.float32)
             cases[text, n_rows] = case = Case(ids, options.prompt, logits)
-            times = time_processors(case, grammars[text], options.rounds)
-            if n_rows == 1:
+            times = time_processors(case, grammars[text], options.rounds, options.device)
+            if n_rows == 1 and options.device == "cpu":
                 times |= time_llama_cpp(case, grammars[text]["llmask"], options.rounds)
             print(line(text, n_rows, times, columns), flush=True)
             gc.collect()
     print("\n" + header("masks applied in place", names), flush=True)
+    kinds = ("NumPy float32", "torch float32", "torch bfloat16")
+    if options.device == "cuda":
+        kinds = ("cuda float32", "cuda bfloat16")
     for (text, n_rows), case in cases.items():
         masks = masks_of(case, grammars[text]["llmask"])
-        for kind in ("NumPy float32", "torch float32", "torch bfloat16"):
+        for kind in kinds:
             times = time_appliers(case, masks, kind, names, options.rounds)
             print(line(f"{kind}, {text}", n_rows, times, names), flush=True)
 

@@ -74,15 +74,15 @@ def effort() -> float:
 
 
 @pytest.fixture(scope="session")
-def scaled() -> Callable[[int], int]:
+def scaled() -> Callable[[float], int]:
     """scaled(n): number of random cases at the effort asked for, at least one."""
     return lambda n_cases: max(1, round(n_cases * EFFORT))
 
 
 @pytest.fixture(scope="session")
-def costly(scaled: Callable[[int], int]) -> Callable[[int], int]:
-    """As `scaled`, for tests that take long with the cases that they are worth: those of effort 4."""
-    return scaled
+def costly(scaled: Callable[[float], int]) -> Callable[[int], int]:
+    """As `scaled`, for tests that take long with the cases that they are worth: a quarter of them below effort 4."""
+    return scaled if EFFORT >= FULL else lambda n_cases: scaled(n_cases / 4)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """The Triton kernel gives what the compiled loop on the CPU gives, bit for bit.
 
 Triton's interpreter runs the kernel on the CPU; it has to be asked for before Triton is imported, so the cases run in a
-process of their own. A thousand of them: `LLMASK_TEST_EFFORT=40`. Where there is a GPU, test_torch.py runs on it, too.
+process of their own. A thousand of them: `LLMASK_TEST_EFFORT=40`. Where there is a GPU, the cases run on it, too, and
+torch's operations, which are used where Triton is missing, are held to the same.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ for framework in ("torch", "triton"):
         pytest.skip(f"{framework} is not installed", allow_module_level=True)
 
 
-def run_cases(n_cases: int, seed: str) -> None:
-    """Compare both on random logits, masks, rows and strides; in a process with TRITON_INTERPRET=1."""
+def run_cases(n_cases: int, seed: str, device: str) -> None:
+    """Compare both on random logits, masks, rows and strides; for the CPU in a process with TRITON_INTERPRET=1."""
     import numpy as np
     import torch
 
-    from llmask.mask.apply import _apply_on_device, _triton_kernel, apply_bitmask
+    from llmask.mask.apply import _apply_in_torch, _apply_on_device, _triton_kernel, apply_bitmask
     from llmask.mask.apply_triton import BLOCK
 
-    apply_rows = _triton_kernel(torch.device("cpu"))
-    assert apply_rows is not None
+    kernel = _triton_kernel(torch.device(device))
+    assert kernel is not None
     rng = random.Random(seed)
     for case in range(n_cases):
         numbers = torch.Generator().manual_seed(rng.getrandbits(32))
@@ -59,23 +60,34 @@ def run_cases(n_cases: int, seed: str) -> None:
         expected = whole.as_strided(logits.shape, logits.stride(), logits.storage_offset())
         dead = apply_bitmask(expected, words, rows)
         chosen = None if rows is None else np.array(rows, np.int64)
-        if n_rows == 1 and rng.random() < 0.5:
-            logits, words = logits[0], words[0]
-        words = rng.choice([words, words.numpy()])
-        assert _apply_on_device(logits, words, chosen, apply_rows) == dead, case
         bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
-        assert torch.equal(table.view(bits), whole.view(bits)), case  # what is between the logits, too
+        is_row = n_rows == 1 and rng.random() < 0.5
+        words = rng.choice([words, words.numpy(), words.to(device)])
+        for apply_rows in (kernel,) if device == "cpu" else (kernel, _apply_in_torch):
+            there = table.to(device, copy=True, memory_format=torch.preserve_format)
+            changed = there.as_strided(logits.shape, logits.stride(), logits.storage_offset())
+            row, mask = (changed[0], words[0]) if is_row else (changed, words)
+            assert _apply_on_device(row, mask, chosen, apply_rows) == dead, case
+            assert torch.equal(there.cpu().view(bits), whole.view(bits)), case  # what is between the logits, too
 
 
+def devices() -> list[str]:
+    """The CPU, where the kernel is interpreted, and a GPU if there is one."""
+    import torch
+
+    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+@pytest.mark.parametrize("device", devices())
 def test_the_kernel_gives_what_the_cpu_gives(
-    rng: random.Random, scaled: Callable[[int], int], project_root: Path
+    rng: random.Random, scaled: Callable[[int], int], project_root: Path, device: str
 ) -> None:
     subprocess.run(
-        [sys.executable, __file__, str(scaled(25)), str(rng.getrandbits(32))],
-        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(project_root)},
+        [sys.executable, __file__, str(scaled(25)), str(rng.getrandbits(32)), device],
+        env={**os.environ, "TRITON_INTERPRET": str(int(device == "cpu")), "PYTHONPATH": str(project_root)},
         check=True,
     )
 
 
 if __name__ == "__main__":
-    run_cases(int(sys.argv[1]), sys.argv[2])
+    run_cases(int(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -23,14 +23,14 @@ def assert_equal(ids: list[int], expected: list[int], text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama-bpe", "qwen2", "gpt-2", "starcoder", "falcon", "deepseek-llm"])
-def test_random_strings(shared_dir, name, scaled, rng):
+def test_random_strings(shared_dir, name, costly, rng):
     tok = Tokenizer.from_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")
     peer = peers.hugging_face(tok)
     judges = {"tokenizers": lambda text: peer.encode(text, add_special_tokens=False).ids}
     if name == "llama-bpe":
         judges["tiktoken"] = peers.tiktoken_encoding(tok).encode_ordinary
     user_defined = [tok.token_name(t) for t in range(tok.vocab_size) if tok.vocabulary.types[t] == 4]
-    for _ in range(scaled(1000)):
+    for _ in range(costly(250)):
         text = texts.random_text(rng, rng.randrange(1, 12))
         if any(found in text for found in user_defined):
             continue  # the peers are made without added tokens

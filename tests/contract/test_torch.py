@@ -213,6 +213,7 @@ def test_dead_rows_of_a_device_are_a_sequence_of_their_numbers() -> None:
 
 if "cuda" in DEVICES:
 
+    @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
     def test_a_gpu_is_not_waited_for_and_the_mask_may_be_written_again_at_once() -> None:
         logits = torch.zeros((4, 128_000), device="cuda")
         apply_bitmask(logits, np.full((4, 4000), -1, np.int32))  # what is done once only

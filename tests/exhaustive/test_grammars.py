@@ -158,10 +158,10 @@ def test_all_grammars_of_one_rule_give_the_masks_of_the_definition(
 
 @pytest.mark.parametrize("with_guards", [False, True])
 def test_random_grammars_give_the_masks_of_the_definition(
-    store: Any, with_guards: bool, rng: random.Random, scaled: Callable[[int], int]
+    store: Any, with_guards: bool, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     n_checked = 0
-    while n_checked < scaled(300):
+    while n_checked < costly(80):
         world = random_world(store.nodes, rng, with_guards)
         if not with_guards or guards_never_strand(world.rules, world.lexemes):
             check_world(store, world, 3, rng)

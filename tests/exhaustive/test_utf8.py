@@ -71,6 +71,7 @@ class Members:
         return begun, count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", CLASSES)
 def test_a_class_repeated_allows_the_bytes_of_its_characters(compiler: Any, pattern: str, rng: random.Random) -> None:
     members = Members(pattern)

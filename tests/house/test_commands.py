@@ -379,6 +379,7 @@ print(json.dumps(failed))
 """
 
 
+@pytest.mark.slow
 def test_the_tests_that_pages_name_are_there() -> None:
     lines = [words_of(line.command) for line in chosen("collected")]
     arguments = [words[1:] if words[0] == "pytest" else words[3:] for words in lines]

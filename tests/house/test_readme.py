@@ -5,6 +5,7 @@ lead somewhere, the README stays short. Command lines are in test_commands.py.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -14,7 +15,9 @@ import sys
 import textwrap
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -30,6 +33,7 @@ LINKED = [*ROOT_PAGES, *PAGES, *MAPS, *FOLDERS]
 LINKED += ["bench/README.md", "llmask/defaults/README.md", "llmask/prebuilt/README.md"]
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)  # in a list, too
 MODEL = re.compile(r'^name = "[^"]+"', re.MULTILINE)  # the model that is downloaded
+ENGINE = re.compile(r"^(import|from) vllm\b", re.MULTILINE)  # what starts vLLM
 
 
 def fences(text: str) -> Iterator[tuple[str, str]]:
@@ -67,13 +71,45 @@ def said_to_print(code: str) -> dict[int, str]:
     return {comment.start[0]: comment.string.removeprefix("# ") for comment in comments}
 
 
-def run_python(code: str) -> str:
-    """What the code prints in a fresh interpreter."""
+class Printed(NamedTuple):
+    """What a block of code printed: all of it, the text of each line that calls `print`, and how it failed."""
+
+    text: str
+    lines: dict[str, str]
+    error: str
+
+
+RUNNER = """
+import builtins, contextlib, io, json, sys, traceback
+def run(code):
+    lines, output, error = {}, io.StringIO(), ""
+    def record(*values, sep=" ", **options):
+        lines.setdefault(sys._getframe(1).f_lineno, []).append(sep.join(map(str, values)))
+        builtins.print(*values, sep=sep, **options)
+    with contextlib.redirect_stdout(output):
+        try:
+            exec(compile(code, "page", "exec"), {"__name__": "__main__", "print": record})
+        except BaseException:
+            error = traceback.format_exc()
+    return output.getvalue(), {line: "\\n".join(texts) for line, texts in lines.items()}, error
+print("\\n" + json.dumps(list(map(run, json.load(sys.stdin)))))
+"""
+
+
+def run_python(codes: list[str]) -> list[Printed]:
+    """What each code prints, all in one fresh interpreter, each with names of its own."""
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", RUNNER],
+        cwd=ROOT,
+        env=os.environ,
+        input=json.dumps(codes),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return [Printed(*printed) for printed in json.loads(done.stdout.splitlines()[-1])]
 
 
 # Frameworks that a block of code may need, by the words in it: what has to be installed, and how
@@ -88,24 +124,44 @@ FRAMEWORKS = {
 }
 
 
+def frameworks_of(code: str) -> Iterator[tuple[str, str]]:
+    """Modules that code needs beside llmask, and the extra that brings each."""
+    for framework, (modules, extra) in FRAMEWORKS.items():
+        if re.search(rf"^(import|from) .*\b{framework}", code, re.MULTILINE):
+            yield from ((module, extra) for module in modules)
+
+
+def is_runnable(code: str) -> bool:
+    """Whether code can be run here as it is: it names no model, and what it needs is installed."""
+    missing = [module for module, _ in frameworks_of(code) if importlib.util.find_spec(module) is None]
+    return not (missing or MODEL.search(code) or ENGINE.search(code))
+
+
+@cache
+def printed_on(page: str) -> dict[int, Printed]:
+    """What the blocks of a page print that can be run here, by their numbers."""
+    codes = {number: block(page, number) for _, number in blocks("python", page)}
+    runnable = {number: code for number, code in codes.items() if is_runnable(code)}
+    return dict(zip(runnable, run_python(list(runnable.values())), strict=True))
+
+
 @pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     """Where code names a model, one with random weights takes its place, and what it prints is a person. Else it prints
     what the page shows after it, where it does.
     """
     code = block(page, number)
-    if re.search(r"^(import|from) vllm\b", code, re.MULTILINE):
+    if ENGINE.search(code):
         compile(code, page, "exec")  # an engine needs a model and a GPU; tests/servers/ has what can be run without
         return
-    for framework, (modules, extra) in FRAMEWORKS.items():
-        if re.search(rf"^(import|from) .*\b{framework}", code, re.MULTILINE):
-            for module in modules:
-                pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
+    for module, extra in frameworks_of(code):
+        pytest.importorskip(module, reason=f"{module} is not installed: pip install '.[{extra}]'")
     if not MODEL.search(code):
-        printed, expected = run_python(code), shown(page, number)
+        printed, expected = printed_on(page)[number], shown(page, number)
+        assert printed.error == ""
         if expected is not None:
             text, is_all = expected
-            assert text == printed if is_all else text in printed
+            assert text == printed.text if is_all else text in printed.text
         return
     from tests.contract.tiny_models import make_hf_model, make_hf_tokenizer, write_gguf
 
@@ -118,34 +174,28 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
         make_hf_model(tokenizer).save_pretrained(model)
     local, n_named = MODEL.subn(f"name = {str(model)!r}", code)
     assert n_named == 1
-    document = json.loads(run_python(local))
+    printed = run_python([local])[0]
+    assert printed.error == ""
+    document = json.loads(printed.text)
     assert isinstance(document["name"], str)
     assert isinstance(document["age"], int)
 
 
-RECORDER = """
-import json, sys
-printed = {}
-def record(*values, sep=" "):
-    printed.setdefault(sys._getframe(1).f_lineno, []).append(sep.join(map(str, values)))
-exec(compile(CODE, "page", "exec"), {"__name__": "__main__", "print": record})
-print(json.dumps({line: "\\n".join(texts) for line, texts in printed.items()}))
-"""
 COMMENTED = [
     (page, number)
     for page, number in blocks("python", "README.md", *PAGES, *MAPS)
     if said_to_print(block(page, number))
-    and not re.search(rf"^(import|from) .*\b({'|'.join(FRAMEWORKS)}|vllm)", block(page, number), re.MULTILINE)
+    and not any(frameworks_of(block(page, number)))
+    and not ENGINE.search(block(page, number))
 ]
 
 
 @pytest.mark.parametrize(("page", "number"), COMMENTED)
 def test_comments_beside_print_are_what_is_printed(page: str, number: int) -> None:
     """As a whole, or up to `...`, or up to a colon and what it means."""
-    code = block(page, number)
-    printed = json.loads(run_python(f"CODE = {code!r}\n{RECORDER}"))
-    for line, said in said_to_print(code).items():
-        text = printed[str(line)]
+    lines = printed_on(page)[number].lines
+    for line, said in said_to_print(block(page, number)).items():
+        text = lines[str(line)]
         assert text == said or said.startswith(f"{text}: ") or (said[-4:] == " ..." and text.startswith(said[:-4]))
 
 

@@ -232,6 +232,7 @@ def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
 CHARACTERS = [chr(code) for code in range(0x80, 0x110000) if not 0xD800 <= code < 0xE000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "before"),
     [
@@ -267,6 +268,7 @@ def is_cut_off(data: bytes) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["qwen2", "falcon", "starcoder", "deepseek-llm", "gpt-2"])
 def test_vocabularies_of_models(shared_dir: Path, model: str) -> None:
     """Several patterns, tokens that are cut out of texts: documents as encoded are accepted, walks are canonical."""

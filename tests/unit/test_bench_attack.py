@@ -39,7 +39,9 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "soak" else []) for name in SMALL]
+)
 def test_an_attack_finds_nothing_wrong(
     name: str, monkeypatch: pytest.MonkeyPatch, costly: Callable[[int], int]
 ) -> None:

@@ -77,6 +77,7 @@ def test_the_files_of_a_tiny_checkout_say_what_they_are(checkout: Path, tmp_path
     assert (tmp_path / "out" / fetch.MASKBENCH_FILE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_data_of_the_figures_come_from_a_checkout(
     maskbench_rows: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ DIFFERENT: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", DIFFERENT)
 @pytest.mark.parametrize("options", [{}, {"whitespace": "compact"}])
 def test_what_other_sequences_found_changes_no_mask(schema: Any, options: Any, rng: random.Random) -> None:

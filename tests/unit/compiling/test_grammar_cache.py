@@ -75,6 +75,7 @@ def test_what_a_grammar_gains_while_it_is_used_is_counted(default_tokenizer: Any
     assert compiler._cache.bytes_used - before > grammar.bytes_used - tables  # rules without some of the values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_counted_is_about_what_was_allocated(default_tokenizer: Any, kind: str) -> None:
     # tables alone were counted: a third to a half of what a small grammar holds

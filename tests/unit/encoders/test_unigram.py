@@ -82,8 +82,8 @@ def best_cut(text: str, tokens: dict[str, float]) -> list[str]:
 
 
 @pytest.mark.parametrize("rules", ["llama.cpp", "sentencepiece"])
-def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, scaled):
-    for _ in range(scaled(12)):
+def test_texts_without_a_place_to_cut_are_written_bit_by_bit(rules, rng, costly):
+    for _ in range(costly(4)):
         letters = rng.choice(["ab", "abc", "a\u00e9\u65e5"])
         names = {"".join(rng.choices(letters, k=rng.choice((1, 2, 3, 4, 30)))) for _ in range(rng.randrange(2, 9))}
         # sums of eighths are exact, and pairs of all letters are in a token: nothing cuts the text

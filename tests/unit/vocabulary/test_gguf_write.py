@@ -41,6 +41,7 @@ def assert_same(before: Vocabulary, after: Vocabulary) -> None:
         assert before.texts.get(token) == after.texts.get(token)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
 def test_real_vocabularies(shared_dir, tmp_path, name):
     before = read_gguf(shared_dir / "data" / "vocab" / f"{name}.gguf")

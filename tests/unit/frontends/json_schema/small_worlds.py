@@ -80,9 +80,14 @@ def cases(n: int, **strategies: st.SearchStrategy[Any]) -> Callable[[Callable[..
     return decorated
 
 
+# jsonschema 4.26 reads, in 2019-09 alone, the schema of `additionalProperties` as if it were a list of names
+_NEWER = {"unevaluatedProperties": jsonschema.Draft202012Validator.VALIDATORS["unevaluatedProperties"]}
+_JUDGES = {2019: jsonschema.validators.extend(jsonschema.Draft201909Validator, _NEWER)}
+
+
 def valid_values(schema: Any, draft: int) -> frozenset[int]:
     """Positions of the values that `jsonschema` calls valid."""
-    validator = jsonschema.validators.validator_for({"$schema": DRAFTS[draft]})(schema)
+    validator = _JUDGES.get(draft, jsonschema.validators.validator_for({"$schema": DRAFTS[draft]}))(schema)
     return frozenset(at for at, value in enumerate(VALUES) if validator.is_valid(value))
 
 

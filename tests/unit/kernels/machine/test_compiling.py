@@ -144,6 +144,7 @@ print(door(21), len(door.stats.cache_hits))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="files are not locked there")
 def test_of_two_processes_one_compiles(tmp_path: Path, project_root: Path) -> None:
     environment = os.environ | {"LLMASK_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(project_root)}
