@@ -94,6 +94,7 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._lines = text.encode().splitlines(keepends=True)
 
     def entries(self) -> list[Entry]:
         """All that it has of `Mistake` and `Warned`, in its order."""
@@ -145,8 +146,11 @@ class Source:
         return "FOLDER" if text == "str(folder)" else ast.literal_eval(text)
 
     def code(self, node: ast.expr) -> str:
-        """The source of an expression."""
-        return ast.get_source_segment(self.text, node)
+        """The source of an expression; `ast.get_source_segment` would take the file apart for each."""
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        n_after = len(lines[-1]) - node.end_col_offset
+        whole = b"".join(lines)
+        return whole[node.col_offset : len(whole) - n_after].decode()
 
     def shown(self, node: ast.expr) -> str:
         """The source in one line without the `World` of the tests: `matcher` for `w.matcher()`, and names of files."""
