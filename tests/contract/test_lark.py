@@ -14,7 +14,6 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import TokenRejected
 from tests.contract.lark_grammars import GRAMMARS
 from tests.generators.lark_grammars import structured_grammar
 from tests.reference.definition import read_mask
@@ -27,15 +26,6 @@ TOKENS = [bytes([byte]) for byte in range(256)] + [b"<eos>"]
 @pytest.fixture(scope="module")
 def compiler() -> llmask.Compiler:
     return llmask.Compiler(llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=[EOS]))
-
-
-def is_document(grammar: CompiledGrammar, text: str) -> bool:
-    matcher = grammar.matcher()
-    try:
-        matcher.accept_bytes(text.encode())
-    except TokenRejected:
-        return False
-    return matcher.is_accepting()
 
 
 def walked(grammar: CompiledGrammar, rng: random.Random, most: int) -> str:
@@ -71,7 +61,7 @@ def test_lark_has_the_same_documents(
                 expected = True
             except lark.exceptions.LarkError:
                 expected = False
-            assert is_document(grammar, document) == expected, (text, document)
+            assert grammar.accepts(document) == expected, (text, document)
             n_texts += 1
             n_documents += expected
     assert n_documents > n_texts // 20
@@ -82,8 +72,8 @@ def test_lark_has_the_same_documents(
 def test_grammars_have_the_documents_that_they_should(compiler: llmask.Compiler, name: str) -> None:
     text, documents, others = GRAMMARS[name]
     grammar = compiler.lark(text)
-    assert [document for document in documents if not is_document(grammar, document)] == []
-    assert [document for document in others if is_document(grammar, document)] == []
+    assert [document for document in documents if not grammar.accepts(document)] == []
+    assert [document for document in others if grammar.accepts(document)] == []
 
 
 @pytest.mark.parametrize("name", ["arithmetic", "json"])
@@ -103,6 +93,6 @@ def test_lark_agrees_on_whole_grammars(compiler: llmask.Compiler, name: str, rng
             expected = True
         except lark.exceptions.LarkError:
             expected = False
-        assert is_document(grammar, document) == expected, document
+        assert grammar.accepts(document) == expected, document
         n_documents += expected
     assert n_documents > 50

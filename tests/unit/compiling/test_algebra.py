@@ -18,21 +18,12 @@ def compiler(byte_tokenizer: Any) -> Compiler:
     return Compiler(byte_tokenizer)
 
 
-def accepts(grammar: CompiledGrammar, document: str) -> bool:
-    matcher = grammar.matcher()
-    try:
-        matcher.accept_bytes(document.encode())
-    except TokenRejected:
-        return False
-    return matcher.is_accepting()
-
-
 def check(grammar: CompiledGrammar, accepted: str, rejected: str) -> None:
     """Texts are separated by a bar; an empty one is the empty text."""
     for text in accepted.split("|"):
-        assert accepts(grammar, text), text
+        assert grammar.accepts(text), text
     for text in rejected.split("|"):
-        assert not accepts(grammar, text), text
+        assert not grammar.accepts(text), text
 
 
 def test_union_of_a_schema_and_a_pattern(compiler: Compiler) -> None:
@@ -66,8 +57,8 @@ def test_a_greedy_lexeme_at_the_seam_takes_what_it_can(compiler: Compiler) -> No
     with pytest.warns(GrammarWarning, match="no document begins with 'a'"):
         lost = compiler.lark("start: NAME | /[0-9]/\nNAME: /[a-z]+/").concat(words)
     assert any("where grammars meet" in warning for warning in lost.warnings)
-    assert not accepts(lost, "aend")  # NAME takes all of it, as it would within one grammar
-    assert accepts(lost, "1end")
+    assert not lost.accepts("aend")  # NAME takes all of it, as it would within one grammar
+    assert lost.accepts("1end")
     exact = compiler.lark("start: NAME\nNAME: /[a-z]+/", lexer="exact").concat(words)
     check(exact, "aend|endend", "end|a")
     assert exact.warnings == []
@@ -221,4 +212,4 @@ def test_random_parts_derive_what_sets_of_texts_say(compiler: Compiler, rng: ran
             (b.repeat(1, 2), other | {x + y for x in other for y in other}),
         ]
         for grammar, texts in wanted:
-            assert {word for word in words if accepts(grammar, word)} == {t for t in texts if len(t) < 8}, (one, other)
+            assert {word for word in words if grammar.accepts(word)} == {t for t in texts if len(t) < 8}, (one, other)

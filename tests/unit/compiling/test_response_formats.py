@@ -8,7 +8,6 @@ import pytest
 
 import llmask
 from tests.contract.response_formats import CASES, LARK, SCHEMA
-from tests.unit.frontends.structural_tags.test_formats import accepts
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +19,9 @@ def compiler(byte_tokenizer: Any) -> llmask.Compiler:
 def test_texts_are_allowed_or_not(compiler: llmask.Compiler, name: str) -> None:
     case = CASES[name]
     grammar = compiler.response_format(case.document)
-    assert accepts(grammar, case.allowed)
+    assert grammar.accepts(case.allowed)
     if case.refused is not None:
-        assert not accepts(grammar, case.refused)
+        assert not grammar.accepts(case.refused)
 
 
 def test_any_text_may_end_anywhere(compiler: llmask.Compiler) -> None:
@@ -45,15 +44,15 @@ def test_the_same_is_compiled_once(compiler: llmask.Compiler) -> None:
 def test_a_schema_is_compiled_as_it_stands(compiler: llmask.Compiler) -> None:
     is_open = {"type": "object", "properties": {"a": {"const": 1}}}
     form = {"type": "json_schema", "json_schema": {"name": "n", "schema": is_open, "strict": True}}
-    assert accepts(compiler.response_format(form), '{"a": 1, "b": 2}')
+    assert compiler.response_format(form).accepts('{"a": 1, "b": 2}')
 
 
 def test_options_are_those_of_json_schema(compiler: llmask.Compiler) -> None:
     form = CASES["chat"].document
     assert compiler.response_format(form, whitespace="compact") is compiler.json_schema(SCHEMA, whitespace="compact")
     grammar = compiler.response_format({"type": "json_object"}, whitespace="compact")
-    assert (accepts(grammar, '{"a":1}'), accepts(grammar, '{"a": 1}')) == (True, False)
-    assert accepts(compiler.response_format({"type": "text"}, property_order="any", whitespace="compact"), "a b")
+    assert (grammar.accepts('{"a":1}'), grammar.accepts('{"a": 1}')) == (True, False)
+    assert compiler.response_format({"type": "text"}, property_order="any", whitespace="compact").accepts("a b")
     for document in (form, {"type": "text"}):
         with pytest.raises(llmask.LlmaskError, match='json_schema has no option "whitespaces"'):
             compiler.response_format(document, whitespaces="compact")
@@ -67,9 +66,9 @@ def test_of_terminals_that_end_together_all_are_followed(compiler: llmask.Compil
     """As llguidance does: "if" is a NAME, too."""
     definition = 'start: "if" "!" | NAME "?"\nNAME: /[a-z]+/\n'
     grammar = compiler.response_format({"type": "grammar", "syntax": "lark", "definition": definition})
-    assert accepts(grammar, "if!")
-    assert accepts(grammar, "if?")
-    assert not accepts(compiler.lark(definition), "if?")
+    assert grammar.accepts("if!")
+    assert grammar.accepts("if?")
+    assert not compiler.lark(definition).accepts("if?")
 
 
 ERRORS: list[tuple[dict[str, Any], type[llmask.LlmaskError], str]] = [

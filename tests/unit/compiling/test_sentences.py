@@ -11,7 +11,7 @@ import pytest
 from llmask import Compiler, LlmaskError
 from llmask.compiling import dead_ends, sentences
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import LimitExceeded, TokenRejected
+from llmask.errors import LimitExceeded
 
 NAMES = 'NAME: /[a-z]+/\n%ignore /[ \\n]+/'  # fmt: skip
 
@@ -19,15 +19,6 @@ NAMES = 'NAME: /[a-z]+/\n%ignore /[ \\n]+/'  # fmt: skip
 @pytest.fixture(scope="module")
 def compiler(byte_tokenizer: Any) -> Compiler:
     return Compiler(byte_tokenizer)
-
-
-def accepts(grammar: CompiledGrammar, document: bytes) -> bool:
-    matcher = grammar.matcher()
-    try:
-        matcher.accept_bytes(document)
-    except TokenRejected:
-        return False
-    return matcher.is_accepting()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +53,7 @@ def test_sentences_that_only_the_engine_knows(compiler: Compiler, text: str, sho
     grammar = compiler.lark(text)
     assert grammar.shortest() in shortest
     found = {grammar.sample(seed, max_bytes=40) for seed in range(30)}
-    assert all(accepts(grammar, sentence) for sentence in found)
+    assert all(grammar.accepts(sentence) for sentence in found)
     assert len(found) > 2
     assert grammar.sample(5) == grammar.sample(5)
 
@@ -72,7 +63,7 @@ def test_a_grammar_without_derivations_meets_limits(compiler: Compiler, monkeypa
     grammar = compiler.lark("start: /[ab]{9}[ac]{9}/ <[65]>? | <[65]>")
     with pytest.raises(LimitExceeded, match="looks at more than"):
         grammar.shortest()
-    assert accepts(grammar, grammar.sample(1))
+    assert grammar.accepts(grammar.sample(1))
 
 
 def grammars(compiler: Compiler) -> dict[str, tuple[CompiledGrammar, int]]:
@@ -104,7 +95,7 @@ def test_samples_are_sentences(compiler: Compiler, scaled: Any) -> None:
     for name, (grammar, length) in grammars(compiler).items():
         found = {grammar.sample(seed) for seed in range(scaled(40))}
         for text in found:
-            assert accepts(grammar, text), (name, text)
+            assert grammar.accepts(text), (name, text)
             assert length <= len(text) <= 1000
         assert len(found) > 3 or name == "choice", name
         assert grammar.sample(7) == grammar.sample(7)
@@ -114,7 +105,7 @@ def test_shortest_sentences(compiler: Compiler) -> None:
     for name, (grammar, length) in grammars(compiler).items():
         text = grammar.shortest()
         assert len(text) == length, (name, text)
-        assert accepts(grammar, text), name
+        assert grammar.accepts(text), name
 
 
 def test_no_word_is_shorter_than_the_shortest_one(compiler: Compiler, rng: random.Random, scaled: Any) -> None:
@@ -139,10 +130,10 @@ def test_no_word_is_shorter_than_the_shortest_one(compiler: Compiler, rng: rando
                 grammar = compile_text(text)
             except LlmaskError:
                 continue
-            sentence = next((word for word in words if accepts(grammar, word.encode())), None)
+            sentence = next((word for word in words if grammar.accepts(word.encode())), None)
             if sentence is not None:
                 assert len(grammar.shortest()) == len(sentence), text
-                assert accepts(grammar, grammar.sample(rng.randrange(1000))), text
+                assert grammar.accepts(grammar.sample(rng.randrange(1000))), text
 
 
 def test_a_bound_that_is_too_small(compiler: Compiler) -> None:
@@ -180,5 +171,5 @@ def test_without_a_seed_a_sample_is_another_one_each_time(compiler: Compiler) ->
     grammar = compiler.regex("[a-z]{20}")
     found = {grammar.sample() for _ in range(5)}
     assert len(found) == 5
-    assert all(accepts(grammar, one) for one in found)
+    assert all(grammar.accepts(one) for one in found)
     assert grammar.sample(None) not in found

@@ -6,7 +6,6 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import TokenRejected
 from llmask.grammar.expressions import Expression, Grammar, Inclusion, Lexeme, Reference, Repeat, choice, sequence
 from llmask.grammar.inclusion import derives_nothing_too, include
 from llmask.grammar.lower import lower
@@ -23,15 +22,6 @@ def store() -> Store:
 
 def text(store: Store, letters: str) -> Lexeme:
     return Lexeme(store.nodes.literal(letters.encode()), f'"{letters}"')
-
-
-def accepts(grammar: CompiledGrammar, document: bytes) -> bool:
-    matcher = grammar.matcher()
-    try:
-        matcher.accept_bytes(document)
-    except TokenRejected:
-        return False
-    return matcher.is_accepting()
 
 
 def nested(store: Store) -> Rules:
@@ -61,7 +51,7 @@ def test_each_part_ignores_its_own(store: Store, document: bytes, expected: bool
     inner = Inclusion(nested(store), "lists")
     rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
     grammar = CompiledGrammar(store, lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules)
-    assert accepts(grammar, document) == expected
+    assert grammar.accepts(document) == expected
 
 
 @pytest.mark.parametrize("is_greedy", [False, True])
@@ -85,7 +75,7 @@ def test_a_part_of_a_part_keeps_its_white_space(store: Store, document: bytes, e
     rules: dict[str, Expression] = {"start": sequence([text(store, "<"), inner, text(store, ">")])}
     middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>", is_greedy=is_greedy)
     outer: dict[str, Expression] = {"start": sequence([middle, Repeat(sequence([text(store, "."), middle]))])}
-    assert accepts(CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules), document) == expected
+    assert CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules).accepts(document) == expected
 
 
 def test_a_part_is_written_once(store: Store) -> None:
@@ -142,10 +132,10 @@ def test_what_is_ignored_is_as_long_as_outside(
     store: Store, document: bytes, alone: bool, inside: bool, whole: bool
 ) -> None:
     rules = spread(store, "-")
-    assert accepts(CompiledGrammar(store, rules), document) == alone
+    assert CompiledGrammar(store, rules).accepts(document) == alone
     for is_whole, expected in ((False, inside), (True, whole)):
         outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
-        assert accepts(CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules), document) == expected
+        assert CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules).accepts(document) == expected
 
 
 def test_the_empty_string_is_left_to_others(store: Store) -> None:
@@ -157,10 +147,10 @@ def test_the_empty_string_is_left_to_others(store: Store) -> None:
         for is_whole in (False, True):
             outer: dict[str, Expression] = {"start": Inclusion(rules, "part", is_whole)}
             grammar = CompiledGrammar(store, lower(store.nodes, Grammar(outer)).rules)
-            assert not accepts(grammar, b"")
-            assert accepts(grammar, b"xx")
-            assert accepts(grammar, b"_xx_") == is_whole
-            assert accepts(grammar, b"_") == (is_whole and is_empty)
+            assert not grammar.accepts(b"")
+            assert grammar.accepts(b"xx")
+            assert grammar.accepts(b"_xx_") == is_whole
+            assert grammar.accepts(b"_") == (is_whole and is_empty)
 
 
 def test_a_part_that_calls_itself_may_have_parts(store: Store) -> None:
@@ -172,5 +162,5 @@ def test_a_part_that_calls_itself_may_have_parts(store: Store) -> None:
     middle = Inclusion(lower(store.nodes, Grammar(rules, ignored=(text(store, " "),))).rules, "<>")
     grammar = CompiledGrammar(store, lower(store.nodes, Grammar({"start": middle})).rules)
     accepted = [b"<(xx)>", b"< (xx) >", b"<<!> >", b"< < ! > >", b"<< (x_x) > >"]
-    assert [document for document in accepted if not accepts(grammar, document)] == []
-    assert [document for document in (b"<(x x)>", b"<< (xx )>>") if accepts(grammar, document)] == []
+    assert [document for document in accepted if not grammar.accepts(document)] == []
+    assert [document for document in (b"<(x x)>", b"<< (xx )>>") if grammar.accepts(document)] == []

@@ -10,7 +10,7 @@ import pytest
 
 import llmask
 from llmask.compiling.compiled import CompiledGrammar
-from llmask.errors import GrammarError, LlmaskError, TokenRejected, UnsatisfiableSchema
+from llmask.errors import GrammarError, LlmaskError, UnsatisfiableSchema
 from llmask.grammar.expressions import (
     EMPTY,
     Expression,
@@ -39,15 +39,6 @@ def store() -> Store:
 
 def lexeme(store: Store, text: str) -> Lexeme:
     return Lexeme(store.nodes.literal(text.encode()), f'"{text}"')
-
-
-def accepts(grammar: CompiledGrammar, text: bytes) -> bool:
-    matcher = grammar.matcher()
-    try:
-        matcher.accept_bytes(text)
-    except TokenRejected:
-        return False
-    return matcher.is_accepting()
 
 
 def drawn(random: random.Random, letters: list[Lexeme], names: list[str], depth: int = 0) -> Expression:
@@ -82,7 +73,7 @@ def test_small_worlds_agree_with_the_definition(store: Store, seed: int) -> None
     except UnsatisfiableSchema:
         assert not wanted, str(grammar)
         return
-    assert {text for text in texts if accepts(compiled, text)} == wanted, str(grammar)
+    assert {text for text in texts if compiled.accepts(text)} == wanted, str(grammar)
 
 
 def allowed_after(grammar: CompiledGrammar, text: bytes) -> set[int]:
@@ -118,15 +109,15 @@ def test_what_is_counted_may_be_empty(store: Store, low: int, high: int | None) 
         },
     )
     assert allowed_after(grammar, b"") == {ord("a"), ord("b"), ord(";")}
-    assert accepts(grammar, b"abbab;")
-    assert accepts(grammar, b"aaa;")
-    assert accepts(grammar, b"aaaa;") == (high != 3)
+    assert grammar.accepts(b"abbab;")
+    assert grammar.accepts(b"aaa;")
+    assert grammar.accepts(b"aaaa;") == (high != 3)
 
 
 def test_a_nullable_lexeme_is_optional(store: Store) -> None:
     stars = Lexeme(store.nodes.repeat(ord("*") + 3, 0, None), "/[*]*/")
     grammar = compiled(store, {"start": sequence([stars, lexeme(store, "a")])})
-    assert [accepts(grammar, text) for text in (b"a", b"**a", b"**", b"")] == [True, True, False, False]
+    assert [grammar.accepts(text) for text in (b"a", b"**a", b"**", b"")] == [True, True, False, False]
 
 
 def test_equal_repetitions_share_a_rule(store: Store) -> None:
@@ -151,7 +142,7 @@ def test_rules_without_use_are_left_out_with_a_warning(store: Store) -> None:
     ]
     assert found.rules.names == ["start"]
     grammar = CompiledGrammar(store, found.rules)
-    assert [accepts(grammar, b"a" * n) for n in range(4)] == [False, True, True, False]
+    assert [grammar.accepts(b"a" * n) for n in range(4)] == [False, True, True, False]
 
 
 def test_what_is_ignored_gives_way_to_every_lexeme_of_a_rule(store: Store) -> None:

@@ -117,7 +117,7 @@ def verdicts(judge: Any, schema: Any, **options: Any) -> tuple[frozenset[int], f
         raise
     some, every = set(), set()
     for at, texts in enumerate(TEXTS):
-        accepted = [judge.accepts_text(grammar, text) for text in texts]
+        accepted = [grammar.accepts(text) for text in texts]
         if any(accepted):
             some.add(at)
         if all(accepted):

@@ -6,8 +6,6 @@ from typing import Any
 
 import llmask
 
-from .test_formats import accepts
-
 TEXT = {"type": "any_text"}
 
 
@@ -21,12 +19,12 @@ def test_formats_in_rules_end_with_the_tag_around_them(compiler: llmask.Compiler
     rules = [["x", {"type": "sequence", "elements": [TEXT, {"type": "const_string", "value": "!"}]}]]
     tag = {"type": "tag", "begin": "<", "content": {"type": "dispatch", "rules": rules, "excludes": [">"]}, "end": ">"}
     grammar = compiler.structural_tag({"format": tag})
-    assert accepts(grammar, "<axb!>")
-    assert not accepts(grammar, "<axb>!>")
+    assert grammar.accepts("<axb!>")
+    assert not grammar.accepts("<axb>!>")
 
 
 def test_several_ends_are_all_excluded(compiler: llmask.Compiler) -> None:
     grammar = compiler.structural_tag({"format": {"type": "tag", "begin": "", "content": TEXT, "end": ["A", "B", ""]}})
-    assert accepts(grammar, "xB")
-    assert accepts(grammar, "x")
-    assert not accepts(grammar, "xAyB")
+    assert grammar.accepts("xB")
+    assert grammar.accepts("x")
+    assert not grammar.accepts("xAyB")

@@ -9,8 +9,6 @@ import pytest
 import llmask
 from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
 
-from .test_formats import accepts
-
 
 def compiled(compiler: llmask.Compiler, schema: Any, style: str = "qwen_xml") -> Any:
     return compiler.structural_tag({"format": {"type": "json_schema", "json_schema": schema, "style": style}})
@@ -54,13 +52,13 @@ def test_values(compiler: llmask.Compiler, schema: Any, valid: list[str], others
     }
     grammar = compiled(compiler, document, style)
     if style == "qwen_xml":
-        assert [value for value in valid if not accepts(grammar, elements(v=value))] == []
-        assert [value for value in others if accepts(grammar, elements(v=value))] == []
+        assert [value for value in valid if not grammar.accepts(elements(v=value))] == []
+        assert [value for value in others if grammar.accepts(elements(v=value))] == []
         return
     end = "</｜DSML｜parameter>"
     for value in (value.replace("</parameter>", end) for value in others):
         begins = [f'<｜DSML｜parameter name="v" string="{said}">' for said in ("true", "false")]
-        assert not any(accepts(grammar, begin + value + end) for begin in begins)
+        assert not any(grammar.accepts(begin + value + end) for begin in begins)
 
 
 def test_properties_come_in_order_and_required_ones_always(compiler: llmask.Compiler) -> None:
@@ -69,23 +67,23 @@ def test_properties_come_in_order_and_required_ones_always(compiler: llmask.Comp
         {"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["b", "c"], "title": "x",
          "additionalProperties": {"type": "boolean"}},
     )  # fmt: skip
-    assert accepts(grammar, elements(a="x", b="1", c="true"))
-    assert accepts(grammar, "\n" + elements(b="1") + "\n" + elements(c="true", d="false", e="true") + "\n")
+    assert grammar.accepts(elements(a="x", b="1", c="true"))
+    assert grammar.accepts("\n" + elements(b="1") + "\n" + elements(c="true", d="false", e="true") + "\n")
     for text in (
         elements(b="1", a="x", c="true"),
         elements(b="1"),
         elements(b="1", c="x"),
         elements(b="1", c="true", a="true"),
     ):
-        assert not accepts(grammar, text)
+        assert not grammar.accepts(text)
 
 
 def test_strings_say_so_where_the_style_wants_it(compiler: llmask.Compiler) -> None:
     grammar = compiled(compiler, {"properties": {"a": {"type": ["string", "integer"]}}}, "deepseek_v4_1_xml")
     said = '<｜DSML｜ parameter name="a" string="{}">{}</｜DSML｜ parameter>'
-    assert accepts(grammar, said.format("true", "x"))
-    assert accepts(grammar, said.format("false", "1"))
-    assert not accepts(grammar, said.format("false", "x"))
+    assert grammar.accepts(said.format("true", "x"))
+    assert grammar.accepts(said.format("false", "1"))
+    assert not grammar.accepts(said.format("false", "x"))
 
 
 @pytest.mark.parametrize(
@@ -162,8 +160,8 @@ def test_a_schema_of_no_object_is_one_value(
     """As XGrammar 0.2.7 takes it; SGLang writes the arguments of Kimi K3 so."""
     content = {"type": "json_schema", "json_schema": schema, "style": "qwen_xml"}
     grammar = compiler.structural_tag({"format": {"type": "tag", "begin": "<a>", "content": content, "end": "<z>"}})
-    assert [text for text in valid if not accepts(grammar, f"<a>{text}<z>")] == []
-    assert [text for text in others if accepts(grammar, f"<a>{text}<z>")] == []
+    assert [text for text in valid if not grammar.accepts(f"<a>{text}<z>")] == []
+    assert [text for text in others if grammar.accepts(f"<a>{text}<z>")] == []
 
 
 def test_one_value_that_nothing_fulfils_is_refused(compiler: llmask.Compiler) -> None:

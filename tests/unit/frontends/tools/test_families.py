@@ -8,7 +8,6 @@ import llmask
 from llmask.frontends.tools import MODELS
 from llmask.frontends.tools.families import FAMILIES
 from tests.contract.tool_calls import ARGUMENTS, CALLS, SEVERAL, TOOLS
-from tests.unit.frontends.structural_tags.test_formats import accepts
 
 TEXT = "I look it up.\n"
 
@@ -24,7 +23,7 @@ def test_calls_and_text_by_choice(compiler: llmask.Compiler, model: str) -> None
     taken = {}
     for choice in ("auto", "required", "none"):
         grammar = compiler.tools(TOOLS, model, choice)
-        taken[choice] = [accepts(grammar, text) for text in ("", TEXT, call, TEXT + call, TEXT + call + TEXT + call)]
+        taken[choice] = [grammar.accepts(text) for text in ("", TEXT, call, TEXT + call, TEXT + call + TEXT + call)]
     assert taken == {
         "auto": [True] * 5,
         "required": [False, False, True, False, False],
@@ -35,16 +34,16 @@ def test_calls_and_text_by_choice(compiler: llmask.Compiler, model: str) -> None
 @pytest.mark.parametrize("model", MODELS)
 def test_arguments_fulfil_the_schema_and_names_are_known(compiler: llmask.Compiler, model: str) -> None:
     grammar = compiler.tools(TOOLS, model, "required")
-    assert accepts(grammar, CALLS[model])
+    assert grammar.accepts(CALLS[model])
     for one, other in (("days", "dogs"), ("weather", "wether"), ("2", "x"), ("city", "town")):
         assert one in CALLS[model]
-        assert not accepts(grammar, CALLS[model].replace(one, other))
+        assert not grammar.accepts(CALLS[model].replace(one, other))
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_function_may_be_named(compiler: llmask.Compiler, model: str) -> None:
-    assert accepts(compiler.tools(TOOLS, model, {"name": "weather"}), CALLS[model])
-    assert not accepts(compiler.tools(TOOLS, model, {"type": "function", "function": {"name": "now"}}), CALLS[model])
+    assert compiler.tools(TOOLS, model, {"name": "weather"}).accepts(CALLS[model])
+    assert not compiler.tools(TOOLS, model, {"type": "function", "function": {"name": "now"}}).accepts(CALLS[model])
 
 
 @pytest.mark.parametrize("model", SEVERAL)
@@ -53,22 +52,22 @@ def test_there_may_be_several_calls_or_one(compiler: llmask.Compiler, model: str
         SEVERAL[model].format(CALLS[model]) if "{" not in CALLS[model] else SEVERAL[model].replace("{0}", CALLS[model])
     )
     for choice in ("required", "auto"):
-        assert accepts(compiler.tools(TOOLS, model, choice), several)
-        assert not accepts(compiler.tools(TOOLS, model, choice, parallel=False), several)
-        assert accepts(compiler.tools(TOOLS, model, choice, parallel=False), CALLS[model])
+        assert compiler.tools(TOOLS, model, choice).accepts(several)
+        assert not compiler.tools(TOOLS, model, choice, parallel=False).accepts(several)
+        assert compiler.tools(TOOLS, model, choice, parallel=False).accepts(CALLS[model])
 
 
 def test_sections_hold_several_calls(compiler: llmask.Compiler) -> None:
     one = "<|tool_call_begin|>functions.now:{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
     text = f"<|tool_calls_section_begin|>{one.format(0)}{one.format(12)}<|tool_calls_section_end|>"
-    assert accepts(compiler.tools(TOOLS, "kimi-k2", "required"), text)
-    assert not accepts(compiler.tools(TOOLS, "kimi-k2", "required", parallel=False), text)
+    assert compiler.tools(TOOLS, "kimi-k2", "required").accepts(text)
+    assert not compiler.tools(TOOLS, "kimi-k2", "required", parallel=False).accepts(text)
     text = f'[TOOL_CALLS][{{"name": "weather", "arguments": {ARGUMENTS}}}, {{"name": "now", "arguments": {{}}}}]'
-    assert accepts(compiler.tools(TOOLS, "mistral", "required"), text)
+    assert compiler.tools(TOOLS, "mistral", "required").accepts(text)
 
 
 def test_the_text_of_a_call_that_is_none_is_no_text(compiler: llmask.Compiler) -> None:
     grammar = compiler.tools(TOOLS, "hermes")
-    assert accepts(grammar, "a <tool_cal")
-    assert not accepts(grammar, "a <tool_call>")
-    assert not accepts(grammar, "a <tool_call>\n{}")
+    assert grammar.accepts("a <tool_cal")
+    assert not grammar.accepts("a <tool_call>")
+    assert not grammar.accepts("a <tool_call>\n{}")

@@ -10,7 +10,6 @@ import llmask
 from llmask.frontends.tools.families import Pattern
 from llmask.frontends.tools.writing import Marks, Writing
 from tests.contract.tool_calls import ARGUMENTS, CALLS, TOOLS
-from tests.unit.frontends.structural_tags.test_formats import accepts
 
 MARKS = [
     b"<|call|>",
@@ -63,7 +62,7 @@ def test_marks_are_told_apart() -> None:
 def test_special_tokens_are_meant_where_there_are_any(special: llmask.Compiler, choice: str) -> None:
     grammar = special.tools(TOOLS, "mistral", choice)
     assert takes(grammar, CALLS["mistral"])
-    assert accepts(grammar, CALLS["mistral"]) == (choice == "auto")  # there, it is text
+    assert grammar.accepts(CALLS["mistral"]) == (choice == "auto")  # there, it is text
     assert takes(grammar, "Yes. " + CALLS["mistral"] + " Done.") == (choice == "auto")
 
 
@@ -96,7 +95,7 @@ def test_harmony_has_messages_before_the_last_one(compiler: llmask.Compiler) -> 
     call = CALLS["gpt-oss"]
     taken = {
         reasoning: [
-            accepts(compiler.tools(TOOLS, "gpt-oss", reasoning=reasoning), text)
+            compiler.tools(TOOLS, "gpt-oss", reasoning=reasoning).accepts(text)
             for text in (final, analysis + final, analysis + analysis + call, "Hm.<|end|><|start|>assistant" + final)
         ]
         for reasoning in (False, "optional", True, "open")
@@ -108,14 +107,14 @@ def test_harmony_has_messages_before_the_last_one(compiler: llmask.Compiler) -> 
         "open": [False, False, False, True],
     }
     moved = " to=functions.weather<|channel|>commentary <|constrain|>json<|message|>" + ARGUMENTS + "<|call|>"
-    assert accepts(compiler.tools(TOOLS, "gpt-oss"), moved)
+    assert compiler.tools(TOOLS, "gpt-oss").accepts(moved)
 
 
 def test_a_section_of_reasoning_stands_before_all_else(compiler: llmask.Compiler) -> None:
     call = CALLS["qwen-3"]
     texts = (call, "<think>\nHm <tool_call>\n</think>\n\n" + call, "Hm.</think>" + call, "<think></think>Hello.")
     taken = {
-        reasoning: [accepts(compiler.tools(TOOLS, "qwen-3", reasoning=reasoning), text) for text in texts]
+        reasoning: [compiler.tools(TOOLS, "qwen-3", reasoning=reasoning).accepts(text) for text in texts]
         for reasoning in (False, "optional", True, "open")
     }
     assert taken == {

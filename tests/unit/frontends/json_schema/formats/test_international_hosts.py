@@ -107,7 +107,7 @@ def test_the_longest_labels_fit_into_63_octets_whatever_they_hold(
 def test_what_can_still_become_a_name_is_found_at_once(judge: Any, schema: dict[str, Any]) -> None:
     """Whether a name of 40 characters, or a label that needs a Japanese letter, exists took more than 200,000 steps."""
     grammar = judge.grammar({"type": "string", "format": "idn-hostname", **schema})
-    assert judge.accepts_text(grammar, json.dumps("strconv・ア." + "a" * 40))
+    assert grammar.accepts(json.dumps("strconv・ア." + "a" * 40))
 
 
 def test_letters_and_marks_are_what_look_arounds_say(judge: Any) -> None:

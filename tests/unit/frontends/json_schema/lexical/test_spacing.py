@@ -60,11 +60,11 @@ def test_the_judge_lays_out_as_json_does_and_so_does_the_grammar(judge: Any, val
     expected = json.dumps(value, indent=indent)
     assert indented(json.dumps(value).encode(), unit.encode()) == expected.encode()
     grammar = judge.grammar(True, indent=indent)
-    assert judge.accepts_text(grammar, expected)
+    assert grammar.accepts(expected)
     if value and value != "s":
-        assert not judge.accepts_text(grammar, json.dumps(value))
-        assert not judge.accepts_text(grammar, expected.replace("\n", "\n ", 1))
-        assert not judge.accepts_text(grammar, json.dumps(value, indent=indent, separators=(", ", " : ")))
+        assert not grammar.accepts(json.dumps(value))
+        assert not grammar.accepts(expected.replace("\n", "\n ", 1))
+        assert not grammar.accepts(json.dumps(value, indent=indent, separators=(", ", " : ")))
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["recursive", "any", "list"])
@@ -78,12 +78,12 @@ def test_indented_and_compact_documents_are_the_same(
     for document in documents(judge, lines, rng, scaled(40)):
         bare = b"".join(LEXEME.findall(document))
         assert indented(bare, unit) == document
-        assert judge.accepts_text(compact, bare), bare
+        assert compact.accepts(bare), bare
     for document in documents(judge, compact, rng, scaled(40)):
         n_nested += document.count(b"{") + document.count(b"[")
-        assert judge.accepts_text(lines, indented(document, unit)), document
+        assert lines.accepts(indented(document, unit)), document
         moved = indented(document, unit).replace(b"\n", b"\n ", 1)
-        assert judge.accepts_text(lines, moved) == (b"\n" not in moved)
+        assert lines.accepts(moved) == (b"\n" not in moved)
     assert n_nested > 10
 
 
@@ -107,13 +107,13 @@ def test_guards_of_counted_objects_and_of_any_order_are_kept(
     for document in documents(judge, lines, rng, scaled(60)):
         bare = b"".join(LEXEME.findall(document))
         assert indented(bare, b" ") == document
-        assert judge.accepts_text(compact, bare), bare
+        assert compact.accepts(bare), bare
     for document in documents(judge, compact, rng, scaled(60)):
-        assert judge.accepts_text(lines, indented(document, b" ")), document
+        assert lines.accepts(indented(document, b" ")), document
     for text in ('{"a": {"c": 1}, "c": 1, "x": []}', "{}", '{"b": [1]}', '{"b": [{}]}', '{"c": 1, "c": 1}'):
         for grammar, written in ((compact, b"".join(LEXEME.findall(text.encode()))), (lines, text.encode())):
             layout = written if grammar is compact else indented(b"".join(LEXEME.findall(written)), b" ")
-            assert not judge.accepts_text(grammar, layout), layout
+            assert not grammar.accepts(layout), layout
 
 
 def documents(judge: Any, grammar: Any, rng: random.Random, n: int) -> Iterator[bytes]:
@@ -134,15 +134,15 @@ def nested(depth: int) -> Any:
 def test_depth_is_exact_where_it_is_said_to_be(judge: Any) -> None:
     grammar = judge.grammar(True, indent=2)
     exact, deep = json.dumps(nested(31), indent=2), json.dumps(nested(60), indent=2)
-    assert judge.accepts_text(grammar, exact)
-    assert judge.accepts_text(grammar, deep)
+    assert grammar.accepts(exact)
+    assert grammar.accepts(deep)
     deepest = max(re.findall(r"\n +", exact), key=len)
     for more in (" ", "  "):
-        assert not judge.accepts_text(grammar, exact.replace(deepest, deepest + more))
+        assert not grammar.accepts(exact.replace(deepest, deepest + more))
     deepest = max(re.findall(r"\n +", deep), key=len)
-    assert judge.accepts_text(grammar, deep.replace(deepest, deepest + "  "))  # any depth from 32 on
-    assert not judge.accepts_text(grammar, deep.replace(deepest, deepest + " "))
-    assert not judge.accepts_text(grammar, deep.replace(deepest, "\n" + " " * 60))
+    assert grammar.accepts(deep.replace(deepest, deepest + "  "))  # any depth from 32 on
+    assert not grammar.accepts(deep.replace(deepest, deepest + " "))
+    assert not grammar.accepts(deep.replace(deepest, "\n" + " " * 60))
     # what the schema spells out has no such limit
     schema: Any = {"type": "integer"}
     for _ in range(40):
@@ -152,7 +152,7 @@ def test_depth_is_exact_where_it_is_said_to_be(judge: Any) -> None:
         value = [value]
     grammar = judge.grammar(schema, indent=2)
     written = json.dumps(value, indent=2)
-    assert judge.accepts_text(grammar, written)
+    assert grammar.accepts(written)
 
 
 def test_a_grammar_that_grows_too_large_follows_fewer_depths(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,8 +162,8 @@ def test_a_grammar_that_grows_too_large_follows_fewer_depths(judge: Any, monkeyp
     assert len(small.rules.edges) < whole / 3
     grammar = judge.grammar(RECURSIVE, indent=2)
     document = json.dumps({"a": [{"a": [{"a": [{"a": []}]}], "c": [{}]}]}, indent=2)
-    assert judge.accepts_text(grammar, document)
-    assert not judge.accepts_text(grammar, document.replace("\n  ", "\n   ", 1))
+    assert grammar.accepts(document)
+    assert not grammar.accepts(document.replace("\n  ", "\n   ", 1))
 
 
 @pytest.mark.parametrize(
@@ -184,17 +184,17 @@ def test_white_space_of_a_pattern(judge: Any, pattern: str, accepted: list[str],
             judge.grammar(RECURSIVE, whitespace=pattern)
         return
     grammar = judge.grammar(RECURSIVE, whitespace=pattern, max_whitespace=3 if "9" in pattern else 64)
-    assert [text for text in accepted if not judge.accepts_text(grammar, text)] == []
-    assert [text for text in refused if judge.accepts_text(grammar, text)] == []
+    assert [text for text in accepted if not grammar.accepts(text)] == []
+    assert [text for text in refused if grammar.accepts(text)] == []
 
 
 def test_demanded_white_space_stands_between_any_two_lexemes(judge: Any, rng: random.Random, scaled: Any) -> None:
     grammar, compact = judge.grammar(RECURSIVE, whitespace="\t"), judge.grammar(RECURSIVE, whitespace="compact")
     for document in documents(judge, grammar, rng, scaled(40)):
         assert document == b"\t".join(LEXEME.findall(document))
-        assert judge.accepts_text(compact, b"".join(LEXEME.findall(document)))
+        assert compact.accepts(b"".join(LEXEME.findall(document)))
     for document in documents(judge, compact, rng, scaled(40)):
-        assert judge.accepts_text(grammar, b"\t".join(LEXEME.findall(document)))
+        assert grammar.accepts(b"\t".join(LEXEME.findall(document)))
 
 
 @pytest.mark.parametrize(

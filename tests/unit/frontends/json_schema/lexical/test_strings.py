@@ -133,11 +133,11 @@ def test_escapes_of_free_strings_keys_and_patterns(
     schemas = [{"type": "string"}, {"type": "string", "pattern": "^[^x]+$", "maxLength": 4}, {"not-a-keyword": 1}]
     for schema in schemas:
         grammar = judge.grammar(schema, escapes=escapes)
-        assert [text for text in accepted if not judge.accepts_text(grammar, text)] == []
-        assert [text for text in refused if judge.accepts_text(grammar, text)] == []
+        assert [text for text in accepted if not grammar.accepts(text)] == []
+        assert [text for text in refused if grammar.accepts(text)] == []
     keys = judge.grammar({"type": "object", "properties": {"k": {"type": "null"}}}, escapes=escapes)
-    assert [text for text in accepted if not judge.accepts_text(keys, f"{{{text}:1}}")] == []
-    assert [text for text in refused if judge.accepts_text(keys, f"{{{text}:1}}")] == []
+    assert [text for text in accepted if not keys.accepts(f"{{{text}:1}}")] == []
+    assert [text for text in refused if keys.accepts(f"{{{text}:1}}")] == []
 
 
 def test_escapes_leave_what_a_schema_means(judge: Any) -> None:
@@ -148,7 +148,7 @@ def test_escapes_leave_what_a_schema_means(judge: Any) -> None:
     }
     for escapes in ("all", "minimal", "u", "n", "/"):
         grammar = judge.grammar(schema, escapes=escapes)
-        assert judge.accepts_text(grammar, '{"\\u0001":1,"a\\n":null,"b":true}')
+        assert grammar.accepts('{"\\u0001":1,"a\\n":null,"b":true}')
         for text in (
             '{"\\u0001":"x"}',
             '{"a\\n":1}',
@@ -157,7 +157,7 @@ def test_escapes_leave_what_a_schema_means(judge: Any) -> None:
             '{"\\u0002":true}',
             '{"\\b":0.5}',
         ):
-            assert not judge.accepts_text(grammar, text), (escapes, text)
+            assert not grammar.accepts(text), (escapes, text)
 
 
 @pytest.mark.parametrize(
@@ -177,19 +177,19 @@ def test_literals_in_one_spelling_or_any(judge: Any, schema: Any) -> None:
     n_strings = 0
     for spelled in spellings:
         for text in (spelled, f'["/",{{{spelled}:null}}]', f"{{{spelled}:[{spelled}]}}", f"{{{spelled}:{spelled}}}"):
-            is_document = judge.accepts_text(every, text)
+            is_document = every.accepts(text)
             n_strings += is_document
-            assert judge.accepts_text(one, text) == (is_document and spelled == spellings[0])
-            assert judge.accepts_text(minimal, text) == (is_document and spelled == spellings[0])
+            assert one.accepts(text) == (is_document and spelled == spellings[0])
+            assert minimal.accepts(text) == (is_document and spelled == spellings[0])
     assert n_strings in (4, 8)
-    assert judge.accepts_text(every, "1") == judge.accepts_text(one, "1")
-    assert not judge.accepts_text(every, '"e\\n"')
+    assert every.accepts("1") == one.accepts("1")
+    assert not every.accepts('"e\\n"')
 
 
 def test_long_lists_in_any_spelling(judge: Any) -> None:
     words = [f"word {number}é" for number in range(300)]
     grammar = judge.grammar({"enum": [*words, 7]}, literals="any")
     for text in ('"word 299é"', '"\\u0077ord 0\\u00e9"', "7"):
-        assert judge.accepts_text(grammar, text)
+        assert grammar.accepts(text)
     for text in ('"word 300é"', '"\\u0077ord 0e"', '"7"', "8"):
-        assert not judge.accepts_text(grammar, text)
+        assert not grammar.accepts(text)

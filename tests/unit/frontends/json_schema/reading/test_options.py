@@ -15,14 +15,14 @@ from llmask.frontends.json_schema.reading.options import SameObject
 def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "array"}}}
     grammar = judge.grammar(schema, max_whitespace=3)
-    assert judge.accepts_text(grammar, '{ \n\t"a"\r :   [ 1 ,2 ] }')
-    assert not judge.accepts_text(grammar, '{    "a":[]}')
-    assert not judge.accepts_text(grammar, ' {"a":[]}')
-    assert not judge.accepts_text(grammar, '{"a":[]} ')
+    assert grammar.accepts('{ \n\t"a"\r :   [ 1 ,2 ] }')
+    assert not grammar.accepts('{    "a":[]}')
+    assert not grammar.accepts(' {"a":[]}')
+    assert not grammar.accepts('{"a":[]} ')
     for options in ({"whitespace": "compact"}, {"max_whitespace": 0}):
         compact = judge.grammar(schema, **options)
-        assert judge.accepts_text(compact, '{"a":[1,2]}')
-        assert not judge.accepts_text(compact, '{"a": [1,2]}')
+        assert compact.accepts('{"a":[1,2]}')
+        assert not compact.accepts('{"a": [1,2]}')
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_what_a_listed_object_holds_may_be_spelled_in_every_way(judge: Any) -> N
     schema = {**CLOSED, "not": {"const": {"a": "é/", "b": 1}}}
     grammar = judge.grammar(schema)
     for text in (b'{"a":"\\u00e9/"}', b'{"a":"\\u00e9\\/","b":"a"}', b'{"a":"e","b":1}'):
-        assert judge.accepts_text(grammar, text)
+        assert grammar.accepts(text)
     for text in ('{"a":"é/","b":1}', '{"a":"\\u00e9\\/","b":1}', '{"a":"é/","b":1.0}'):
-        assert not judge.accepts_text(grammar, text)
+        assert not grammar.accepts(text)
 
 
 def test_nothing_is_left(judge: Any) -> None:

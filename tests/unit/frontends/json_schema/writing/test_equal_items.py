@@ -34,8 +34,8 @@ def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any],
 
 def test_lines_may_be_indented(judge: Any) -> None:
     grammar = judge.grammar(EQUAL, indent=2)
-    assert judge.accepts_text(grammar, '[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 1\n  }\n]')
-    assert not judge.accepts_text(grammar, '[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 2\n  }\n]')
+    assert grammar.accepts('[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 1\n  }\n]')
+    assert not grammar.accepts('[\n  {\n    "a": 1\n  },\n  2,\n  {\n    "a": 2\n  }\n]')
 
 
 @pytest.mark.parametrize(
