@@ -92,9 +92,12 @@ def to_pattern(expression: Expression) -> str:
     return f"{left}{right}" if kind == "cat" else f"(?:{left}|{right})"
 
 
+_LETTERS = bytes(byte if byte in b"ab" else ord("c") for byte in range(256))
+
+
 def letters(data: bytes) -> bytes:
     """Every byte written as the letter of its class."""
-    return data.translate(bytes(byte if byte in b"ab" else ord("c") for byte in range(256)))
+    return data.translate(_LETTERS)
 
 
 def allowed_tokens(dfa: automata.Dfa, state: int) -> set[int]:
