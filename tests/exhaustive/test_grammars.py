@@ -143,6 +143,7 @@ def test_the_twin_parser_derives_what_brute_force_derives() -> None:
                 assert accepts(world.rules, nodes, string) == wanted, f"{string!r}\n{described(world)}"
 
 
+@pytest.mark.slow
 def test_hard_grammars_give_the_masks_of_the_definition(store: Any, rng: random.Random) -> None:
     for world in all_hard_worlds(store.nodes):
         check_world(store, world, 5, rng)

@@ -241,39 +241,53 @@ def test_what_is_printed_is_compared() -> None:
     assert not same("a 1.5 ms\n", "b 1.5 ms\n")
 
 
+RUNNER = """
+import contextlib, io, json, sys, warnings
+from llmask.cli import main
+def run(words):
+    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors), warnings.catch_warnings():
+        warnings.simplefilter("default")
+        try:
+            code = main(words[1:])
+        except SystemExit as ended:
+            code = ended.code
+    return code or 0, *(stream.buffer.getvalue().decode() for stream in (output, errors))
+print(json.dumps(list(map(run, json.load(sys.stdin)))))
+"""
+
+
 @pytest.mark.parametrize("page", [page for page, lines in LINES.items() if any(line.is_shown for line in lines)])
 def test_commands_run_and_print_what_is_shown(page: str, tmp_path: Path) -> None:
+    """In one interpreter, in a folder of the page's own. What shows nothing has to succeed."""
     shutil.copytree(ROOT / "grammars", tmp_path / "grammars")
     shutil.copy(ROOT / "LICENSE", tmp_path)
-    for line in LINES[page]:
-        for command in line.command.split(" && "):
-            if way(line._replace(command=command)) == "run":
-                check(line._replace(command=command), tmp_path)
-
-
-def check(line: Line, folder: Path) -> None:
-    """Run a line in a folder. What shows nothing has to succeed."""
-    words = words_of(line.command)
-    if words[0] == "echo":
-        text, sign, file = words[1:]
-        assert sign == ">"
-        (folder / file).write_text(f"{text}\n", encoding="utf-8")
-        return
+    parts = [line._replace(command=command) for line in LINES[page] for command in line.command.split(" && ")]
+    lines = [line for line in parts if way(line) == "run"]
+    for words in (words_of(line.command) for line in lines):
+        if words[0] == "echo":
+            text, sign, file = words[1:]
+            assert sign == ">"
+            (tmp_path / file).write_text(f"{text}\n", encoding="utf-8")
+    commands = [line for line in lines if not line.command.startswith("echo ")]
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
+        [sys.executable, "-c", RUNNER],
+        cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": path, "PYTHONUTF8": "1"},
+        input=json.dumps([words_of(line.command) for line in commands]),
         capture_output=True,
         encoding="utf-8",
         check=False,
         timeout=600,
     )
-    if line.printed is None:
-        assert done.returncode == 0, done.stderr
-        assert done.stdout
-    else:
-        assert same(line.printed, done.stdout + done.stderr), done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    for line, (code, output, errors) in zip(commands, json.loads(done.stdout), strict=True):
+        if line.printed is None:
+            assert code == 0, errors
+            assert output
+        else:
+            assert same(line.printed, output + errors), output + errors
 
 
 class Parsed(Exception):

@@ -63,6 +63,7 @@ def test_the_list_names_every_attack_with_its_purpose() -> None:
     assert modules - {"__init__", "__main__", "harness", "corpora", "hostile_inputs"} == set(ATTACKS)
 
 
+@pytest.mark.slow
 def test_a_command_prints_one_line_of_json_and_is_repeated_by_its_seed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_door_that_takes_every_text_is_found(
     assert found["cases"][0].startswith("case 1 ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "size"), [("bits", 60), ("threads", 200), ("walks", 150)])
 def test_a_mask_without_its_first_word_is_found(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     fill, calls = llmask.Matcher.fill_bitmask, []

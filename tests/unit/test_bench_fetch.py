@@ -153,6 +153,7 @@ def test_data_are_looked_for_where_they_were_written(tmp_path: Path) -> None:
     assert vocabularies.shared_folder(None, tmp_path) == tmp_path
 
 
+@pytest.mark.slow
 def test_the_benchmark_runs_on_what_was_fetched(checkout: Path, tmp_path: Path, project_root: Path) -> None:
     pytest.importorskip("tiktoken", reason="documents are tokenized by tiktoken: pip install '.[test]'")
 

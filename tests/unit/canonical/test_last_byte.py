@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 import llmask
 from llmask.canonical.neighbours import MERGED
 from llmask.canonical.states import split_states_of
@@ -12,6 +14,7 @@ from llmask.kernels.tables.interning import MAP_COUNT
 from tests.reference.definition import read_mask
 
 
+@pytest.mark.slow
 def test_masks_inside_of_a_word_are_those_of_every_pair(rng: random.Random) -> None:
     """Letters alone are one word, so that the merges decide."""
     compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True)

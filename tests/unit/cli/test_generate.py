@@ -95,6 +95,7 @@ def test_every_document_ends_within_max_tokens(capfd: pytest.CaptureFixture[str]
     assert (code, [len(line) for line in lines], errors) == (0, [300, 300], "")
 
 
+@pytest.mark.slow
 def test_any_order_with_unique_keys_ends_within_max_tokens(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Every such call failed: no end was found where a free key was taken to give what a required one gives."""
     path = tmp_path / "open.json"

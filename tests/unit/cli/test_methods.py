@@ -27,6 +27,7 @@ def test_other_texts_cannot_be_compared(tok: Tokenizer) -> None:
     assert words_differing(tok, [0], [1]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "methods"),
     [

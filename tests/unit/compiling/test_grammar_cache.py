@@ -116,6 +116,7 @@ def test_a_grammar_of_a_store_that_was_renewed_meanwhile_is_not_kept(tiny_tokeni
     assert old() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keywords", [{"type": "string", "minLength": 1}, {"type": "integer"}])
 def test_what_frontends_remember_is_a_part_of_the_store(default_tokenizer: Any, keywords: dict[str, Any]) -> None:
     # patterns of tenants: the tables grew by 2 KB a schema, the memory by 6

@@ -32,6 +32,7 @@ def test_categories_are_those_of_unicodedata(categories):
     assert different == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("category", ["Lu", "Ll", "Lo", "Mn", "Mc", "Nd", "Nl", "No", "Po", "Sm", "So", "Cf"])
 def test_categories_are_those_of_tiktoken(categories, category):
     tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")

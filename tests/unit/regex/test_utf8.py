@@ -6,6 +6,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import pytest
+
 from llmask.regex.code_points import MAX_CODE_POINT, NO_TEXT, TEXT, CodePointSet
 from llmask.regex.utf8 import utf8_char
 
@@ -41,6 +43,7 @@ def members_by_prefix(nodes: Any, node: int) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_every_code_point_is_spelled_as_python_spells_it(nodes: Any) -> None:
     """All 1,112,064: each encoding is accepted, and nothing else, because so many strings are accepted."""
     node = utf8_char(nodes, TEXT)

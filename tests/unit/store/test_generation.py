@@ -198,6 +198,7 @@ WRITTEN_LATE: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRITTEN_LATE)
 def test_an_interrupt_while_rules_are_written_spoils_nothing(tiny_tokenizer: Any, kind: str) -> None:
     """Rules stayed half written for all who use the grammar: other masks after 97 of 357 places, or an IndexError."""
