@@ -144,13 +144,18 @@ def make_processor(name: str, grammar: Any, n_vocab: int) -> Callable[[Any, Any]
     return lambda ids, scores: inner(ids, scores.clone())
 
 
+def wait_for(device: str) -> None:
+    """Until a GPU has done what it was given."""
+    if device == "cuda":
+        importlib.import_module("torch").cuda.synchronize()
+
+
 def timed(job: Callable[[], object], device: str = "cpu") -> float:
     """Microseconds of one call, and of what a GPU does in it."""
-    wait = importlib.import_module("torch").cuda.synchronize if device == "cuda" else bool
-    wait()
+    wait_for(device)
     started = time.perf_counter_ns()
     job()
-    wait()
+    wait_for(device)
     return (time.perf_counter_ns() - started) / 1000
 
 
