@@ -24,7 +24,6 @@ from ..grammar.repetitions import MOST_COUNT
 from ..grammar.rules import MakeVariant, Rules, one_lexeme
 from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
-from ..mask.apply import allocate_bitmask
 from ..matching.explanation import Explanation
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from ..frontends.regex.groups import Groups
     from .ambiguity import Ambiguity
     from .sentences import Sentences
+    from .warming import Warmed
 
 ON_LIMIT = ("error", "finish")
 MOST_PREFIXES = 16  # whose canonical grammars are remembered
@@ -320,6 +320,31 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
         return ambiguous_sentence(self)
 
+    def warm(self, seconds: float | None = None, masks: int | None = None) -> Warmed:
+        """Build masks before they are asked for, by reading texts that go through all of the grammar.
+
+        They are written as models write (covering.py), at most 200 of them, until four in a row need nothing new. With
+        parametric rules, named tokens or `max_tokens` nothing is read.
+
+        Parameters
+        ----------
+        seconds, masks : after which it ends; one text, or one mask, may go beyond.
+
+        Raises
+        ------
+        LlmaskError : an argument is no number.
+
+        Examples
+        --------
+        >>> import llmask
+        >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).json_schema({"enum": ["red", "green"]})
+        >>> grammar.warm().explored
+        1.0
+        """
+        from .warming import warmed
+
+        return warmed(self, lambda: self._sentences.likely(self.is_json), seconds, masks)
+
     @cached_property
     def _sentences(self) -> Sentences:
         from .sentences import Sentences
@@ -506,18 +531,6 @@ class CompiledGrammar(LoadedGrammar, Shared):
                 known.pop(oldest, None)
             known[prefix] = both
         return both
-
-
-def warm(grammar: CompiledGrammar, document: bytes) -> None:
-    """Build the masks on the way through a document, as far as the vocabulary and the limits let it come."""
-    matcher = grammar.matcher()
-    bitmask = allocate_bitmask(1, grammar.tokenizer.vocab_size)
-    try:
-        for byte in document:
-            matcher.fill_bitmask(bitmask)
-            matcher.accept_bytes(bytes([byte]))
-    except LlmaskError:
-        pass  # a vocabulary without these bytes, or tight limits: whoever needs them will be told
 
 
 def put_together(store: Store, what: str, parts: Sequence[CompiledGrammar], **options: Any) -> CompiledGrammar:

@@ -30,6 +30,7 @@ from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..regex.strings import Strings
+from .likely import Likely, runs_on
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
@@ -90,6 +91,7 @@ class Sentences:
         if has_regions:
             raise LlmaskError("max_tokens counts tokens, and sentences are bytes", help="take it out of the grammar")
         self._strings = Strings(store.nodes, store.table, store.lock)
+        self._store = store
         self._nodes = store.nodes
         self._ignored = rules.ignored
         self._derivations: Derivations | None = None
@@ -101,6 +103,7 @@ class Sentences:
         except LlmaskError as error:
             self._missing = error
         self._lock = forks.new_lock(forks.SENTENCES)
+        self._likely: Likely | None = None
 
     def shortest_of(self, grammar: LoadedGrammar) -> bytes:
         """See `LoadedGrammar.shortest`."""
@@ -111,6 +114,13 @@ class Sentences:
         """See `LoadedGrammar.sample`."""
         with self._lock:
             return self._search(grammar).sample(seed, max_bytes)
+
+    def likely(self, is_json: bool) -> Likely | None:
+        """What is likely in the grammar, the same for all; None: it has no derivations to follow."""
+        with self._lock:
+            if self._likely is None and self._derivations is not None:
+                self._likely = Likely(self._store, self._strings, self._derivations, self._ignored, is_json, self._lock)
+            return self._likely
 
     def _search(self, grammar: LoadedGrammar) -> _Reader:
         if self._derivations is None:
@@ -350,7 +360,7 @@ class _Search(_Reader):
         """Write a random string of a lexeme, and what is ignored before it; the configuration behind them."""
         for _ in range(3):
             written = self._strings.sample(lexeme, random, min(random.choice(LEXEME_BYTES), max(target - len(text), 0)))
-            if self._ignored is not None and text and (random.random() < blanks or _runs_on(text, written)):
+            if self._ignored is not None and text and (random.random() < blanks or runs_on(text, written)):
                 blank = b" "
                 if not self._nodes.matches(self._ignored, blank) or random.random() < 0.1:
                     blank = self._strings.sample(self._ignored, random, 1)
@@ -363,9 +373,3 @@ class _Search(_Reader):
                 text += written
                 return after
         return REFUSED
-
-
-def _runs_on(before: bytearray, text: bytes) -> bool:
-    """Whether two lexemes might be read as one: letters, digits or underscores meet."""
-    ends = (before[-1], text[0])
-    return all(byte >= 0x80 or chr(byte).isalnum() or byte == 0x5F for byte in ends)

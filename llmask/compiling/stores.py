@@ -8,20 +8,23 @@ In: a tokenizer and settings. Out: `Store`. Cost: 50 ms for 128,000 tokens; for 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from .. import forks
+from ..errors import LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..limits import Limits
+from ..mask.apply import allocate_bitmask
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import unmetered
-from .compiled import warm
+from .compiled import CompiledGrammar
 from .making import made_schema
 from .recipe import Recipe
 
-_WARM_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
+_FIRST_DOCUMENT = b'{"a": [-1.5e3, "b\\n", true, null], "c" : {}}'
 Settings = tuple[Limits, tuple[str, ...], bool]
 _newest: WeakKeyDictionary[Tokenizer, WeakValueDictionary[Settings, Store]] = WeakKeyDictionary()
 _arriving = forks.new_lock(forks.ARRIVALS)
@@ -33,7 +36,7 @@ def new_store(
     """A store in which strings, numbers, white space and punctuation of JSON are known already."""
     with unmetered():  # it is not the work of the grammar that happens to begin it
         store = Store(tokenizer, limits, slices, waits)
-        warm(made_schema(store, Recipe("json_schema", True, SchemaOptions(limits=limits))), _WARM_DOCUMENT)
+        _read(_FIRST_DOCUMENT, made_schema(store, Recipe("json_schema", True, SchemaOptions(limits=limits))))
         if is_canonical:
             from ..canonical.states import split_states_of
 
@@ -41,6 +44,16 @@ def new_store(
     with _arriving:
         _newest.setdefault(tokenizer, WeakValueDictionary())[limits, slices, is_canonical] = store
     return store
+
+
+def _read(document: bytes, grammar: CompiledGrammar) -> None:
+    """Build the masks on the way through a document, as far as the vocabulary and the limits let it come."""
+    matcher = grammar.matcher()
+    bitmask = allocate_bitmask(1, grammar.tokenizer.vocab_size)
+    with suppress(LlmaskError):  # a vocabulary without these bytes, or tight limits: whoever needs them will be told
+        for byte in document:
+            matcher.fill_bitmask(bitmask)
+            matcher.accept_bytes(bytes([byte]))
 
 
 def is_outgrown(store: Store) -> bool:

@@ -83,7 +83,7 @@ def read_ahead(matchers: Iterable[Matcher | None]) -> int:
             continue
         if not isinstance(matcher, Matcher):
             raise LlmaskError(f"a matcher is needed, not {type(matcher).__name__}", help="give grammar.matcher()")
-        if matcher.follows_grammar and _misses(matcher):
+        if matcher.follows_grammar and is_missing(matcher):
             reader = _started()
             if reader.asked.qsize() < MOST_WAITING:
                 reader.asked.put((matcher.generation, matcher.configuration))
@@ -91,7 +91,7 @@ def read_ahead(matchers: Iterable[Matcher | None]) -> int:
     return n_asked
 
 
-def _misses(matcher: Matcher) -> bool:
+def is_missing(matcher: Matcher) -> bool:
     """Whether the mask of a matcher is not there."""
     n_words = matcher.store.n_words
     row = getattr(_scratch, "row", None)

@@ -50,7 +50,7 @@ def node_text(
     most: int = MOST_CHARACTERS,
 ) -> str:
     """A node as text: its name, a literal in quotes, or an expression between slashes; see `RegexNodes.text`."""
-    data = _literal(table, node)
+    data = literal_bytes(table, node)
     if data is not None and len(data) <= most:
         quote = "'" if b'"' in data and b"'" not in data else '"'
         return quote + _spelled(data, quote) + quote
@@ -76,7 +76,7 @@ class _Writer:
     def text(self, node: int, place: int, depth: int) -> str:
         if self.left < 0 or depth > MOST_NESTED:
             return "..."
-        if depth > 0 and node in self.names and _literal(self.table, node) is None:
+        if depth > 0 and node in self.names and literal_bytes(self.table, node) is None:
             return f"<{self.names[node]}>"
         if node in self.characters and self.characters[node].bounds[-1] > 0x80:
             return self._counted(_characters(self.characters[node]))
@@ -131,7 +131,7 @@ class _Writer:
         if kind == node_table.K_BYTES:
             return _class(self.table, a)
         if kind == node_table.K_LITERAL:
-            data = _literal(self.table, node)
+            data = literal_bytes(self.table, node)
             assert data is not None
             text = _spelled(data[: self.left + 1], SPECIAL)
             return f"(?:{text})" if place == ONE else text
@@ -143,7 +143,7 @@ class _Writer:
         return "<tokens " + ",".join(str(low) if low == high else f"{low}-{high}" for low, high in pairs) + ">"
 
 
-def _literal(table: Table, node: int) -> bytes | None:
+def literal_bytes(table: Table, node: int) -> bytes | None:
     """The bytes of a node that matches these only; None where it is no literal."""
     found = b""
     while True:
@@ -160,6 +160,28 @@ def _literal(table: Table, node: int) -> bytes | None:
         if is_last:
             return found
         node = b
+
+
+def words_of(table: Table, node: int, most: int) -> list[bytes] | None:
+    """The first `most` words of a node that matches listed words only; None where it does not."""
+    literal = literal_bytes(table, node)
+    if literal is not None:
+        return [literal]
+    kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
+    found: list[bytes] = []
+    if kind == node_table.K_UNION:
+        for member in list_in(table, store_layout.NODE_LISTS, a):
+            words = words_of(table, member, most - len(found))
+            if words is None:
+                return None
+            found += words
+            if len(found) >= most:
+                break
+        return found
+    if kind != node_table.K_CONCAT:
+        return None
+    firsts, rests = words_of(table, a, most), words_of(table, b, most)
+    return None if firsts is None or rests is None else [one + other for one in firsts for other in rests][:most]
 
 
 def _spelled(data: bytes, special: str) -> str:

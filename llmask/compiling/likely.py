@@ -1,0 +1,162 @@
+"""What a model is likely to write next: the lexemes that may come at a place of a derivation, with texts as models write.
+
+Names, numbers, dates, addresses (TYPICAL); where a lexeme lists words, these. Only where none of that matches there are
+a shortest string and random ones. Between lexemes stands what JSON is usually written with, in one line or line by line.
+
+In: derivations of a grammar. Out: texts. Cost: 5 us a step of a derivation that is new, 0.1 to 1 ms for a new lexeme.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import LimitExceeded
+from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations
+from ..regex.notation import words_of
+
+if TYPE_CHECKING:
+    from ..regex.strings import Strings
+    from ..store.store import Store
+
+FREE_WORDS = ("ab", "The end, in 2024.")  # all that a string which takes everything needs
+WORDS = (
+    *FREE_WORDS,
+    *("2024-01-15", "2024-01-15T12:30:00Z", "2024-01-15T12:30:00.000Z", "12:30:00"),
+    *("https://example.com/ab", "user@example.com", "192.168.1.1", "123e4567-e89b-12d3-a456-426614174000"),
+    *("2023-06-30", "2023-12-31T23:59:59Z", "2022-02-28", "2022-10-10T08:00:00+02:00"),
+    *("550e8400-e29b-41d4-a716-446655440000", "+1 555 123 4567", "a-b_c.1", "AB12", "12"),
+)
+QUOTED = tuple(f'"{word}"'.encode() for word in WORDS)
+FREE = tuple(f'"{word}"'.encode() for word in FREE_WORDS)
+NUMBERS = (b"12", b"0.5", b"5", b"123.25", b"-40.7128", b"2024", b"0", b"1.0")
+TYPICAL = (*NUMBERS, b"true", b"false", b"null", b" ", b"ab", b"a", *QUOTED, b'""')
+MOST_WORDS = 64  # of a lexeme that lists them
+ENOUGH = 3  # typical texts of a lexeme, beside which no others are looked for
+RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
+MOST_SILENT = 10_000  # steps without a lexeme from one place
+OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
+ENDS = ()  # the texts of the end, where everything is derived
+
+
+class Option(NamedTuple):
+    """A lexeme that may come next: texts of it, the likely one first, and the place behind it."""
+
+    texts: tuple[bytes, ...]
+    place: int
+
+
+END = Option(ENDS, NOTHING)
+
+
+class Likely:
+    """What is likely in one grammar, for several threads.
+
+    Parameters
+    ----------
+    ignored : the lexeme that may stand between others, or None.
+    is_json : whether texts are written as JSON is.
+    lock : of the derivations and strings.
+
+    Attributes
+    ----------
+    start : the place before everything.
+    """
+
+    def __init__(
+        self, store: Store, strings: Strings, derivations: Derivations, ignored: int | None, is_json: bool, lock: Any
+    ) -> None:
+        self.start = derivations.start
+        self.is_json = is_json
+        self._nodes = store.nodes
+        self._table = store.table
+        self._strings = strings
+        self._derivations = derivations
+        self._ignored = ignored
+        self._lock = lock
+        self._options: dict[int, list[Option]] = {}
+        self._texts: dict[int, tuple[bytes, ...]] = {}  # of lexemes
+        self._shared = store.nodes.remembered(__name__)  # those that are no words, for all grammars
+        self._blanks: dict[bytes, bool] = {}  # is it ignored?
+
+    def options(self, place: int) -> list[Option]:
+        """The lexemes that may come next, those that close something last; END among them: everything is derived."""
+        found = self._options.get(place)
+        if found is None:
+            with self._lock:
+                found = self._options[place] = self._find_options(place)
+        return found
+
+    def _find_options(self, start: int) -> list[Option]:
+        found: list[Option] = []
+        waiting, seen = [start], {start}
+        while waiting:
+            place = waiting.pop()
+            if place == NOTHING:
+                found.append(END)
+                continue
+            for step in reversed(self._derivations.steps(place)):
+                if step.lexeme == NO_LEXEME and step.place not in seen and len(seen) < MOST_SILENT:
+                    seen.add(step.place)
+                    waiting.append(step.place)
+            for step in self._derivations.steps(place):
+                if step.lexeme != NO_LEXEME and (texts := self._texts_of(step.lexeme)):
+                    found.append(Option(texts, step.place))
+        return sorted(found, key=closes)
+
+    def between(self, before: bytes, word: bytes, depth: int | None) -> bytes:
+        """What stands between two lexemes.
+
+        Parameters
+        ----------
+        before : what was written before, or the end of it.
+        depth : how many brackets are open where JSON is written line by line, None where it is in one line.
+        """
+        if self._ignored is None or not before:
+            return b""
+        blank, last = b"", before[-1:]
+        if not self.is_json:
+            blank = b" " if runs_on(before, word) else b""
+        elif last == b":" or (last == b"," and depth is None):
+            blank = b" "
+        elif depth is not None and (last in (*OPENING, b",") if word not in CLOSING else last not in OPENING):
+            blank = b"\n" + b"  " * (depth - (word in CLOSING))
+        known = self._blanks.get(blank)
+        if known is None:
+            known = self._blanks[blank] = self._nodes.matches(self._ignored, blank)
+        return blank if known else b""
+
+    def _texts_of(self, lexeme: int) -> tuple[bytes, ...]:
+        """Strings of a lexeme; none where they are too hard to find."""
+        found = self._texts.get(lexeme)
+        if found is None:
+            words = words_of(self._table, lexeme, MOST_WORDS)
+            found = self._shared.get(lexeme) if words is None else tuple(words)
+            if found is None:
+                found = self._shared[lexeme] = tuple(dict.fromkeys(self._find_texts(lexeme)))
+            self._texts[lexeme] = found
+        return found
+
+    def _find_texts(self, lexeme: int) -> list[bytes]:
+        found = [text for text in TYPICAL if self._nodes.matches(lexeme, text)]
+        if all(text in found for text in QUOTED):
+            return [text for text in found if text not in QUOTED or text in FREE]
+        random = Random(lexeme)
+        try:
+            if len(found) < ENOUGH:
+                found.append(self._strings.shortest(lexeme))
+                found += [self._strings.sample(lexeme, random, n) for n in RANDOM_BYTES[: ENOUGH - len(found)]]
+        except LimitExceeded:
+            pass
+        return found
+
+
+def closes(option: Option) -> bool:
+    """Whether it ends what is open."""
+    return option is END or option.texts[0] in CLOSING
+
+
+def runs_on(before: bytes | bytearray, text: bytes) -> bool:
+    """Whether two lexemes might be read as one: letters, digits or underscores meet."""
+    ends = (before[-1], text[0])
+    return all(byte >= 0x80 or chr(byte).isalnum() or byte == 0x5F for byte in ends)

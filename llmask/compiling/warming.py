@@ -1,0 +1,184 @@
+"""Masks that are built before they are asked for: what can come next is explored, likely texts first.
+
+A place is a configuration behind a token, the bytes that were written since, and the place of a derivation. From each
+one goes on with every lexeme that may come next; the text since the last token is split as the tokenizer splits it, all
+tokens but the last are taken, and masks are built on the way. What is not the first choice (another property than the
+next one, another text of a lexeme) is a deviation; places with fewer deviations are explored first, those of as many in
+the order in which they were found. Rows are interned, so a list ends where its elements lead to the same place again.
+This is best-first search with bounded discrepancies (W. Harvey, M. Ginsberg, "Limited discrepancy search", 1995).
+
+In: a grammar and what is likely in it. Out: masks in its tables and its store. Cost: 10 us a mask and 10 us a place;
+some milliseconds for a median schema.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import LlmaskError
+from ..kernels import engine
+from ..kernels.mask.configurations import REFUSED
+from .likely import CLOSING, END, OPENING, Likely, Option, closes
+
+if TYPE_CHECKING:
+    from .compiled import CompiledGrammar
+
+MOST_PLACES = 50_000  # without bounds: a second or two
+MOST_DEVIATIONS = 2
+LINES = 1  # deviations of JSON that is written line by line
+
+
+class Warmed(NamedTuple):
+    """What `CompiledGrammar.warm` has done.
+
+    Attributes
+    ----------
+    explored : share of the places found that were explored; 1.0: all that is likely is known. 0.0: nothing was found.
+    n_masks : masks that were built, or looked at.
+    """
+
+    explored: float
+    n_masks: int
+
+
+class Place(NamedTuple):
+    """See above; smaller ones are explored first.
+
+    n_deviations, number    how likely it is, and when it was found
+    here, tail              configuration behind the last token, and the bytes since
+    place                   of the derivation
+    depth                   how many brackets are open; -1: in one line
+    """
+
+    n_deviations: int
+    number: int
+    here: int
+    tail: bytes
+    place: int
+    depth: int
+
+
+class _Search:
+    """One exploration."""
+
+    def __init__(self, grammar: CompiledGrammar, likely: Likely) -> None:
+        self.likely = likely
+        self.tokenizer = grammar.tokenizer
+        self.generation = grammar.matcher().generation
+        self.masks: set[int] = set()  # configurations whose masks are built
+        self.n_found = 0
+        self.n_explored = 0
+        self.waiting: list[Place] = []
+        self._seen: set[tuple[int, bytes, int, int]] = set()
+        self._splits: dict[bytes, tuple[list[int], bytes] | None] = {}
+        self.find(0, self.generation.start, b"", likely.start, -1)
+        if likely.is_json:
+            self.find(LINES, self.generation.start, b"", likely.start, 0)
+
+    def find(self, n_deviations: int, here: int, tail: bytes, place: int, depth: int) -> None:
+        """A place is to be explored."""
+        if n_deviations > MOST_DEVIATIONS:
+            return
+        self.n_found += 1
+        heappush(self.waiting, Place(n_deviations, self.n_found, here, tail, place, depth))
+
+    def explore(self) -> None:
+        """Explore the likeliest place.
+
+        Raises
+        ------
+        LlmaskError : a limit was reached.
+        """
+        at = heappop(self.waiting)
+        self.n_explored += 1
+        split = self._split(at.tail)
+        here = after = REFUSED if split is None else at.here
+        ids, tail = split or ([], b"")
+        for token in ids:
+            here = after
+            if here != REFUSED:
+                self._build(here)
+                after = self.generation.run(engine.ACCEPT, here, token)
+        key = after, tail, at.place, at.depth
+        if after == REFUSED or key in self._seen:
+            return
+        self._seen.add(key)
+        for number, option in enumerate(self.likely.options(at.place)):
+            self._go_on(at, here, tail, option, 0 if number == 0 or closes(option) else 1)
+
+    def _go_on(self, at: Place, here: int, tail: bytes, option: Option, n_deviations: int) -> None:
+        if option is END:
+            self._end(here, tail)
+            return
+        for number, word in enumerate(option.texts):
+            depth = at.depth
+            between = self.likely.between(tail, word, None if depth < 0 else depth)
+            if depth >= 0:
+                depth += (word in OPENING) - (word in CLOSING)
+            more = at.n_deviations + n_deviations + (number > 0)
+            self.find(more, here, tail + between + word, option.place, max(depth, -1))
+
+    def _end(self, here: int, tail: bytes) -> None:
+        ids = self._tokens(tail)
+        for token in ids or ():
+            self._build(here)
+            here = self.generation.run(engine.ACCEPT, here, token)
+            if here == REFUSED:
+                return
+        self._build(here)
+
+    def _build(self, here: int) -> None:
+        if here not in self.masks:
+            self.generation.run(engine.BUILD_MASK, here)
+            self.masks.add(here)
+
+    def _split(self, text: bytes) -> tuple[list[int], bytes] | None:
+        """The tokens of a text, and the bytes of the last one; None where tokens do not spell it."""
+        if text not in self._splits:
+            ids = self._tokens(text)
+            self._splits[text] = None if ids is None else (ids, self.tokenizer.token_bytes(ids[-1]) if ids else b"")
+        return self._splits[text]
+
+    def _tokens(self, text: bytes) -> list[int] | None:
+        with suppress(LlmaskError, UnicodeDecodeError):
+            ids = self.tokenizer.encode(text.decode())
+            if b"".join(map(self.tokenizer.token_bytes, ids)) == text:
+                return ids
+        return None
+
+
+def warmed(
+    grammar: CompiledGrammar, likely_of: Callable[[], Likely | None], seconds: float | None, masks: int | None
+) -> Warmed:
+    """See `CompiledGrammar.warm`.
+
+    Parameters
+    ----------
+    likely_of : what is likely in it, None where that is not known; it may take a while.
+    """
+    check_bound("seconds", seconds)
+    check_bound("masks", masks)
+    ends = None if seconds is None else time.monotonic() + seconds
+    likely = None
+    with suppress(LlmaskError):
+        likely = likely_of()
+    if likely is None:
+        return Warmed(0.0, 0)
+    search = _Search(grammar, likely)
+    table, room = search.generation.table, search.generation.room
+    while search.waiting and search.n_explored < MOST_PLACES and table.bytes_used <= room:
+        if (ends is not None and time.monotonic() >= ends) or (masks is not None and len(search.masks) >= masks):
+            break
+        with suppress(LlmaskError):  # limits: whoever comes there will be told
+            search.explore()
+    return Warmed(search.n_explored / search.n_found, len(search.masks))
+
+
+def check_bound(name: str, bound: Any) -> None:
+    """Refuse what is no bound."""
+    if bound is not None and (isinstance(bound, bool) or not isinstance(bound, (int, float)) or not bound >= 0):
+        raise LlmaskError(f"{name} is a number from 0 on, not {bound!r}", help="leave it out for no bound")
