@@ -12,7 +12,8 @@ counted. The masks of a step are made while the model computes, the tokens are t
 Schemas are compiled beside the steps, each as if it had a thread of its own: a request becomes live when it has come,
 is compiled, and there is room. That favours engines which compile slowly; what compiling takes is shown. All work of an
 engine is done by one thread, sequence after sequence, through bench/engines. A mask that takes more than LONG_US counts
-as built: writing one that is known takes a tenth of that.
+as built: writing one that is known takes a tenth of that. `llmask-ahead` has `llmask.read_ahead` build masks meanwhile:
+there the model's time is spent, by sleeping, and each mask is looked for before it is asked for.
 
 In: command line. Out: a table in Markdown. Cost: half a minute an engine and number of live sequences; minutes where an
 engine compiles slowly.
@@ -40,7 +41,7 @@ from bench.maskbench import check_engines
 from bench.vocabularies import ROOT, SOURCES
 from llmask.errors import LlmaskError
 
-ENGINES = ("llmask", "llguidance", "xgrammar", "glrmask", "glrmask-fast", "maskforge")
+ENGINES = ("llmask", "llmask-ahead", "llguidance", "xgrammar", "glrmask", "glrmask-fast", "maskforge")
 LONG_US = 20
 # CUT: the document has a token that the mask does not allow; FAILED: the engine raised an error
 SERVED, REFUSED, CUT, FAILED = "served", "refused", "cut", "failed"
@@ -78,12 +79,14 @@ class Step(NamedTuple):
     is_long    a mask took more than LONG_US
     is_late    the model waited for the masks
     is_coming  requests are still to come: after the last one fewer and fewer are live, and the table leaves that aside
+    n_missing  masks that were not there when they were asked for, where that is told
     """
 
     us: float
     is_long: bool
     is_late: bool
     is_coming: bool
+    n_missing: int | None = None
 
 
 class Run(NamedTuple):
@@ -168,6 +171,9 @@ def serve(
             now = max(now, min(events, default=now))
             continue
         masks_ns = tokens_ns = longest_ns = 0
+        n_missing = engine.n_missing
+        if n_missing is not None:
+            time.sleep(model_s)  # a helping thread works while the model computes
         going_on = []
         for one in live:
             try:
@@ -186,7 +192,9 @@ def serve(
                 run.compile_us[one.number] = one.compile_ns / 1000
         live = going_on
         is_long, is_late = longest_ns > LONG_US * 1000, masks_ns / 1e9 > model_s
-        run.steps.append(Step((masks_ns + tokens_ns) / 1000, is_long, is_late, bool(upcoming)))
+        if n_missing is not None and engine.n_missing is not None:
+            n_missing = engine.n_missing - n_missing
+        run.steps.append(Step((masks_ns + tokens_ns) / 1000, is_long, is_late, bool(upcoming), n_missing))
         now += max(model_s, masks_ns / 1e9) + tokens_ns / 1e9
     return run._replace(seconds=now)
 
@@ -218,8 +226,9 @@ def table(found: dict[int, dict[str, Run]]) -> str:
     """A row for each number of live sequences and engine; times of requests are over those that all engines serve."""
     lines = [
         "| live | engine | served / refused / cut / failed | in the engine, ms a request: p50 / p99 / max "
-        "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | that wait |",
-        f"|---:|---|{'---:|' * 6}",
+        "| of which compiling, mean | in the engine, ms a step: p50 / p99 / worst | steps that build | that wait "
+        "| that find a mask missing |",
+        f"|---:|---|{'---:|' * 7}",
     ]
     for live, runs in found.items():
         common = sorted(set.intersection(*(set(run.engine_us) for run in runs.values())))
@@ -232,9 +241,11 @@ def table(found: dict[int, dict[str, Run]]) -> str:
             a_step = shares([step.us / 1000 for step in steps])
             n_long, n_late = sum(step.is_long for step in steps), sum(step.is_late for step in steps)
             n = max(1, len(steps))
+            missing = [step.n_missing > 0 for step in steps if step.n_missing is not None]
             lines.append(
                 f"| {live} | {name} | {counts} | {a_request} | {compiling:,.2f} | {a_step} "
-                f"| {n_long / n:.1%} | {n_late / n:.1%} |"
+                f"| {n_long / n:.1%} | {n_late / n:.1%} "
+                f"| {f'{sum(missing) / len(missing):.1%}' if missing else '-'} |"
             )
     return "\n".join(lines)
 

@@ -18,6 +18,7 @@ __all__ = ["ADAPTERS", "CompileError", "Engine", "adapter", "is_installed"]
 ADAPTERS = {
     "llmask": "bench.engines.llmask:Llmask",
     "llmask-warm": "bench.engines.llmask:LlmaskWarm",
+    "llmask-ahead": "bench.engines.llmask:LlmaskAhead",
     "llguidance": "bench.engines.llguidance:Llguidance",
     "xgrammar": "bench.engines.xgrammar:XGrammar",
     "outlines-core": "bench.engines.outlines_core:OutlinesCore",

@@ -44,6 +44,7 @@ class Engine(ABC):
     kinds_of_whitespace : what `whitespace` may be.
     keeps_store : what one schema builds serves the next.
     takes_patterns : it compiles regular expressions and lists of texts; else it refuses them.
+    n_missing : masks that were not there when they were filled, where masks are built beside the model; else None.
     """
 
     name = ""
@@ -53,6 +54,7 @@ class Engine(ABC):
     kinds_of_whitespace: tuple[str, ...] = ("flexible", "compact")
     keeps_store = False
     takes_patterns = True
+    n_missing: int | None = None
 
     def __init__(self, whitespace: str, vocabulary_name: str = "llama3") -> None:
         self.whitespace = whitespace

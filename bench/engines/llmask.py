@@ -80,3 +80,32 @@ class LlmaskWarm(Llmask):
         compiled = super().compile(grammar, kind)
         compiled.warm(WARM_S)
         return compiled
+
+
+class LlmaskAhead(Llmask):
+    """Its helping thread builds the next mask of a sequence while the caller does something else."""
+
+    name = "llmask-ahead"
+    n_missing = 0
+
+    def start(self, grammar: Any) -> Any:
+        sequence = super().start(grammar)
+        self._read_ahead(sequence)
+        return sequence
+
+    def fill(self, sequence: Any) -> None:
+        from llmask.matching.ahead import is_missing
+
+        self.n_missing += is_missing(sequence)
+        super().fill(sequence)
+
+    def accept(self, sequence: Any, token: int) -> bool:
+        is_accepted = super().accept(sequence, token)
+        self._read_ahead(sequence)
+        return is_accepted
+
+    @staticmethod
+    def _read_ahead(sequence: Any) -> None:
+        import llmask
+
+        llmask.read_ahead([sequence])

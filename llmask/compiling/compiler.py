@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import forks
 from ..arguments import as_flag, as_list
-from ..errors import GrammarError, LimitExceeded, LlmaskError
+from ..errors import GrammarError, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
 from ..frontends.json_schema.reading.owned import owned
@@ -38,9 +38,11 @@ from .recipe import Recipe
 from .saved import loaded
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
-from .texts import grammar_text
+from .texts import check_length, grammar_text
+from .warming import check_bound
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
+Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | None]  # as `Compiler` has its parameters
 
 
 class Compiler(Shared):
@@ -58,6 +60,7 @@ class Compiler(Shared):
         still be written so; for byte-pair encoding (docs/tokenizers.md: which vocabularies).
     slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
         characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
+    warm : seconds for which masks of a new grammar are built ahead, see `CompiledGrammar.warm`; None: not at all.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class Compiler(Shared):
         cache_bytes: int = CACHE_BYTES,
         canonical: bool = False,
         slices: Iterable[str] = (),
+        warm: float | None = None,
     ) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise LlmaskError(
@@ -85,27 +89,23 @@ class Compiler(Shared):
         if not isinstance(slices, Iterable):
             raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
         limits = checked(Limits() if limits is None else limits)
-        self._begin(tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices))
+        check_bound("warm", warm)
+        self._begin((tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm))
         self._store = self._new_store()
 
-    def _begin(
-        self, tokenizer: Tokenizer, limits: Limits, cache_bytes: int, is_canonical: bool, slices: tuple[str, ...]
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.limits = limits
-        self._is_canonical = is_canonical
+    def _begin(self, settings: Settings) -> None:
+        self.tokenizer, self.limits, cache_bytes, self._is_canonical, self._slices, self._warm = settings
         self._cache = GrammarCache(cache_bytes)
-        self._slices = slices
         self._lock = forks.new_lock(forks.COMPILER)
         self._compiled = Compiled()
-        self._waits = Waits(limits.max_step_work)
+        self._waits = Waits(self.limits.max_step_work)
 
-    def __getstate__(self) -> tuple[Tokenizer, Limits, int, bool, tuple[str, ...]]:
+    def __getstate__(self) -> Settings:
         """What is pickled: the tokenizer and the settings; the store is one that is in use there, or a new one."""
-        return self.tokenizer, self.limits, self._cache.max_bytes, self._is_canonical, self._slices
+        return self.tokenizer, self.limits, self._cache.max_bytes, self._is_canonical, self._slices, self._warm
 
-    def __setstate__(self, settings: tuple[Tokenizer, Limits, int, bool, tuple[str, ...]]) -> None:
-        self._begin(*settings)
+    def __setstate__(self, settings: Settings) -> None:
+        self._begin(settings)
         self._store = store_in_use(self.tokenizer, self.limits, self._slices, self._is_canonical)
         self._waits = self._store.waits
 
@@ -214,14 +214,6 @@ class Compiler(Shared):
         key = ("schema", key_of(schema), *options.key)
         return self._cached(key, lambda: self._make(recipe))
 
-    def _check_length(self, what: str, text: str) -> None:
-        if len(text) > self.limits.max_schema_bytes:
-            raise LimitExceeded(
-                f"the {what} has {len(text)} characters, the limit is {self.limits.max_schema_bytes} "
-                "(limits.max_schema_bytes)",
-                help=f"split the {what} or raise the limit",
-            )
-
     def json_object(
         self,
         *,
@@ -258,7 +250,7 @@ class Compiler(Shared):
             )
         if not isinstance(method, str) or method not in ("fullmatch", "search"):
             raise GrammarError(f'method "{method}" is not one of a pattern\'s', help='use "fullmatch" or "search"')
-        self._check_length("pattern", pattern)
+        check_length(self.limits, "pattern", pattern)
         recipe = Recipe("regex", pattern, {"method": method})
         return self._cached(("regex", pattern, method), lambda: self._make(recipe))
 
@@ -291,7 +283,7 @@ class Compiler(Shared):
 
     def _from_text(self, kind: str, text: str) -> CompiledGrammar:
         text = grammar_text(text)
-        self._check_length("grammar", text)
+        check_length(self.limits, "grammar", text)
         return self._cached((kind, text), lambda: self._make(Recipe(kind, text)))
 
     def lark(
@@ -347,7 +339,7 @@ class Compiler(Shared):
             raise GrammarError(f'ties is "first" or "all", not {ties!r}', help="leave it out")
         if directory is not None and not isinstance(directory, (str, os.PathLike)):
             raise GrammarError(f"directory is a path, not {type(directory).__name__}", help="leave it out")
-        self._check_length("grammar", text)
+        check_length(self.limits, "grammar", text)
         from ..frontends.lark.folders import Folder
 
         folder = None if directory is None else Folder(Path(directory))
@@ -592,6 +584,8 @@ class Compiler(Shared):
         grammar = self._cache.get(key)
         if grammar is None or not grammar.is_current():
             grammar = self._metered(compile_now)
+            if self._warm is not None:
+                grammar.warm(self._warm)
             self._cache.put(key, grammar)
             if grammar.store is not self._store:  # renewed meanwhile by another thread
                 self._cache.keep_only(self._store)

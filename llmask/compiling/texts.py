@@ -9,7 +9,8 @@ import os
 import re
 from typing import Any
 
-from ..errors import GrammarError
+from ..errors import GrammarError, LimitExceeded
+from ..limits import Limits
 
 # no grammar is like this: a rule is defined with a colon
 FILE_NAME = re.compile(r"(?:[A-Za-z]:)?[^\n:\"'|{}=]{1,250}\.(?:lark|gbnf|ebnf|bnf|txt|json)")
@@ -32,3 +33,12 @@ def grammar_text(text: Any) -> str:
             help=f"read it: Path({text.strip()!r}).read_text()",
         )
     return text
+
+
+def check_length(limits: Limits, what: str, text: str) -> None:
+    """Refuse a text of more than `limits.max_schema_bytes` characters."""
+    if len(text) > limits.max_schema_bytes:
+        raise LimitExceeded(
+            f"the {what} has {len(text)} characters, the limit is {limits.max_schema_bytes} (limits.max_schema_bytes)",
+            help=f"split the {what} or raise the limit",
+        )

@@ -162,26 +162,24 @@ def literal_bytes(table: Table, node: int) -> bytes | None:
         node = b
 
 
-def words_of(table: Table, node: int, most: int) -> list[bytes] | None:
-    """The first `most` words of a node that matches listed words only; None where it does not."""
+def words_of(table: Table, node: int, most: int, depth: int = 0) -> list[bytes] | None:
+    """The first `most` words of a node that matches listed words only; None where it does not, or is deeply nested."""
     literal = literal_bytes(table, node)
     if literal is not None:
         return [literal]
     kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
-    found: list[bytes] = []
-    if kind == node_table.K_UNION:
-        for member in list_in(table, store_layout.NODE_LISTS, a):
-            words = words_of(table, member, most - len(found))
-            if words is None:
-                return None
-            found += words
-            if len(found) >= most:
-                break
-        return found
-    if kind != node_table.K_CONCAT:
+    if kind not in (node_table.K_UNION, node_table.K_CONCAT) or depth > MOST_NESTED:
         return None
-    firsts, rests = words_of(table, a, most), words_of(table, b, most)
-    return None if firsts is None or rests is None else [one + other for one in firsts for other in rests][:most]
+    parts = [a, b] if kind == node_table.K_CONCAT else list_in(table, store_layout.NODE_LISTS, a)
+    found: list[bytes] = [b""] if kind == node_table.K_CONCAT else []
+    for part in parts:
+        words = words_of(table, part, most, depth + 1)
+        if words is None:
+            return None
+        found = [one + other for one in found for other in words] if kind == node_table.K_CONCAT else found + words
+        if len(found) >= most and kind == node_table.K_UNION:
+            break
+    return found[:most]
 
 
 def _spelled(data: bytes, special: str) -> str:

@@ -29,6 +29,7 @@ class Engine:
     """Allows any token below 10, and the end; its calls take what a schema says."""
 
     eos_ids = (END,)
+    n_missing: int | None = None
 
     def __init__(self, timer: Timer) -> None:
         self.timer = timer
@@ -103,6 +104,23 @@ def test_a_step_is_long_when_one_of_its_masks_is() -> None:
     assert [step.is_long for step in run([short, long], [0.0, 0.0])[0].steps] == [True] * 3
 
 
+def test_masks_that_are_not_there_are_told_where_masks_are_built_beside_the_model() -> None:
+    timer = Timer()
+    engine: Any = Engine(timer)
+    engine.n_missing = 0
+    fill = engine.fill
+
+    def fill_and_count(sequence: Any) -> None:
+        engine.n_missing += len(engine.filled) == 1
+        fill(sequence)
+
+    engine.fill = fill_and_count
+    found = serve(engine, [Request("a", {"name": "a"}, [1, 2])], [0.0], 8, 0.001, timer)
+    assert [step.n_missing for step in found.steps] == [0, 1, 0]
+    found.steps[:] = [step._replace(is_coming=True) for step in found.steps]
+    assert requests.table({1: {"one": found}}).endswith("| 33.3% |")
+
+
 def test_steps_after_the_last_arrival_are_told_apart() -> None:
     found, _ = run([{"name": "a"}, {"name": "b"}], [0.0, 0.018])
     assert [step.is_coming for step in found.steps] == [True, True, True, False, False, False]
@@ -157,7 +175,7 @@ def test_the_table_compares_requests_that_all_engines_serve() -> None:
     one = requests.Run({0: SERVED, 1: SERVED}, {0: 1000.0, 1: 9000.0}, {0: 500.0, 1: 8000.0}, steps, 2.0)
     other = requests.Run({0: SERVED, 1: REFUSED}, {0: 3000.0}, {0: 2000.0}, [], 0.0)
     assert requests.table({4: {"one": one, "other": other}}).splitlines()[2:] == [
-        "| 4 | one | 2 / 0 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% |",
-        "| 4 | other | 1 / 1 / 0 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% |",
+        "| 4 | one | 2 / 0 / 0 / 0 | 1.00 / 1.00 / 1.00 | 0.50 | 1.00 / 1.00 / 1.00 | 100.0% | 0.0% | - |",
+        "| 4 | other | 1 / 1 / 0 / 0 | 3.00 / 3.00 / 3.00 | 2.00 | - | 0.0% | 0.0% | - |",
     ]
     assert requests.from_json(requests.as_json(one)) == one

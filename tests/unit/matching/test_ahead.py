@@ -22,9 +22,9 @@ def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
 def wait_until_read(matcher: llmask.Matcher) -> bool:
     """Wait until the mask is there, for ten seconds at most."""
     until = time.monotonic() + 10
-    while ahead._misses(matcher) and time.monotonic() < until:
+    while ahead.is_missing(matcher) and time.monotonic() < until:
         time.sleep(0.001)
-    return not ahead._misses(matcher)
+    return not ahead.is_missing(matcher)
 
 
 def test_a_mask_is_there_and_right(compiler: llmask.Compiler, tiny_tokenizer: Any) -> None:
@@ -73,7 +73,7 @@ def test_the_thread_lives_on_after_a_limit(compiler: llmask.Compiler, monkeypatc
     assert llmask.read_ahead([second]) == 1
     assert wait_until_read(second)
     monkeypatch.setattr(first.generation, "run", run)
-    assert ahead._misses(first)
+    assert ahead.is_missing(first)
 
 
 def test_many_threads_ask(compiler: llmask.Compiler) -> None:
