@@ -25,7 +25,7 @@ from ..kernels.mask.configurations import REFUSED
 from .likely import CLOSING, END, OPENING, Likely, Option, closes
 
 if TYPE_CHECKING:
-    from .compiled import CompiledGrammar
+    from ..store.loaded_grammar import LoadedGrammar
 
 MOST_PLACES = 50_000  # without bounds: a second or two
 MOST_DEVIATIONS = 2  # in documents of MaskBench 90 % of the steps need none, 9 % one, 1 % two, hardly any more
@@ -69,10 +69,12 @@ class Place(NamedTuple):
 class _Search:
     """One exploration."""
 
-    def __init__(self, grammar: CompiledGrammar, likely: Likely) -> None:
+    def __init__(self, grammar: LoadedGrammar, likely: Likely) -> None:
         self.likely = likely
         self.tokenizer = grammar.tokenizer
-        self.generation = grammar.matcher().generation
+        self.generation = grammar.generation
+        if self.generation.table.bytes_used > self.generation.room:
+            self.generation = grammar.generation_after(self.generation)
         self.masks: set[int] = set()  # configurations whose masks are built
         self.n_found = 0
         self.n_explored = 0
@@ -163,7 +165,7 @@ class _Search:
 
 
 def warmed(
-    grammar: CompiledGrammar, likely_of: Callable[[], Likely | None], seconds: float | None, masks: int | None
+    grammar: LoadedGrammar, likely_of: Callable[[], Likely | None], seconds: float | None, masks: int | None
 ) -> Warmed:
     """See `CompiledGrammar.warm`.
 

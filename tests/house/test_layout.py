@@ -43,8 +43,18 @@ INSIDE = {
         ),
     ),
     "compiling": (
-        *("statistics.py", "ready.py", "tags.py", "algebra.py", "sentences.py", "ambiguity.py", "dead_ends.py"),
-        *("recipe.py", "saved.py", "notebook.py", "compiled.py", "making.py", "stores.py", "pickles.py"),
+        *("statistics.py", "ready.py", "tags.py", "algebra.py", "likely.py", "sentences.py", "ambiguity.py"),
+        *(
+            "dead_ends.py",
+            "warming.py",
+            "recipe.py",
+            "saved.py",
+            "notebook.py",
+            "compiled.py",
+            "making.py",
+            "stores.py",
+            "pickles.py",
+        ),
         *("grammar_cache.py", "texts.py", "compiler.py"),
     ),
 }
