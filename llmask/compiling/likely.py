@@ -9,15 +9,17 @@ In: derivations of a grammar. Out: texts. Cost: 5 us a step of a derivation that
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import LimitExceeded
+from ..errors import LimitExceeded, LlmaskError
 from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations
 from ..regex.notation import words_of
+from ..regex.strings import Strings
 
 if TYPE_CHECKING:
-    from ..regex.strings import Strings
+    from ..grammar.rules import Rules
     from ..store.store import Store
 
 FREE_WORDS = ("ab", "The end, in 2024.")  # all that a string which takes everything needs
@@ -35,6 +37,7 @@ TYPICAL = (*NUMBERS, b"true", b"false", b"null", b" ", b"ab", b"a", *QUOTED, b'"
 MOST_WORDS = 64  # of a lexeme that lists them
 ENOUGH = 3  # typical texts of a lexeme, beside which no others are looked for
 RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
+MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
 MOST_SILENT = 10_000  # steps without a lexeme from one place
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
 ENDS = ()  # the texts of the end, where everything is derived
@@ -51,50 +54,53 @@ END = Option(ENDS, NOTHING)
 
 
 class Likely:
-    """What is likely in one grammar, for several threads.
+    """What is likely in one grammar, for one thread.
 
     Parameters
     ----------
-    ignored : the lexeme that may stand between others, or None.
     is_json : whether texts are written as JSON is.
-    lock : of the derivations and strings.
 
     Attributes
     ----------
     start : the place before everything.
+
+    Raises
+    ------
+    LlmaskError : there are rules with a parameter, or terminals that are no text.
     """
 
-    def __init__(
-        self, store: Store, strings: Strings, derivations: Derivations, ignored: int | None, is_json: bool, lock: Any
-    ) -> None:
-        self.start = derivations.start
+    def __init__(self, store: Store, rules: Rules, is_json: bool) -> None:
         self.is_json = is_json
         self._nodes = store.nodes
         self._table = store.table
-        self._strings = strings
-        self._derivations = derivations
-        self._ignored = ignored
-        self._lock = lock
+        self._ignored = rules.ignored
+        self._strings = Strings(store.nodes, store.table, store.lock, MOST_SEARCHED)
+        self._derivations = Derivations(rules, self._check_text)
+        self.start = self._derivations.start
         self._options: dict[int, list[Option]] = {}
         self._nesting: dict[int, int] = {}
         self._texts: dict[int, tuple[bytes, ...]] = {}  # of lexemes
         self._shared = store.nodes.remembered(__name__)  # those that are no words, for all grammars
         self._blanks: dict[bytes, bool] = {}  # is it ignored?
 
+    def _check_text(self, lexeme: int) -> int:
+        """The length of a lexeme where lengths do not matter."""
+        if self._nodes.names_tokens(lexeme):
+            raise LlmaskError("the grammar names tokens, which are no text", help="it has no texts in bytes")
+        return 1
+
     def options(self, place: int) -> list[Option]:
         """The lexemes that may come next, those that close something last; END among them: everything is derived."""
         found = self._options.get(place)
         if found is None:
-            with self._lock:
-                found = self._options[place] = self._find_options(place)
+            found = self._options[place] = self._find_options(place)
         return found
 
     def nesting(self, place: int) -> int:
         """How many calls of one rule are open at a place, at most."""
         found = self._nesting.get(place)
         if found is None:
-            with self._lock:
-                counts = Counter(self._derivations.rules_at(place))
+            counts = Counter(self._derivations.rules_at(place))
             found = self._nesting[place] = max(counts.values(), default=0)
         return found
 
@@ -153,12 +159,10 @@ class Likely:
         if all(text in found for text in QUOTED):
             return [text for text in found if text not in QUOTED or text in FREE]
         random = Random(lexeme)
-        try:
+        with suppress(LimitExceeded):  # then it has none, perhaps
             if len(found) < ENOUGH:
                 found.append(self._strings.shortest(lexeme))
                 found += [self._strings.sample(lexeme, random, n) for n in RANDOM_BYTES[: ENOUGH - len(found)]]
-        except LimitExceeded:
-            pass
         return found
 
 

@@ -30,7 +30,7 @@ from ..grammar.derivations import NO_LEXEME, NOTHING, Derivations, Step
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
 from ..regex.strings import Strings
-from .likely import Likely, runs_on
+from .likely import runs_on
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
@@ -91,7 +91,6 @@ class Sentences:
         if has_regions:
             raise LlmaskError("max_tokens counts tokens, and sentences are bytes", help="take it out of the grammar")
         self._strings = Strings(store.nodes, store.table, store.lock)
-        self._store = store
         self._nodes = store.nodes
         self._ignored = rules.ignored
         self._derivations: Derivations | None = None
@@ -103,7 +102,6 @@ class Sentences:
         except LlmaskError as error:
             self._missing = error
         self._lock = forks.new_lock(forks.SENTENCES)
-        self._likely: Likely | None = None
 
     def shortest_of(self, grammar: LoadedGrammar) -> bytes:
         """See `LoadedGrammar.shortest`."""
@@ -114,13 +112,6 @@ class Sentences:
         """See `LoadedGrammar.sample`."""
         with self._lock:
             return self._search(grammar).sample(seed, max_bytes)
-
-    def likely(self, is_json: bool) -> Likely | None:
-        """What is likely in the grammar, the same for all; None: it has no derivations to follow."""
-        with self._lock:
-            if self._likely is None and self._derivations is not None:
-                self._likely = Likely(self._store, self._strings, self._derivations, self._ignored, is_json, self._lock)
-            return self._likely
 
     def _search(self, grammar: LoadedGrammar) -> _Reader:
         if self._derivations is None:

@@ -14,7 +14,6 @@ some milliseconds for a median schema.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,10 +24,11 @@ from ..kernels.mask.configurations import REFUSED
 from .likely import CLOSING, END, OPENING, Likely, Option, closes
 
 if TYPE_CHECKING:
+    from ..grammar.rules import Rules
     from ..store.loaded_grammar import LoadedGrammar
 
 MOST_PLACES = 50_000  # without bounds: a second or two
-MOST_DEVIATIONS = 2  # in documents of MaskBench 90 % of the steps need none, 9 % one, 1 % two, hardly any more
+MOST_DEVIATIONS = 2  # hardly any step of a document needs more; most need none
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them
 SHARED = 50  # places, a millisecond
@@ -164,24 +164,17 @@ class _Search:
         return None
 
 
-def warmed(
-    grammar: LoadedGrammar, likely_of: Callable[[], Likely | None], seconds: float | None, masks: int | None
-) -> Warmed:
-    """See `CompiledGrammar.warm`.
-
-    Parameters
-    ----------
-    likely_of : what is likely in it, None where that is not known; it may take a while.
-    """
+def warmed(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float | None, masks: int | None) -> Warmed:
+    """See `CompiledGrammar.warm`."""
     check_bound("seconds", seconds)
     check_bound("masks", masks)
     ends = None if seconds is None else time.monotonic() + seconds
-    likely = None
-    with suppress(LlmaskError):
-        likely = likely_of()
-    if likely is None:
+    if grammar.limited_rules:  # max_tokens counts tokens, and texts are bytes
         return Warmed(0.0, 0)
-    search = _Search(grammar, likely)
+    try:
+        search = _Search(grammar, Likely(grammar.store, rules, is_json))
+    except LlmaskError:  # of the derivations
+        return Warmed(0.0, 0)
     table, room = search.generation.table, search.generation.room
     n_faults = 0
     while search.waiting and search.n_explored < MOST_PLACES and n_faults < MOST_FAULTS and table.bytes_used <= room:

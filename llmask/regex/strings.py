@@ -53,12 +53,14 @@ class Strings:
     Parameters
     ----------
     nodes, table, lock : of the store.
+    most_searched : nodes that the search for one shortest string may visit, 50 us each.
     """
 
-    def __init__(self, nodes: RegexNodes, table: Table, lock: Any) -> None:
+    def __init__(self, nodes: RegexNodes, table: Table, lock: Any, most_searched: int = MOST_SEARCHED) -> None:
         self._nodes = nodes
         self._table = table
         self._lock = lock
+        self._most_searched = most_searched
         self._ways: dict[int, list[Way]] = {}
         self._lengths: dict[int, int] = {}
 
@@ -173,9 +175,9 @@ class Strings:
                     if way.target not in seen:
                         seen.add(way.target)
                         following.append(way.target)
-            if len(seen) > MOST_SEARCHED:
+            if len(seen) > self._most_searched:
                 raise LimitExceeded(
-                    f"the search for the shortest string of a lexeme visits more than {MOST_SEARCHED} places",
+                    f"the search for the shortest string of a lexeme visits more than {self._most_searched} places",
                     help="simplify what is intersected or complemented in it",
                 )
             level = following

@@ -20,9 +20,7 @@ def compiler(byte_tokenizer: Any) -> Compiler:
 
 
 def likely(grammar: CompiledGrammar) -> Likely:
-    found = grammar._sentences.likely(grammar.is_json)
-    assert found is not None
-    return found
+    return Likely(grammar.store, grammar.own_rules, grammar.is_json)
 
 
 def after(one: Likely, *words: bytes) -> list[tuple[bytes, ...]]:

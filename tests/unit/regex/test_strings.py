@@ -10,7 +10,6 @@ import pytest
 import llmask
 from llmask.errors import LimitExceeded
 from llmask.frontends.regex import compile_pattern
-from llmask.regex import strings
 from llmask.regex.strings import Strings
 from llmask.store.store import Store
 
@@ -56,9 +55,8 @@ def test_samples_are_many(store: Store, rng: random.Random) -> None:
     assert len({found.sample(node, rng, 20) for _ in range(100)}) > 50
 
 
-def test_the_search_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strings, "MOST_SEARCHED", 5)
-    found = Strings(store.nodes, store.table, store.lock)
+def test_the_search_is_bounded(store: Store) -> None:
+    found = Strings(store.nodes, store.table, store.lock, most_searched=5)
     with pytest.raises(LimitExceeded, match="visits more than 5 places"):
         found.shortest(compile_pattern(store.nodes, "(?=(aa)+x)(aaa){4,}x"))
     long = store.nodes.repeat(compile_pattern(store.nodes, "[a-z]"), 2 * 10**6)
