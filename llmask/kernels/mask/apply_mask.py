@@ -38,10 +38,13 @@ from ..machine.lanes import (
     store_item_32,
     store_item_64,
 )
-from ..machine.raw import load_u32
+from ..machine.raw import load_u32, prefetch
 from ..tables.memory import load_i64
 
 ALL = (1 << LANES) - 1  # a word that allows 32 tokens
+AHEAD = 16  # words
+CACHE_LINE = 64  # bytes; 32 logits of 4 bytes are two
+FAR = 8 * 2**20  # bytes of logits that do not fit the caches: batches of strings in place take a sixth less
 FEW = 8  # refused tokens of a word that are written one by one: 10 us a row of a string, not 16; half in batches
 
 
@@ -113,11 +116,17 @@ def word_at(words, n_words, index):
 
 
 @kernel
-def apply_side_by_side(destination, source, n_values, words, n_words, refused, size):
-    """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`."""
+def apply_side_by_side(destination, source, n_values, words, n_words, refused, size, is_far):
+    """Apply a row of the mask to values side by side; returns whether one is left that is not `refused`.
+
+    is_far : they are not in the caches, so those of a word are asked for before it is looked at.
+    """
     n_blocks = n_values // LANES
     for i in range(n_blocks):
         offset = i * LANES * size
+        if is_far and 0 < word_at(words, n_words, i + AHEAD) < ALL:
+            prefetch(destination + offset + AHEAD * LANES * size)
+            prefetch(destination + offset + AHEAD * LANES * size + CACHE_LINE)
         choose(destination + offset, source + offset, word_at(words, n_words, i), refused, size)
     is_alive = False
     for i in range(n_blocks):  # a loop of its own, which ends soon: a short one above is compiled for each size
@@ -192,12 +201,15 @@ def apply_rows(
     size : bytes of a logit, 2, 4 or 8.
     """
     n_dead = 0
+    is_far = size == 4 and destination == source and n_rows * n_values * size > FAR
     for i in range(n_rows):
         row = load_i64(rows + 8 * i) if rows != 0 else i
         here = destination + row * destination_row
         mask = words + row * words_row
         if stride == size:
-            is_alive = apply_side_by_side(here, source + row * source_row, n_values, mask, n_words, refused, size)
+            is_alive = apply_side_by_side(
+                here, source + row * source_row, n_values, mask, n_words, refused, size, is_far
+            )
         else:
             is_alive = apply_apart(here, stride, n_values, mask, n_words, refused, size)
         if not is_alive:

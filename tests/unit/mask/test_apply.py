@@ -38,6 +38,27 @@ def test_numpy_logits_of_every_width_follow_the_definition(rng: random.Random, d
     assert logits.tolist() == expected
 
 
+@pytest.mark.parametrize("n_rows", [40, 80])
+def test_batches_that_do_not_fit_the_caches(n_rows: int) -> None:
+    """5 and 10 MB: of the larger one memory is asked for ahead. Words refuse few tokens, many, all, and none."""
+    numbers = np.random.default_rng(7)
+    n_logits = 32_000 + 5
+    mask = numbers.integers(-(2**31), 2**31, (n_rows, 1001)).astype(np.int32)
+    mask[numbers.random(mask.shape) < 0.3] = -1
+    mask[numbers.random(mask.shape) < 0.2] = 0
+    few = numbers.random(mask.shape) < 0.4
+    mask[few] = ~(1 << numbers.integers(0, 31, few.sum())).astype(np.int32)
+    allowed = np.unpackbits(mask.view(np.uint8), axis=1, bitorder="little")[:, :n_logits].astype(bool)
+    logits = numbers.random((n_rows, n_logits), np.float32)
+    expected = np.where(allowed, logits, np.float32(-np.inf))
+    beside = logits.copy()
+    apply_bitmask(logits[::2], mask[::2])
+    assert np.array_equal(logits[::2], expected[::2])
+    assert np.array_equal(logits[1::2], beside[1::2])
+    apply_bitmask(beside, mask)
+    assert np.array_equal(beside, expected)
+
+
 def test_strided_logits_are_changed_in_place(rng: random.Random) -> None:
     records = np.zeros(70, np.dtype([("id", np.intc), ("logit", np.single), ("p", np.single)], align=True))
     records["id"] = np.arange(70)
