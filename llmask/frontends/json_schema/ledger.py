@@ -53,6 +53,7 @@ PLAIN = "numbers are written without exponent"
 SCIENTIFIC = "numbers have an exponent only from 1e16 on and below 1e-4"
 CLOSED = "no other keys (closed), but for what another schema of the same place says of them"
 OPEN = "it asks nothing of other keys (see the option closed)"
+ALONE = 'it tells "unevaluated..." what is evaluated, and asks nothing: there is no "then" or "else" beside it'
 LISTS = ("const", "enum")
 NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
@@ -231,6 +232,8 @@ class _Ledger:
             return f"{ANNOTATION}: unknown keyword"
         if keyword == "format" and not (type(value) is str and value in self._formats):
             return f"{ANNOTATION}: the format is not asserted"
+        if keyword == "if" and "then" not in used and "else" not in used:
+            return f"{ENFORCED}: {ALONE}"
         form = self._form(keyword, value, here)
         return f"{ENFORCED}: {form}" if form else ENFORCED
 

@@ -1,4 +1,4 @@
-"""What a schema says that its author hardly means: keywords that are nearly one, `nullable`, POSIX classes.
+"""What a schema says that its author hardly means: keywords that are nearly one, `nullable`, `if` alone, POSIX classes.
 
 None of it is an error: an unknown keyword is an annotation. But the mask allows more, or other texts, than the author
 believes, and nothing else would say so.
@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from llmask.frontends.json_schema.reading.keywords import OPENAPI_3, Shape
-from llmask.frontends.json_schema.reading.misspelled import meant_by, names_type, near_keywords
+from llmask.frontends.json_schema.reading.misspelled import KNOWN, MEANT_SO, meant_by, names_type, near_keywords
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex.posix import posix_class
 
 NULLABLE = "nullable"
+IF = "if"
+MOST_NAMES = 3  # that are shown
 PATTERNS = ("pattern", "patternProperties")
 NO_KEYWORD = ""  # stands for all keys of a schema
 AS_PROPERTIES = 'if these are names of properties, write {"properties": {...}}'
@@ -28,7 +30,9 @@ def suspects_of(shape: Shape) -> tuple[str, ...]:
     unknown = [key for key in shape.unknown if key == NULLABLE or near_keywords(key)]
     if shape.unknown and not unknown and not shape.checks:
         return (NO_KEYWORD,)
-    return (*unknown, *(key for key, _, _ in shape.checks if key in PATTERNS))
+    checked = [key for key, _, _ in shape.checks]
+    alone = [IF] if shape.unknown and IF in checked and not any(key in checked for key in ("then", "else")) else []
+    return (*unknown, *alone, *(key for key in checked if key in PATTERNS))
 
 
 def hints_of(schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[tuple[str, str]]:
@@ -43,6 +47,13 @@ def hints_of(schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[tuple
             found = [(pointer(path, key), posix_class(value))]
         elif key == "patternProperties":
             found = [(pointer(path, key, name), posix_class(name)) for name in value]
+        elif key == IF:
+            found = [
+                (
+                    pointer(path, key),
+                    _about_if([name for name in shape.unknown if not (name in KNOWN or name.startswith(MEANT_SO))]),
+                )
+            ]
         elif key == NULLABLE:
             found = [(pointer(path, key), _about_null(schema, shape))] if value is True else []
         else:
@@ -50,6 +61,12 @@ def hints_of(schema: dict[Any, Any], path: Path, shape: Shape) -> Iterator[tuple
             said = f'is no keyword and asks nothing: did you mean "{meant}"?' if meant else None
             found = [(pointer(path, key), said)]
         yield from ((where, f'"{key}" at {where} {said}') for where, said in found if said)
+
+
+def _about_if(unknown: list[str]) -> str | None:
+    names = ", ".join(f'"{name}"' for name in unknown[:MOST_NAMES])
+    are = f"{names} is no keyword" if len(unknown) == 1 else f"{names} are no keywords"
+    return f'asks nothing: there is no "then" or "else" beside it, and {are}' if unknown else None
 
 
 def _about_null(schema: dict[Any, Any], shape: Shape) -> str | None:

@@ -144,6 +144,13 @@ def test_all_keywords_that_apply_schemas_are_walked() -> None:
         assert [entry[2].partition(":")[0] for entry in ledger if entry[:2] == ("#", keyword)] == ["enforced"]
 
 
+def test_an_if_alone_asks_nothing() -> None:
+    alone = ledger_of({"if": {}, "unevaluatedItems": False}, 0, (), {})
+    assert alone[0][2].startswith('enforced: it tells "unevaluated..." what is evaluated, and asks nothing')
+    for partner in ("then", "else"):
+        assert ledger_of({"if": {}, partner: {}}, 0, (), {})[0] == ("#", "if", "enforced")
+
+
 def test_what_lies_in_a_keyword_that_is_not_enforced_is_not_either() -> None:
     schema = {
         "not": {"type": "null", "$ref": "#/$defs/a", "title": "t"},

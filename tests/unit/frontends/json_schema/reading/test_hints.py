@@ -44,6 +44,16 @@ TABLE: list[tuple[str, Any, list[str]]] = [
             for key in ("additionalProperties", "items")
         ],
     ),
+    (
+        "an if alone, beside what may be its then",
+        {"if": {"type": "null"}, "than": {}, "anyOf": [{"if": {}, "a": 1, "b": 2, "x-c": 3}]},
+        [
+            '"if" at #/if asks nothing: there is no "then" or "else" beside it, and "than" is no keyword',
+            '"if" at #/anyOf/0/if asks nothing: there is no "then" or "else" beside it, and "a", "b" are no keywords',
+        ],
+    ),
+    ("an if alone", {"if": {"properties": {"a": {}}}, "unevaluatedProperties": False, "x-a": 1, "title": "a"}, []),
+    ("an if that is not alone", {"if": {"type": "null"}, "else": {}, "than": {}}, []),
     ("nothing but annotations", {"items": {"markdownDescription": "a", "x": [3]}, "contains": {}}, []),
     ("annotations", {"title": "a", "x-requird": 1, "discriminator": {}, "markdownDescription": "", "type": "null"}, []),
 ]  # fmt: skip
