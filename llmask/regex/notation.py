@@ -29,6 +29,7 @@ from .code_points import MAX_CODE_POINT, CodePointSet
 
 MOST_CHARACTERS = 120
 MOST_NESTED = 40
+MOST_NESTED_WORDS = 8  # shared parts are read again each time, twice as often with each level
 MOST_RANGES = 12  # of a class
 SIGNS = {(0, 1): "?", (0, node_table.UNBOUNDED): "*", (1, node_table.UNBOUNDED): "+"}
 SPECIAL = "/.*+?|&~()[]{}^$<>"
@@ -168,7 +169,7 @@ def words_of(table: Table, node: int, most: int, depth: int = 0) -> list[bytes] 
     if literal is not None:
         return [literal]
     kind, a, b = table.read(store_layout.NODES, node * NODE_FIELDS, 3).tolist()
-    if kind not in (node_table.K_UNION, node_table.K_CONCAT) or depth > MOST_NESTED:
+    if kind not in (node_table.K_UNION, node_table.K_CONCAT) or depth > MOST_NESTED_WORDS:
         return None
     parts = [a, b] if kind == node_table.K_CONCAT else list_in(table, store_layout.NODE_LISTS, a)
     found: list[bytes] = [b""] if kind == node_table.K_CONCAT else []
