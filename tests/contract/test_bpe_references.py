@@ -38,12 +38,12 @@ def test_random_strings(shared_dir, name, costly, rng):
             assert_equal(tok.encode(text), judge(text), text)
 
 
-def test_mixed_text(llama3_tokenizer, scaled):
+def test_mixed_text(llama3_tokenizer, costly):
     tok = llama3_tokenizer
     judges = [peers.tiktoken_encoding(tok).encode_ordinary]
     peer = peers.hugging_face(tok)
     judges.append(lambda text: peer.encode(text, add_special_tokens=False).ids)
-    for seed in range(scaled(4)):
+    for seed in range(costly(2)):
         text = texts.many_kinds(200_000, seed)
         ids = tok.encode(text)
         for judge in judges:

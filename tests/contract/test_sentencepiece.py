@@ -42,8 +42,14 @@ def corpus(tmp_path_factory, project_root) -> Path:
     return path
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        pytest.param(kind, options, marks=pytest.mark.slow if (kind, options) == ("unigram", "all blanks") else ())
+        for kind in ("unigram", "bpe")
+        for options in OPTIONS
+    ],
+)
 def test_ids_are_those_of_the_library(kind, options, corpus, tmp_path, rng, costly):
     sentencepiece.SentencePieceTrainer.train(
         input=str(corpus), model_prefix=str(tmp_path / "m"), vocab_size=1300, model_type=kind, num_threads=2,

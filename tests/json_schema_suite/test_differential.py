@@ -17,8 +17,8 @@ MOST_REFUSED = 0.56  # share of the schemas; lower it when the engine refuses fe
 MOST_DIFFERENCES = {FALSE: 10, FRACTION: 2, REJECTED: 0, "written and not valid": 2, "dead end": 0}
 
 
-def test_random_pairs_agree_with_jsonschema(subject: Subject, scaled: Callable[[int], int]) -> None:
-    n_pairs = scaled(N_PAIRS)
+def test_random_pairs_agree_with_jsonschema(subject: Subject, costly: Callable[[int], int]) -> None:
+    n_pairs = costly(N_PAIRS)
     counts = Comparison(subject, SEED, n_walks=5).run(n_pairs)
     text = text_of(counts)
     pairs, schemas = counts.pairs, counts.schemas

@@ -28,6 +28,17 @@ SLOW = {
     "enum of 20,000 objects",
 }
 
+# About a second each: run with the full effort.
+LONG = {
+    "a key of 1 MB",
+    "allOf of oneOf, 3^20",
+    "conjunction of 24 patterns",
+    "dependentRequired chain of 1,000",
+    "dependentSchemas chain of 200",
+    "not of 60 alternatives",
+    "oneOf of 3,000 overlapping ranges",
+}
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
@@ -39,7 +50,7 @@ def walker(subject: Subject) -> Walker:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.slow if " 100,000 deep" in name else ())
+        pytest.param(name, marks=pytest.mark.slow if name in LONG or " 100,000 deep" in name else ())
         for name in sorted(set(BUILD) - SLOW)
     ],
 )

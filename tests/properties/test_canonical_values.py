@@ -26,9 +26,9 @@ PATTERNS = (
 )
 
 
-def test_arrays_of_different_values(scaled: Any, rng: random.Random) -> None:
+def test_arrays_of_different_values(costly: Any, rng: random.Random) -> None:
     n_masks = n_narrower = 0
-    for _ in range(scaled(60)):
+    for _ in range(costly(32)):
         tokenizer = spaced_tokenizer(rng, '5,"[]', rng.choice(PATTERNS))
         canonical, plain = llmask.Compiler(tokenizer, canonical=True), llmask.Compiler(tokenizer)
         for _ in range(2):

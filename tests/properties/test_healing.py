@@ -86,9 +86,9 @@ def flags(letters: str) -> Any:
     return found
 
 
-def test_healing_with_words_and_blanks(scaled: Any, rng: random.Random) -> None:
+def test_healing_with_words_and_blanks(costly: Any, rng: random.Random) -> None:
     texts = continuations("ab ", 7)  # tokens have up to seven letters
-    for _ in range(scaled(60)):
+    for _ in range(costly(32)):
         tokenizer = spaced_tokenizer(rng, "ab ")
         for _ in range(3):
             text = "".join(rng.choices("ab  ", k=rng.randint(1, 8)))

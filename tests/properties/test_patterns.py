@@ -11,7 +11,7 @@ from llmask.frontends.regex import compile_pattern
 from tests.generators.patterns import compare
 
 
-def test_random_patterns_mean_what_re_says(rng: random.Random, scaled: Callable[[int], int]) -> None:
+def test_random_patterns_mean_what_re_says(rng: random.Random, costly: Callable[[int], int]) -> None:
     nodes = llmask.Compiler(llmask.Tokenizer.default(), cache_bytes=0).store().nodes
 
     def matcher_of(pattern: str, is_search: bool) -> Callable[[bytes], bool]:
@@ -20,7 +20,7 @@ def test_random_patterns_mean_what_re_says(rng: random.Random, scaled: Callable[
 
     outcomes: Counter[str] = Counter()
     n_matches = n_pairs = 0
-    for _ in range(scaled(150)):
+    for _ in range(costly(150)):
         found = compare(rng, matcher_of, 12)
         outcomes[found.outcome.split(":")[0]] += 1
         n_pairs += found.n_pairs

@@ -31,11 +31,11 @@ def judge() -> Judge:
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("order", ["schema", "any"])
 def test_a_style_changes_spellings_only(
-    judge: Judge, style: str, order: str, rng: random.Random, scaled: Callable[[int], int]
+    judge: Judge, style: str, order: str, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     options, restyled = STYLES[style]
     n_documents = 0
-    for _ in range(scaled(12)):
+    for _ in range(costly(8)):
         schema = random_schema(rng)
         try:
             compact = judge.grammar(schema, whitespace="compact", property_order=order)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from gguf import GGUFReader
 
 from bench.vocabularies import SOURCES, read_arrays
 
 
+@pytest.mark.slow
 def test_arrays_are_those_of_the_gguf_package() -> None:
     path = SOURCES["default"].path
     fields = GGUFReader(str(path)).fields

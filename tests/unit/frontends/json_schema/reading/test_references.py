@@ -438,6 +438,7 @@ def test_rings_of_references(judge: Any, root: dict[str, Any]) -> None:
         judge.grammar(schema)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_definitions() -> None:
     n = 100_000
     definitions: dict[str, Any] = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}", "$anchor": f"a{at}"} for at in range(n)}
