@@ -106,7 +106,7 @@ def random_grammar(rng: random.Random) -> str:
 
 
 def test_a_search_finds_no_dead_end_where_none_is_said_to_be(
-    byte_tokenizer: Any, rng: random.Random, costly: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
+    byte_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And no sentence is found of what is said to have none."""
     monkeypatch.setattr(dead_ends, "MAX_CONFIGURATIONS", 1000)
@@ -115,7 +115,7 @@ def test_a_search_finds_no_dead_end_where_none_is_said_to_be(
     store = Store(byte_tokenizer, llmask.Limits())
     strings = Strings(store.nodes, store.table, store.lock)
     n_seen = n_empty = 0
-    for _ in range(costly(200)):
+    for _ in range(scaled(200)):
         text = random_grammar(rng)
         try:
             grammar = CompiledGrammar(store, compile_lark(store.nodes, text, llmask.Limits()).rules)
