@@ -98,10 +98,22 @@ def as_bitmask(bitmask: Any) -> npt.NDArray[np.int32]:
         and (array.flags.writeable and array.flags.aligned)
     ):
         raise LlmaskError(
-            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side",
+            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not "
+            + _given(bitmask, array),
             help="make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
         )
     return array if array.ndim == 2 else array[None]
+
+
+def _given(bitmask: Any, array: Any) -> str:
+    """What was given for a bitmask; `array`: the same for NumPy, if NumPy can read it."""
+    if not isinstance(array, np.ndarray):
+        return type(bitmask).__name__ if array is bitmask else f"a {bitmask.dtype} tensor that NumPy cannot read"
+    flaws = {"read-only": not array.flags.writeable, "unaligned": not array.flags.aligned}
+    if array.ndim in (1, 2):
+        stride = array.strides[-1]
+        flaws[f"{stride} bytes from word to word"] = stride != array.itemsize and array.shape[-1] > 1
+    return ", ".join([f"{array.dtype}{list(array.shape)}", *(flaw for flaw, is_so in flaws.items() if is_so)])
 
 
 def shown(data: bytes) -> str:

@@ -28,7 +28,9 @@ EOS, SPECIAL, EMPTY = 1, 0, 2
 N_WORDS = 10
 
 ALLOCATE = "\n  make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)"
-BITMASK = "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side" + ALLOCATE
+BITMASK = (
+    "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not {}" + ALLOCATE
+)
 ASK_THE_MASK = "\n  fill_bitmask tells which tokens may come next, explain why"
 AFTER_AB = "\n  at token 2, after 'ab'" + ASK_THE_MASK
 INT = "\n  give it as an int"
@@ -194,23 +196,31 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
     ),
     # --- bitmasks
     *(
-        (f"bitmask {name}", lambda m, make=make: m.fill_bitmask(make()), LlmaskError, BITMASK)
-        for name, make in {
-            "None": lambda: None,
-            "list": lambda: [[0] * N_WORDS],
-            "empty list": list,
-            "str": lambda: "mask",
-            "int64": lambda: zeros(1, N_WORDS, dtype=np.int64),
-            "uint32": lambda: zeros(1, N_WORDS, dtype=np.uint32),
-            "other byte order": lambda: zeros(1, N_WORDS, dtype=">i4"),
-            "objects": lambda: zeros(1, N_WORDS, dtype=object),
-            "no dimension": lambda: zeros(),
-            "three dimensions": lambda: zeros(1, 1, N_WORDS),
-            "columns first": lambda: np.asfortranarray(zeros(2, N_WORDS)),
-            "every other word": lambda: zeros(1, 2 * N_WORDS)[:, ::2],
-            "read-only": read_only,
-            "unaligned": unaligned,
-        }.items()
+        (f"bitmask {name}", lambda m, make=make: m.fill_bitmask(make()), LlmaskError, BITMASK.format(given))
+        for name, make, given in [
+            ("None", lambda: None, "NoneType"),
+            ("list", lambda: [[0] * N_WORDS], "list"),
+            ("empty list", list, "list"),
+            ("str", lambda: "mask", "str"),
+            ("int64", lambda: zeros(1, N_WORDS, dtype=np.int64), f"int64[1, {N_WORDS}]"),
+            ("uint32", lambda: zeros(1, N_WORDS, dtype=np.uint32), f"uint32[1, {N_WORDS}]"),
+            ("other byte order", lambda: zeros(1, N_WORDS, dtype=">i4"), f">i4[1, {N_WORDS}]"),
+            ("objects", lambda: zeros(1, N_WORDS, dtype=object), f"object[1, {N_WORDS}]"),
+            ("no dimension", lambda: zeros(), "int32[]"),
+            ("three dimensions", lambda: zeros(1, 1, N_WORDS), f"int32[1, 1, {N_WORDS}]"),
+            (
+                "columns first",
+                lambda: np.asfortranarray(zeros(2, N_WORDS)),
+                f"int32[2, {N_WORDS}], 8 bytes from word to word",
+            ),
+            (
+                "every other word",
+                lambda: zeros(1, 2 * N_WORDS)[:, ::2],
+                f"int32[1, {N_WORDS}], 8 bytes from word to word",
+            ),
+            ("read-only", read_only, f"int32[1, {N_WORDS}], read-only"),
+            ("unaligned", unaligned, f"int32[1, {N_WORDS}], unaligned"),
+        ]
     ),
     (
         "bitmask too narrow",
@@ -265,7 +275,12 @@ MATCHER: list[tuple[str, Callable[[Any], Any], type[LlmaskError], str]] = [
         LlmaskError,
         "a matcher is a Matcher, not CompiledGrammar\n  give what g.matcher() made",
     ),
-    ("batch bitmask", lambda m: llmask.fill_bitmasks([m], zeros(1, 1, 10)), LlmaskError, BITMASK),
+    (
+        "batch bitmask",
+        lambda m: llmask.fill_bitmasks([m], zeros(1, 1, 10)),
+        LlmaskError,
+        BITMASK.format("int32[1, 1, 10]"),
+    ),
     (
         "rows too many",
         lambda m: llmask.fill_bitmasks([m], zeros(2, 10), rows=[0, 1]),

@@ -321,7 +321,8 @@ MISTAKES = [
     Mistake(
         "Call: mask of a wrong dtype",
         lambda w: w.matcher().fill_bitmask(np.zeros((1, 10), np.int64)),
-        "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side",
+        "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not "
+        "int64[1, 10]",
         None,
         "make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
         LlmaskError,
@@ -337,7 +338,8 @@ MISTAKES = [
     Mistake(
         "Call: mask of booleans",
         lambda w: w.matcher().fill_bitmask(np.ones((1, 304), bool)),
-        "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side",
+        "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not "
+        "bool[1, 304]",
         None,
         "make it with llmask.allocate_bitmask(batch, tokenizer.vocab_size)",
         LlmaskError,

@@ -4,7 +4,8 @@ The specification takes an unknown keyword for an annotation, so a schema with `
 says so: the warnings do. Two words are near when they are the same but for case, `$`, `-`, `_` and blanks, or when one
 mistake makes the one of the other; in words of eight letters and more two. A mistake is a letter that is missing, too
 much, another one or changed places with its neighbour (optimal string alignment). In short words, where many words are
-near, another letter does not count, and the value must be one that the keyword may have.
+near, another letter does not count, and the value must be one that the keyword may have; in the shortest ones only a
+letter that was typed twice is a mistake.
 
 In: an unknown keyword and its value. Out: the keyword that may be meant. Cost: 5 us for a name that is new.
 """
@@ -116,12 +117,17 @@ def near_keywords(name: str) -> tuple[str, ...]:
     found = []
     for key, plain, of_key in PLAIN_KEYS:
         most = 2 if len(plain) >= LONG else 1 if len(plain) >= SHORT - 1 else 0
-        if abs(len(plain) - len(given)) <= most and (letters ^ of_key).bit_count() <= 2 * most:
+        if abs(len(plain) - len(given)) <= max(most, 1) and (letters ^ of_key).bit_count() <= 2 * most:
             n = n_mistakes(given, plain)
             is_changed = n == 1 and len(given) == len(plain) <= SHORT and sorted(given) != sorted(plain)
-            if n <= most and not is_changed:
+            if (n <= most and not is_changed) or (most == 0 and n == 1 and is_typed_twice(given, plain)):
                 found.append((n, key))
     return tuple(key for _, key in sorted(found))
+
+
+def is_typed_twice(given: str, word: str) -> bool:
+    """Whether one letter of a word was typed twice."""
+    return any(given == word[:at] + letter + word[at:] for at, letter in enumerate(word))
 
 
 def n_mistakes(one: str, other: str) -> int:

@@ -30,6 +30,9 @@ NEAR: list[tuple[str, Any, str]] = [
     ("enums", [1], "enum"),
     ("one_of", [{}], "oneOf"),
     ("ref", "#", "$ref"),
+    ("$reff", "#", "$ref"),
+    ("nott", {}, "not"),
+    ("iif", {}, "if"),
     ("dependant_required", {}, "dependentRequired"),
 ]
 OTHERS: list[tuple[str, Any]] = [
@@ -42,6 +45,9 @@ OTHERS: list[tuple[str, Any]] = [
     ("enumNames", ["a"]),
     ("markdownDescription", "a"),
     ("defs", {}),
+    ("note", {}),
+    ("of", {}),
+    ("iff", "a word"),
     ("definition", {}),
     ("javaType", "a"),
     ("minimum" * 1000, 1),
