@@ -13,8 +13,7 @@ and by what it built, which counters of the tables tell before and after each ca
 
 All three together are the time of the calls, and all kinds together are that of all steps; nothing is left aside.
 Every call takes place in several stores, one after the other, each of which meets the same schemas in the same order;
-for each call the run with the smallest time counts. The first documents are also read as bench/worker.py does, without
-looking at what they build, for comparison.
+for each call the run with the smallest time counts.
 
 In: command line. Out: tables in Markdown. Cost: 6 ms a schema and store; two minutes for all of MaskBench.
 """
@@ -37,7 +36,6 @@ from bench.engines import CompileError
 from bench.engines.llmask import Llmask
 from bench.report import spread
 from bench.vocabularies import SOURCES
-from bench.worker import run_instance
 from llmask.kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE
 from llmask.kernels.lexer.states import DEAD, S_MASK_KIND, S_TWIN, STATE_FIELDS
 from llmask.kernels.mask.configurations import C_STATE, CONFIGURATION_FIELDS, ENDED
@@ -150,8 +148,6 @@ class Call(NamedTuple):
     place     its kind
     asked     FILL or ACCEPT
     built     what it built, in an order that is always the same
-    n_states  lexer states among that
-    n_walked  nodes of the trie that it visited
     total_ns  how long it took
     built_ns  how long of that the compiled operations took that build
     again_ns  how long they took in a second grammar of the same schema
@@ -160,8 +156,6 @@ class Call(NamedTuple):
     place: str
     asked: str
     built: tuple[str, ...]
-    n_states: int
-    n_walked: int
     total_ns: int
     built_ns: int
     again_ns: int = 0
@@ -293,12 +287,11 @@ class Reader:
             self.engine.accept(matcher, token)
         elapsed = clock() - started
         if not watch.n_operations:
-            return Call(place, asked, (NOTHING,), 0, 0, elapsed, 0)
+            return Call(place, asked, (NOTHING,), elapsed, 0)
         after = Counters.read(matcher)
         new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MASK_LIST else WORDS
         built = (TABLES,) if matcher.generation is not tables else built_between(before, after, asked, new_mask)
-        n_walked = matcher.store.table.slots[store_layout.WALKED]  # since the last operation began
-        return Call(place, asked, built, after.states - before.states, n_walked, elapsed, watch.built_ns)
+        return Call(place, asked, built, elapsed, watch.built_ns)
 
 
 def least(runs: list[list[Call]]) -> list[Call]:
@@ -331,11 +324,6 @@ class Step(NamedTuple):
     def has_built(self) -> bool:
         return any(call.built != (NOTHING,) for call in self.calls)
 
-    @property
-    def built(self) -> str:
-        """What both calls built, for people."""
-        return "; ".join(f"{call.asked}: {', '.join(call.built)}" for call in self.calls if call.built != (NOTHING,))
-
 
 def steps_of(calls: list[Call]) -> list[Step]:
     """The calls of a document in pairs."""
@@ -351,28 +339,20 @@ def steps_of(calls: list[Call]) -> list[Step]:
 class Found(NamedTuple):
     """What was measured.
 
-    steps     of all first documents
-    plain_us  all their calls but the first mask and the end, as bench/worker.py times them, without a look at tables
-    refused   schemas without a grammar
+    steps    of all first documents
+    refused  schemas without a grammar
     """
 
     steps: list[Step]
-    plain_us: float
     refused: int
 
 
-def measure(rows: Iterable[Row], engines: list[Llmask], plain: list[Llmask]) -> Found:
-    """Read the first document of every row.
-
-    Parameters
-    ----------
-    engines : fresh ones, each of which reads them all.
-    plain : others, for the comparison.
-    """
+def measure(rows: Iterable[Row], engines: list[Llmask]) -> Found:
+    """Read the first document of every row by each of several engines, whose stores are fresh."""
     readers = [Reader(engine) for engine in engines]
     tokens = engines[0].vocabulary.tokens
     steps: list[Step] = []
-    plain_us, refused = 0.0, 0
+    refused = 0
     for row in rows:
         if row.kind != "schema" or not row.instances:
             continue
@@ -386,19 +366,8 @@ def measure(rows: Iterable[Row], engines: list[Llmask], plain: list[Llmask]) -> 
             refused += 1
         else:
             steps += steps_of(least([run for run in runs if run is not None]))
-            plain_us += plain_time(row, plain)
         gc.enable()
-    return Found(steps, plain_us, refused)
-
-
-def plain_time(row: Row, engines: list[Llmask]) -> float:
-    """Microseconds of the first document's steps as bench/worker.py counts them, the least of each step."""
-    times = []
-    for engine in engines:
-        sequence = engine.start(engine.compile(row.schema))
-        engine.fill(sequence)
-        times.append(run_instance(engine, sequence, row.instances[0], is_first=True)[1])
-    return sum(min(step) for step in zip(*times, strict=True)) / 1000
+    return Found(steps, refused)
 
 
 # --- tables
@@ -463,8 +432,8 @@ def by_built(steps: list[Step]) -> str:
     all_us = sum(step.us for step in steps)
     lines = [
         "| a call for | builds | calls | ms | share | us a call: mean / p50 / p99 / max "
-        "| us a call: reading / grammar's / store's | a call: states / nodes |",
-        f"|---|---|{'---:|' * 6}",
+        "| us a call: reading / grammar's / store's |",
+        f"|---|---|{'---:|' * 5}",
     ]
     ordered = sorted(groups.items(), key=lambda item: (item[0][0], -sum(call.total_ns for call in item[1])))
     for (asked, built), group in ordered:
@@ -474,64 +443,18 @@ def by_built(steps: list[Step]) -> str:
         each = " / ".join(f"{value / len(group):,.1f}" for value in parts(group))
         lines.append(
             f"| a {asked} | {', '.join(built)} | {len(group):,} | {us / 1000:,.1f} | {us / all_us:.1%} "
-            f"| {shown} | {each} | {mean(call.n_states for call in group)} / {mean(call.n_walked for call in group)} |"
-        )
-    return "\n".join(lines)
-
-
-def mean(values: Iterable[int]) -> str:
-    return f"{np.mean([*values]):,.1f}"
-
-
-def cost_of_masks(calls: Iterable[Call], over_us: float) -> str:
-    """What the store's part of a long mask grows with, by least squares; slower ones than `over_us` are left aside."""
-    kept = [call for call in calls if WORDS in call.built and call.built_ns - call.again_ns <= 1000 * over_us]
-    if len(kept) < 3:
-        return f"{len(kept)} long masks: too few to fit"
-    store_us = np.array([(call.built_ns - call.again_ns) / 1000 for call in kept])
-    causes = np.array([(1, call.n_walked / 1000, call.n_states) for call in kept])
-    each, *_ = np.linalg.lstsq(causes, store_us, rcond=None)
-    nodes, states = causes[:, 1].mean() * 1000, causes[:, 2].mean()
-    return (
-        f"{len(kept):,} long masks, the store's part: {store_us.mean():,.1f} us for {nodes:,.0f} nodes and "
-        f"{states:,.1f} new lexer states, about {each[0]:,.1f} us + {each[1]:,.1f} us a thousand nodes + "
-        f"{each[2]:,.1f} us a state"
-    )
-
-
-def slow(steps: list[Step], over_us: float, n_shown: int) -> str:
-    """The steps that take longer, by place and by what they build; the rarer ones in one line."""
-    groups: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for step in steps:
-        if step.us > over_us:
-            groups[step.place, step.built or NOTHING].append(step.us)
-    all_us = sum(step.us for step in steps)
-    lines = ["| before the step | builds | steps | ms | share | us a step: mean / max |", f"|---|---|{'---:|' * 4}"]
-    ordered = sorted(groups.items(), key=lambda item: -sum(item[1]))
-    others = [us for _, group in ordered[n_shown:] for us in group]
-    shown = [*ordered[:n_shown], *([(("others", "..."), others)] if others else [])]
-    every = [us for _, group in ordered for us in group]
-    for (place, built), group in [*shown, (("**all**", ""), every)]:
-        figures = f"{sum(group) / len(group):,.1f} / {max(group):,.1f}" if group else "-"
-        lines.append(
-            f"| {place} | {built} | {len(group):,} | {sum(group) / 1000:,.1f} | {sum(group) / all_us:.1%} | {figures} |"
+            f"| {shown} | {each} |"
         )
     return "\n".join(lines)
 
 
 def summary(found: Found) -> str:
-    """The sums that the tables have to add up to, and the comparison."""
-    steps = found.steps
-    reading, grammars, stores = parts(call for step in steps for call in step.calls)
-    all_us = sum(step.us for step in steps)
-    ends = sum(step.us for step in steps if step.place == END)
-    first_masks = sum(step.mask.total_ns for step in steps if step.place == START) / 1000
-    between = all_us - ends - first_masks
+    """The sums that the tables have to add up to."""
+    reading, grammars, stores = parts(call for step in found.steps for call in step.calls)
     return (
-        f"{len(steps):,} steps take {all_us / 1000:,.1f} ms: reading {reading / 1000:,.1f}, grammar's "
-        f"{grammars / 1000:,.1f}, store's {stores / 1000:,.1f}; {found.refused:,} schemas refused\n"
-        f"without first masks and ends {between / 1000:,.1f} ms; these steps as bench/worker.py reads them "
-        f"{found.plain_us / 1000:,.1f} ms"
+        f"{len(found.steps):,} steps take {(reading + grammars + stores) / 1000:,.1f} ms: "
+        f"reading {reading / 1000:,.1f}, grammar's {grammars / 1000:,.1f}, store's {stores / 1000:,.1f}; "
+        f"{found.refused:,} schemas refused"
     )
 
 
@@ -543,20 +466,15 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many schemas, drawn with a fixed seed, in the file's order")
     parser.add_argument("--match", default="", help="only schemas whose id contains this")
     parser.add_argument("--repeat", type=int, default=2, help="stores; the smallest time of each call counts")
-    parser.add_argument("--over", type=float, default=100, help="microseconds of a step that is slow")
-    parser.add_argument("--shown", type=int, default=20, help="lines of the table of slow steps")
     options = parser.parse_args()
     vocabulary = "default" if options.corpus == "own" else options.vocabulary
     rows = corpus_rows(options.corpus, options.whitespace, vocabulary)
     chosen = [rows[number] for number in chosen_numbers(rows, options.match, options.limit)]
-    engines = [Llmask(options.whitespace, vocabulary) for _ in range(2 * options.repeat)]
+    engines = [Llmask(options.whitespace, vocabulary) for _ in range(options.repeat)]
     gc.collect()
     gc.freeze()
-    found = measure(chosen, engines[: options.repeat], engines[options.repeat :])
-    print(f"{summary(found)}\n\n{by_place(found.steps)}\n\n{by_built(found.steps)}\n")
-    calls = [call for step in found.steps for call in step.calls]
-    print(f"{cost_of_masks(calls, 4 * options.over)}\n")
-    print(f"steps over {options.over:g} us:\n\n{slow(found.steps, options.over, options.shown)}")
+    found = measure(chosen, engines)
+    print(f"{summary(found)}\n\n{by_place(found.steps)}\n\n{by_built(found.steps)}")
 
 
 if __name__ == "__main__":
