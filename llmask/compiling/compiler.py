@@ -39,7 +39,6 @@ from .saved import loaded
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
 from .texts import check_length, grammar_text
-from .warming import check_bound
 
 CACHE_BYTES = 64 * 2**20  # 3,500 small schemas; compiling one again takes 0.3 ms
 Settings = tuple[Tokenizer, Limits, int, bool, tuple[str, ...], float | None]  # as `Compiler` has its parameters
@@ -89,7 +88,10 @@ class Compiler(Shared):
         if not isinstance(slices, Iterable):
             raise LlmaskError(f"slices are a list of str, not {type(slices).__name__}", help='for example ["[^*]+"]')
         limits = checked(Limits() if limits is None else limits)
-        check_bound("warm", warm)
+        if warm is not None:
+            from .warming import check_bound
+
+            check_bound("warm", warm)
         self._begin((tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm))
         self._store = self._new_store()
 
