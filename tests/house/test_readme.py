@@ -178,7 +178,7 @@ def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     assert printed.error == ""
     document = json.loads(printed.text)
     assert isinstance(document["name"], str)
-    assert isinstance(document["age"], int)
+    assert document["age"] == int(document["age"])  # -90.0 is an integer of JSON Schema
 
 
 COMMENTED = [
