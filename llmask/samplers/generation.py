@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
-from llmask.errors import LlmaskError
+from llmask.errors import BudgetError, LlmaskError
 from llmask.matching.budget import checked_budget
 from llmask.matching.json_reader import Event
 from llmask.samplers.watching import Watch, until_end
@@ -42,6 +42,7 @@ _NOT_OPTIONS = {
         "max_new_tokens",
         "max_length",
         "return_dict_in_generate",
+        "token_healing",
     ),
     "llama-cpp-python": ("prompt", "messages", "stream", "echo", "suffix", "logit_bias"),
 }
@@ -79,7 +80,7 @@ def generate(
         or value, see `llmask.matching.json_reader.Event`. Of a grammar there is the end alone, with the text. Otherwise
         as `on_value`.
     options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, seed, further
-        `logits_processor`, ... What these do not know is an error.
+        `logits_processor`, ... What these do not know is an error. `stop_strings` need no tokenizer.
 
     Returns
     -------
@@ -110,14 +111,13 @@ def generate(
     grammar = type_or_schema
     if not isinstance(grammar, CompiledGrammar):
         source = model.model_path if tokenizer is None else tokenizer
-        grammar = compiler_for(source, 0 if is_llama else len(tokenizer)).json_schema(type_or_schema)
+        compiler = compiler_for(source, 0 if is_llama else len(tokenizer))
+        # an integer 1.0 is a float to json.loads, and refused by pydantic's strict mode; 1e999 is infinite to both
+        grammar = compiler.json_schema(type_or_schema, numbers="plain")
     read = _reader(type_or_schema)
-    others = options.get("logits_processor")
-    if others is not None and not isinstance(others, (list, tuple)):
-        raise LlmaskError(
-            f"logits_processor is a list of processors, not {type(others).__name__}",
-            help="put it into a list: logits_processor=[...]; llmask.generate adds its own",
-        )
+    _check_list(options, "logits_processor", "processors")
+    if not is_llama:
+        _check_list(options, "stopping_criteria", "criteria")
     is_one = isinstance(prompts, str) or _is_chat(prompts)
     given = [prompts] if is_one else list(prompts) if isinstance(prompts, (list, tuple)) else [None]
     if not all(isinstance(prompt, str) or _is_chat(prompt) for prompt in given):
@@ -157,16 +157,40 @@ def _kind_of(model: Any) -> str:
     return "transformers"
 
 
+def _check_list(options: Mapping[str, Any], name: str, what: str) -> None:
+    """Refuse an option that is no list of what can be called."""
+    given = options.get(name)
+    if given is None:
+        return
+    if not isinstance(given, (list, tuple)):
+        raise LlmaskError(
+            f"{name} is a list of {what}, not {type(given).__name__}",
+            help=f"put it into a list: {name}=[...]; llmask.generate adds its own",
+        )
+    for number, one in enumerate(given):
+        if not callable(one):
+            raise LlmaskError(
+                f"{name} is a list of {what}, and {type(one).__name__} cannot be called",
+                where=f"{name}[{number}]",
+                help="each is called with the token ids and the scores",
+            )
+
+
 def _is_chat(prompt: Any) -> bool:
     return isinstance(prompt, (list, tuple)) and bool(prompt) and all(isinstance(part, Mapping) for part in prompt)
 
 
-@lru_cache(maxsize=4)
 def compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None = None) -> Compiler:
     """The compiler for a tokenizer of transformers with so many tokens, one of ours, or that of a model file.
 
     `eos` are the ids that end a sequence of the first; None: those that it declares.
     """
+    return _compiler_for(source, n_tokens, eos, getattr(source, "eos_token_id", None))
+
+
+@lru_cache(maxsize=4)
+def _compiler_for(source: Any, n_tokens: int, eos: tuple[int, ...] | None, declared: int | None) -> Compiler:
+    """As `compiler_for`; what a tokenizer declares may be set anew, as its tokens may grow."""
     if isinstance(source, str):
         source = Tokenizer.from_gguf(source)
     return Compiler(source if isinstance(source, Tokenizer) else Tokenizer.from_huggingface(source, eos))
@@ -184,6 +208,8 @@ def _reader(type_or_schema: Any) -> Callable[[str], Any]:
     from pydantic import TypeAdapter
 
     adapter = type_or_schema if isinstance(type_or_schema, TypeAdapter) else TypeAdapter(type_or_schema)
+    if adapter.core_schema["type"] == "call":  # of a functools.partial: it would be called, with what the model wrote
+        return json.loads
     read: Callable[[str], Any] = adapter.validate_json
     return read
 
@@ -191,11 +217,11 @@ def _reader(type_or_schema: Any) -> Callable[[str], Any]:
 def _text(grammar: CompiledGrammar, ids: list[int]) -> str:
     """The text of tokens, if the grammar has it as a whole."""
     matcher = grammar.matcher(on_limit="finish")
-    matcher.accept_tokens(ids)
+    n_tokens = matcher.try_accept_tokens(ids)
     text = matcher.text().decode("utf-8", "replace")
-    if not matcher.is_accepting():
+    if n_tokens < len(ids) or not matcher.is_accepting():
         raise LlmaskError(
-            f"the text was cut off after {len(ids)} tokens: {text[-80:]!r}",
+            f"the text was cut off after {n_tokens} tokens: {text[-80:]!r}",
             help="raise max_tokens, and leave out what stops the model elsewhere",
         )
     return text
@@ -237,25 +263,23 @@ def _write_with_transformers(
 
     from llmask.samplers.transformers import GrammarLogitsProcessor
 
-    rows: list[list[int]] = []
-    for prompt in prompts:
-        is_text = isinstance(prompt, str)
-        if not is_text:
-            prompt = tokenizer.apply_chat_template(list(prompt), tokenize=False, add_generation_prompt=True)
-        row = tokenizer(prompt, add_special_tokens=is_text).input_ids
-        rows.append(list(row) or [tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id])
     eos_ids = list(grammar.tokenizer.eos_ids)
+    rows = [_prompt_ids(tokenizer, prompt) or [_start_id(tokenizer, eos_ids)] for prompt in prompts]
     pad_id = options.pop("pad_token_id", None)
     if pad_id is None:
         pad_id = eos_ids[0] if tokenizer.pad_token_id is None else tokenizer.pad_token_id
+    if not isinstance(pad_id, int) or pad_id < 0:
+        raise LlmaskError(
+            f"pad_token_id is a token id, not {pad_id!r}", help="leave it out to take the tokenizer's own"
+        )
     width = max(map(len, rows))
     ids = torch.tensor([[pad_id] * (width - len(row)) + row for row in rows], device=model.device)
     is_token = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows], device=model.device)
     context = getattr(model.config, "max_position_embeddings", None) or math.inf
-    max_tokens = max(1, int(min(max_tokens, context - width)))
+    most = max(1, int(min(max_tokens, context - width)))
     criteria = list(options.pop("stopping_criteria", None) or ())
     if watch is not None:
-        if (options.get("num_beams") or getattr(model.generation_config, "num_beams", None) or 1) > 1:
+        if (_setting(model, options, "num_beams") or 1) > 1:
             raise LlmaskError(
                 "on_value or on_event with beams: no text is certain before the end", help="leave one of them out"
             )
@@ -266,17 +290,67 @@ def _write_with_transformers(
             return torch.zeros(len(written), dtype=torch.bool, device=written.device)
 
         criteria.append(see)
-    processor = GrammarLogitsProcessor(grammar, max_tokens=max_tokens if grammar.takes_budget else math.inf)
-    output = model.generate(
-        input_ids=ids,
-        attention_mask=is_token,
-        max_new_tokens=max_tokens,
-        logits_processor=[*(options.pop("logits_processor", None) or ()), processor],
-        stopping_criteria=criteria,
-        pad_token_id=pad_id,
-        **{"eos_token_id": eos_ids, **options},
-    )
-    return [until_end(row, eos_ids) for row in output[:, width:].tolist()]
+    if _setting(model, options, "stop_strings"):
+        options = {"tokenizer": tokenizer, **options}
+    processor = GrammarLogitsProcessor(grammar, width, most if grammar.takes_budget else math.inf)
+    try:
+        output = model.generate(
+            input_ids=ids,
+            attention_mask=is_token,
+            max_new_tokens=most,
+            logits_processor=[*(options.pop("logits_processor", None) or ()), processor],
+            stopping_criteria=criteria,
+            pad_token_id=pad_id,
+            return_dict_in_generate=False,  # whatever the model's own settings say
+            **{"eos_token_id": eos_ids, **options},
+        )
+    except BudgetError as error:
+        if most == max_tokens:
+            raise
+        raise BudgetError(
+            f"the prompt of {width} tokens leaves {max(0, context - width)} of the model's context of {context}, and "
+            f"the shortest document found takes {error.least}",
+            help="shorten the prompt, or what is padded to the longest one of the list",
+            least=error.least,
+        ) from error
+    # rows that something else ended are padded, too
+    ends = [*eos_ids, pad_id] if pad_id in tokenizer.all_special_ids else eos_ids
+    return [until_end(row, ends) for row in output[:, width:].tolist()]
+
+
+def _setting(model: Any, options: Mapping[str, Any], name: str) -> Any:
+    """What `model.generate` will use: the option, that of a `generation_config`, or the model's own."""
+    configs = (options.get("generation_config"), getattr(model, "generation_config", None))
+    given = [options.get(name), *(getattr(config, name, None) for config in configs)]
+    return next((value for value in given if value is not None), None)
+
+
+def _prompt_ids(tokenizer: Any, prompt: Any) -> list[int]:
+    """The tokens of a text, or of a chat in the model's template."""
+    is_text = isinstance(prompt, str)
+    if not is_text and tokenizer.chat_template is None:
+        raise LlmaskError(
+            "the tokenizer has no chat template, as the model was not trained for chats",
+            help="give the prompt as a text, or set tokenizer.chat_template",
+        )
+    try:
+        if not is_text:
+            prompt = tokenizer.apply_chat_template(list(prompt), tokenize=False, add_generation_prompt=True)
+        return list(tokenizer(prompt, add_special_tokens=is_text).input_ids)
+    except Exception as error:  # code of the template's own runs in there
+        reason = str(error).strip().partition("\n")[0]
+        raise LlmaskError(
+            f"the tokenizer takes no such {'text' if is_text else 'chat'}: {reason}",
+            help="it is not Unicode: a surrogate is half a character"
+            if is_text
+            else "give messages as the model's chat template takes them, or the whole prompt as a text",
+        ) from error
+
+
+def _start_id(tokenizer: Any, eos_ids: list[int]) -> int:
+    """The token that an empty prompt begins with, as a model continues at least one."""
+    declared: list[int | None] = [tokenizer.bos_token_id, tokenizer.eos_token_id]
+    return next((token for token in declared if token is not None), eos_ids[0])
 
 
 def _write_with_llama(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Literal, NamedTuple
 
 import pytest
@@ -219,3 +220,108 @@ def test_several_texts_of_a_prompt_are_a_list(loaded: Loaded) -> None:
         assert isinstance(one, Person)
         assert isinstance(two, Person)
     assert message(loaded, Person, "x", print, num_beams=2).startswith("on_value or on_event with beams")
+
+
+def test_an_integer_is_no_float(loaded: Loaded) -> None:
+    class Strict(pydantic.BaseModel, strict=True):
+        n: int
+
+    def count(n: int) -> None: ...
+
+    def prefer_fractions(ids: Any, scores: Any) -> Any:
+        scores[..., loaded.grammars.tokenizer.encode(".")[-1]] = 1000.0
+        return scores
+
+    for _ in range(3):
+        assert loaded.generate(Strict, "x", max_tokens=30, logits_processor=[prefer_fractions]).n is not None
+        written = loaded.generate(count, "x", max_tokens=30, logits_processor=[prefer_fractions])
+        assert type(written["n"]) is int
+
+
+def test_a_function_is_never_called(loaded: Loaded) -> None:
+    def fire(at: bool, really: bool = True) -> None:
+        raise AssertionError("it was called")
+
+    for source in (functools.partial(fire, really=False), pydantic.TypeAdapter(fire)):
+        assert loaded.generate(source, "x", max_tokens=60)["at"] in (True, False)
+
+
+@pytest.fixture
+def causal(loaded: Loaded) -> Loaded:
+    """A model of transformers that a test may change."""
+    if loaded.tokenizer is None:
+        pytest.skip("settings of transformers")
+    tokenizer = make_hf_tokenizer()
+    return Loaded(make_hf_model(tokenizer), tokenizer, loaded.grammars, {})
+
+
+def test_the_settings_of_the_model_count_as_options(causal: Loaded) -> None:
+    import transformers
+
+    given = transformers.GenerationConfig(num_beams=2)
+    assert message(causal, Person, "x", print, generation_config=given).startswith("on_value or on_event with beams")
+    config = causal.model.generation_config
+    config.return_dict_in_generate = True
+    assert isinstance(causal.generate(Person, "x", max_tokens=60), Person)
+    config.stop_strings = [":"]
+    assert message(causal, Person, "x").startswith("the text was cut off after")
+    config.stop_strings = None
+    assert message(causal, Person, "x", stop_strings=":").startswith("the text was cut off after")
+    # where the string ends the document, all is there; other rows of the batch are padded
+    assert causal.generate(Literal["a", "bcd"], ["x", "write", ""], stop_strings=['a"', 'd"'], num_beams=1)
+
+
+def test_more_beams_than_texts(causal: Loaded) -> None:
+    from llmask.integrations.transformers import GrammarLogitsProcessor
+
+    grammar = llmask.Compiler(llmask.Tokenizer.from_huggingface(causal.tokenizer)).choice(["yes", "no"])
+    for n in (2, 5, 8):
+        texts = causal.generate(grammar, ["x", "hello"], max_tokens=12, num_beams=n, num_return_sequences=n)
+        assert [set(row) for row in texts] == [{"yes", "no"}] * 2
+    inputs = causal.tokenizer("x", return_tensors="pt")
+    processor = GrammarLogitsProcessor(grammar, max_tokens=12)
+    for _ in range(2):
+        output = causal.model.generate(
+            input_ids=inputs.input_ids, max_new_tokens=12, num_beams=5, logits_processor=[processor]
+        )
+        assert causal.tokenizer.decode(output[0, inputs.input_ids.shape[1] :], skip_special_tokens=True) in (
+            "yes",
+            "no",
+        )
+
+
+def test_what_a_tokenizer_declares_may_change(causal: Loaded) -> None:
+    ends = []
+
+    write = causal.model.generate
+
+    def watched(**options: Any) -> Any:
+        ends.append(options["eos_token_id"])
+        return write(**options)
+
+    causal.model.generate = watched
+    causal.generate(bool, "x")
+    causal.tokenizer.eos_token = "<s>"
+    causal.generate(bool, "x")
+    assert causal.tokenizer.eos_token_id not in ends[0]
+    assert causal.tokenizer.eos_token_id in ends[1]
+
+
+def test_prompts_that_cannot_be_written_after(causal: Loaded) -> None:
+    tokenizer = causal.tokenizer
+    assert message(causal, Person, CHAT).startswith("the tokenizer has no chat template")
+    tokenizer.chat_template = "{{ raise_exception('roles alternate') }}"
+    assert message(causal, Person, CHAT).startswith("the tokenizer takes no such chat: roles alternate\n")
+    assert message(causal, Person, "\ud800").startswith("the tokenizer takes no such text: ")
+    with pytest.raises(BudgetError, match="prompt of 510 tokens leaves 2 of the model's context of 512") as caught:
+        causal.generate(Person, "#" * 510)
+    assert caught.value.least > 2
+    tokenizer.eos_token = tokenizer.bos_token = None
+    assert isinstance(causal.generate(Person, "", max_tokens=60), Person)
+
+
+def test_wrong_options_of_transformers(causal: Loaded) -> None:
+    assert message(causal, Person, "x", pad_token_id=[0]).startswith("pad_token_id is a token id, not [0]")
+    assert message(causal, Person, "x", stopping_criteria=len).startswith("stopping_criteria is a list of criteria")
+    assert "int cannot be called\n  at stopping_criteria[0]" in message(causal, Person, "x", stopping_criteria=[3])
+    assert message(causal, Person, "x", token_healing=True).startswith("token_healing is no option")
