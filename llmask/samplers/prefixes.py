@@ -166,14 +166,13 @@ class Generation:
     first, last : tokens at the first and at the last call about the same drafts.
     rows : what the last call had after the prompts.
     has_refused : whether a row was refused that is no draft: these are beams.
-    has_moved : whether a row went on from another one: these are beams, too.
     """
 
     def __init__(self, prompts: TokenIds, start: int, length: int) -> None:
         self.n_rows = prompts.shape[0]
         self.start = start
         self.first = self.last = length
-        self.has_refused = self.has_moved = False
+        self.has_refused = False
         self._prompts = prompts.tobytes()
         self._n_compared = prompts.shape[1]
         self.rows = [b""] * self.n_rows
@@ -202,24 +201,8 @@ class Generation:
         """Note a call that is one of this generation."""
         if not is_same or length <= self.last:
             self.first = length
-        self.has_moved |= self._move(rows, length)
         self.last = length
         self.rows = rows
-
-    def _move(self, rows: list[Tokens], length: int) -> bool:
-        """Whether a row goes on from another one; drafts that are taken back do not count."""
-        is_next = length == self.last + 1
-        return is_next and any(not now.startswith(before) for before, now in zip(self.rows, rows, strict=True))
-
-    def are_beams(self, rows: list[Tokens], length: int) -> bool:
-        """Whether the rows of a call, which is not noted yet, are beams that go on.
-
-        Beams were permuted, now or before. And rows of one prompt differ, as they do not where another generation
-        begins.
-        """
-        size = self._n_compared * TOKEN_BYTES
-        prompts = {self._prompts[row * size : (row + 1) * size] for row in range(self.n_rows)}
-        return len(set(rows)) > len(prompts) and (self.has_moved or self._move(rows, length))
 
 
 class PrefixMasks:
@@ -387,7 +370,7 @@ class BatchMasks(PrefixMasks):
         # where the prompt is known, a next step is no other generation; beams ask about rows that have all ended
         is_next = self._prompt_length is not None and length == generation.last + 1 and None not in matchers
         if not is_same and not is_next:
-            self._check_alive(generation, matchers, rows, length)
+            self._check_alive(generation, matchers, length)
         generation.take(rows, length, is_same)
         masks = self.fill_after(matchers, [length - generation.start] * n_rows)
         if self._watch is not None:
@@ -470,15 +453,12 @@ class BatchMasks(PrefixMasks):
         return False
 
     @staticmethod
-    def _check_alive(
-        generation: Generation, matchers: list[AnyMatcher | FreeRow | None], rows: list[Tokens], length: int
-    ) -> None:
+    def _check_alive(generation: Generation, matchers: list[AnyMatcher | FreeRow | None], length: int) -> None:
         """Refuse a step that no generation takes: every row has ended before it, or has what the grammar refuses.
 
-        Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before, or
-        the beams of score -1e9 ended, too, with the texts of the others.
+        Beams may all be dead, and go on: those of a grammar with fewer texts than beams. They were refused before.
         """
-        if generation.has_refused or not all(map(_is_dead, matchers)) or generation.are_beams(rows, length):
+        if generation.has_refused or not all(map(_is_dead, matchers)):
             generation.has_refused |= None in matchers
             return
         if None in matchers:
@@ -490,7 +470,8 @@ class BatchMasks(PrefixMasks):
         raise LlmaskError(
             "every row has ended, and is to be continued",
             where=f"token {length - 1}",
-            help=f"{_RESET}; a generation ends with the end of sequence: give it to the model as eos_token_id",
+            help=f"{_RESET}; a generation ends with the end of sequence: give it to the model as eos_token_id; "
+            "more beams than the grammar has texts need prompt_length=",
         )
 
 

@@ -279,7 +279,8 @@ def test_more_beams_than_texts(causal: Loaded) -> None:
         texts = causal.generate(grammar, ["x", "hello"], max_tokens=12, num_beams=n, num_return_sequences=n)
         assert [set(row) for row in texts] == [{"yes", "no"}] * 2
     inputs = causal.tokenizer("x", return_tensors="pt")
-    processor = GrammarLogitsProcessor(grammar, max_tokens=12)
+    # it knows a step of beams that have all ended from another generation by the length of the prompt
+    processor = GrammarLogitsProcessor(grammar, inputs.input_ids.shape[1], max_tokens=12)
     for _ in range(2):
         output = causal.model.generate(
             input_ids=inputs.input_ids, max_new_tokens=12, num_beams=5, logits_processor=[processor]

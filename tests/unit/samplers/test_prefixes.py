@@ -176,7 +176,8 @@ def test_where_rows_may_be_of_either_generation_it_is_an_error_and_nothing_chang
     assert misuse(lambda: masks.fill(rows("abab."))) == (
         "every row has ended, and is to be continued\n"
         "  at token 6\n"
-        f"  {help}; a generation ends with the end of sequence: give it to the model as eos_token_id"
+        f"  {help}; a generation ends with the end of sequence: give it to the model as eos_token_id; "
+        "more beams than the grammar has texts need prompt_length="
     )
     assert allowed(masks.fill(rows("ababa"))) == ["bc"]
     masks.reset()
