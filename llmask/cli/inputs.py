@@ -324,12 +324,12 @@ def name_of_grammar(arguments: argparse.Namespace) -> str | None:
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:
     """Compile what the arguments name; errors in a file say which one it is. Warnings go to standard error."""
     from llmask import Compiler
-    from llmask.errors import GrammarError
+    from llmask.errors import LlmaskError
 
     warn_of_unread(arguments)
     try:
         grammar = compiled(Compiler(tokenizer), arguments)
-    except GrammarError as error:
+    except LlmaskError as error:  # of a limit, too
         name = name_of_grammar(arguments)
         if name is not None:
             error.where = name if error.where is None else f"{name}: {error.where}"

@@ -22,7 +22,7 @@ from llmask.cli.inputs import (
     schema_options,
     tool_options,
 )
-from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema
+from llmask.errors import GrammarError, LlmaskError, TokenRejected, UnsatisfiableSchema
 
 
 def parse(*arguments: str) -> argparse.Namespace:
@@ -184,6 +184,18 @@ def test_options_that_nothing_reads_are_named(byte_tokenizer: Any, capsys: pytes
     compile_grammar(byte_tokenizer, parse("--regex", "a", "--max-whitespace", "1"))
     said = "llmask: warning: --max-whitespace is read for --schema and --response-format only\n"
     assert capsys.readouterr().err == said
+
+
+def test_a_limit_that_a_schema_meets_names_the_file(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text('{"type": "integer", "multipleOf": 20001}')
+    with pytest.raises(LlmaskError) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert str(caught.value.where).startswith(f"{path}: #")
+    path.write_text("[" * 100_000)
+    with pytest.raises(LlmaskError) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert caught.value.where == str(path)
 
 
 @pytest.mark.parametrize("given", ["", " "])
