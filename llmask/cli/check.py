@@ -36,6 +36,7 @@ from llmask.cli.inputs import (
     name_of_grammar,
     of_file,
     read_given,
+    warn_of_unread,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
     from llmask import Compiler
     from llmask.errors import LlmaskError
 
+    if not arguments.quiet:
+        warn_of_unread(arguments)
     name = None
     try:
         instances = [("the instance" if is_text(given) else given, _read(given)) for given in arguments.instance]

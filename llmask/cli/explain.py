@@ -14,9 +14,9 @@ import argparse
 import sys
 from typing import Any
 
-from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer
+from llmask.cli.inputs import add_grammar_arguments, add_tokenizer_argument, compile_grammar, load_tokenizer, of_file
 
-ALLOWED, REFUSED = 0, 1
+ALLOWED, REFUSED, WRONG = 0, 1, 2
 
 
 def add_parser(subparsers: Any) -> None:
@@ -40,17 +40,31 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the explanation."""
+    """Print the explanation; what is wrong with the grammar is no refusal, and has an exit code of its own."""
+    from llmask.errors import LlmaskError
+
+    try:
+        lines, is_allowed = _explain(arguments)
+    except (OSError, LlmaskError) as error:
+        sys.stderr.write(f"llmask: error: {of_file(error) if isinstance(error, OSError) else error}\n")
+        return WRONG
+    sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
+    return ALLOWED if is_allowed else REFUSED
+
+
+def _explain(arguments: argparse.Namespace) -> tuple[list[str], bool]:
+    """Lines of the explanation, and whether all is allowed."""
     tokenizer = load_tokenizer(arguments)
     grammar = compile_grammar(tokenizer, arguments)
-    prefix, matcher = arguments.prefix.encode("utf-8", "surrogateescape"), grammar.matcher()
+    matcher = grammar.matcher()
+    prefix = arguments.prefix.encode("utf-8", "surrogateescape")  # bytes that are no UTF-8 stay what they are
     found = matcher.explain(prefix)
     if found.is_allowed:
         matcher.accept_bytes(prefix)
         if arguments.token is not None:
             found = matcher.explain(arguments.token)
         elif arguments.text is not None:
-            found = matcher.explain(arguments.text)
+            found = matcher.explain(arguments.text.encode("utf-8", "surrogateescape"))
         elif arguments.end:
             found = grammar.explain(prefix)
     lines = [str(found)]
@@ -59,5 +73,4 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [f"allowed so far; the document {'may' if matcher.is_accepting() else 'may not'} end here"]
         lines += [f"  {position}", *(f"  schema {place}" for place in position.places)]
         lines += [f"  rule {rule}" for rule in position.rules]
-    sys.stdout.buffer.write("\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
-    return ALLOWED if found.is_allowed else REFUSED
+    return lines, found.is_allowed

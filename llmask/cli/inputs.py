@@ -8,6 +8,7 @@ In: parsed arguments. Out: a tokenizer and a compiled grammar. Cost: reading the
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 import sys
@@ -44,12 +45,7 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     grammar.add_argument("--grammar", metavar="NAME", help="ready grammar: json, sql, python, ... (compiling/ready.py)")
     for option, command in TEXT_GRAMMARS.items():
         grammar.add_argument(f"--{option}", metavar="FILE", help=f"grammar that {command} reads")
-    parser.add_argument(
-        "--lexer",
-        choices=("greedy", "exact"),
-        default="greedy",
-        help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
-    )
+    add_lexer_option(parser)
     grammar.add_argument(
         "--structural-tag", metavar="FILE|JSON", help="structural tag that XGrammar reads: text, tags and schemas"
     )
@@ -66,6 +62,16 @@ def add_grammar_arguments(parser: argparse.ArgumentParser, positional: str = "")
     )
     add_schema_options(parser)
     add_tool_options(parser)
+
+
+def add_lexer_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of `Compiler.lark`."""
+    parser.add_argument(
+        "--lexer",
+        choices=("greedy", "exact"),
+        default="greedy",
+        help="terminals of --lark: as long as they can be, or of any length that a rule can use (default: greedy)",
+    )
 
 
 def add_tool_options(parser: argparse.ArgumentParser) -> None:
@@ -168,6 +174,29 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+READERS = (
+    (add_schema_options, ("schema", "response_format")),
+    (add_tool_options, ("tools",)),
+    (add_lexer_option, ("lark",)),
+)  # options, and the grammars that read them
+
+
+def warn_of_unread(arguments: argparse.Namespace) -> None:
+    """Name on standard error the options that do nothing for the grammar that the arguments name."""
+    for add_options, grammars in READERS:
+        if all(getattr(arguments, grammar) is None for grammar in grammars):
+            plain = argparse.ArgumentParser(add_help=False)
+            add_options(plain)
+            defaults = vars(plain.parse_args([]))
+            readers = " and ".join(map(_option, grammars))
+            for name in (name for name, value in defaults.items() if getattr(arguments, name) != value):
+                sys.stderr.write(f"llmask: warning: {_option(name)} is read for {readers} only\n")
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
 def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of `Compiler.json_schema`."""
     spacing = ("whitespace", "max_whitespace", "indent")
@@ -189,15 +218,20 @@ def _registry(files: list[str]) -> Any:
         raise LlmaskError("--registry needs referencing", help="pip install 'llmask[schema]'") from None
     documents = []
     for file in files:
+        where = "the text of --registry" if is_text(file) else file
         try:
             contents = json.loads(read_given(file))
         except (ValueError, RecursionError) as error:
-            where = "the text of --registry" if is_text(file) else file
             raise GrammarError(
                 f"the document is not JSON: {error}", where, help="give a JSON document, or the name of a file with one"
             ) from None
-        resource = Resource.from_contents(contents, default_specification=DRAFT202012)
-        documents.append((resource.id() or file, resource))
+        if not isinstance(contents, (dict, bool)):
+            raise GrammarError("the document is no schema", where, "give an object or a boolean")
+        try:
+            resource = Resource.from_contents(contents, default_specification=DRAFT202012)
+            documents.append((resource.id() or file, resource))
+        except AttributeError:  # what `referencing` asks of them without looking
+            raise GrammarError('"$schema" and "$id" must be strings', where, "write a text, in quotes") from None
     return Registry().with_resources(documents)
 
 
@@ -254,6 +288,8 @@ def read_given(given: str) -> bytes:
     ------
     OSError : the file cannot be read.
     """
+    if not given.strip():  # as of a shell's variable that is not set; to a `Path` it is the folder
+        raise FileNotFoundError(errno.ENOENT, "the name of the file is empty")
     return given.encode("utf-8", "surrogateescape") if is_text(given) else Path(given).read_bytes()
 
 
@@ -280,7 +316,7 @@ def name_of_grammar(arguments: argparse.Namespace) -> str | None:
     for option in OF_FILES:
         given = getattr(arguments, option)
         if given is not None:
-            text = "the schema" if option == "schema" else f"the text of --{option.replace('_', '-')}"
+            text = "the schema" if option == "schema" else f"the text of {_option(option)}"
             return text if is_text(given) else given
     return None
 
@@ -288,11 +324,12 @@ def name_of_grammar(arguments: argparse.Namespace) -> str | None:
 def compile_grammar(tokenizer: Tokenizer, arguments: argparse.Namespace) -> CompiledGrammar:
     """Compile what the arguments name; errors in a file say which one it is. Warnings go to standard error."""
     from llmask import Compiler
-    from llmask.errors import GrammarError
+    from llmask.errors import LlmaskError
 
+    warn_of_unread(arguments)
     try:
         grammar = compiled(Compiler(tokenizer), arguments)
-    except GrammarError as error:
+    except LlmaskError as error:  # of a limit, too
         name = name_of_grammar(arguments)
         if name is not None:
             error.where = name if error.where is None else f"{name}: {error.where}"

@@ -114,5 +114,6 @@ def choose(logits: Logits, temperature: float, rng: np.random.Generator) -> int:
         )
     if temperature == 0:
         return best
-    weights = np.cumsum(np.exp((logits.astype(np.float64) - float(logits[best])) / temperature))
+    with np.errstate(over="ignore"):  # of a tiny temperature, which leaves nothing but the largest
+        weights = np.cumsum(np.exp((logits.astype(np.float64) - float(logits[best])) / temperature))
     return int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))

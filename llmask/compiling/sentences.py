@@ -169,7 +169,7 @@ class _Reader:
         random = Random(seed)
         for number in range(self.n_tries):
             target = int(math.exp(random.uniform(math.log(LEAST_TARGET), math.log(max(max_bytes / 2, LEAST_TARGET)))))
-            found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0)
+            found = self._try(random, target, BLANKS if number % 2 == 0 else 1.0, max_bytes)
             if found is not None and len(found) <= max_bytes:
                 return found
         found = self.shortest()
@@ -179,7 +179,7 @@ class _Reader:
             )
         return found
 
-    def _try(self, random: Random, target: int, blanks: float) -> bytes | None:
+    def _try(self, random: Random, target: int, blanks: float, max_bytes: int) -> bytes | None:
         """A random sentence, or None where none was found."""
         here, text = self._generation.start, bytearray()
         flags = np.zeros(256, np.int32)
@@ -319,8 +319,11 @@ class _Search(_Reader):
 
     # --- random ones
 
-    def _try(self, random: Random, target: int, blanks: float) -> bytes | None:
-        """A random sentence, or None where the engine refuses what was derived."""
+    def _try(self, random: Random, target: int, blanks: float, max_bytes: int) -> bytes | None:
+        """A random sentence, or None where the engine refuses what was derived, or it is longer than `max_bytes`.
+
+        An object that lacks a key may go on with others without end: what it lacks is no part of its derivation.
+        """
         derivations, text = self._derivations, bytearray()
         here, place = self._generation.start, derivations.start
         for _ in range(MOST_STEPS_OF_SAMPLE):
@@ -332,7 +335,7 @@ class _Search(_Reader):
             step = self._choose(random, steps, is_late=len(text) + derivations.rest_of(place) > target)
             if step.lexeme != NO_LEXEME:
                 after = self._lexeme(random, here, text, step.lexeme, target, blanks)
-                if after == REFUSED:
+                if after == REFUSED or len(text) > max_bytes:
                     return None
                 here = after
             place = step.place

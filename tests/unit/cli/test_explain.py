@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,27 @@ def test_what_is_explained(
 def test_grammars_of_other_notations(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["explain", "--regex", "a+b", "--prefix", "aac"]) == 1
     assert "  the rules there:" in capfdbinary.readouterr().out.decode().splitlines()
+
+
+def test_bytes_of_a_character_may_come_apart(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    # Python hands a byte that is no UTF-8 over as a lone surrogate
+    character = ["explain", "--schema", '{"type": "string"}', "--prefix", '"\udcc3', "--text"]
+    assert main([*character, "\udca9"]) == 0
+    assert main([*character, "\udcff"]) == 1
+    assert b"refused at byte 2: found '\\xff'" in capfdbinary.readouterr().out
+
+
+def test_what_is_wrong_with_the_grammar_is_no_refusal(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for arguments in (
+        ["--schema", '{"type": "x"}'],
+        ["--schema", str(tmp_path / "none")],
+        ["--regex", "("],
+        ["--regex", "a", "--tokenizer", str(tmp_path / "none")],
+    ):
+        assert main(["explain", *arguments, "--prefix", "1"]) == 2
+        captured = capfd.readouterr()
+        assert captured.out == ""
+        assert captured.err.startswith("llmask: error: ")
 
 
 def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,10 +18,11 @@ from llmask.cli.inputs import (
     compile_grammar,
     is_json,
     load_tokenizer,
+    of_file,
     schema_options,
     tool_options,
 )
-from llmask.errors import GrammarError, TokenRejected, UnsatisfiableSchema
+from llmask.errors import GrammarError, LlmaskError, TokenRejected, UnsatisfiableSchema
 
 
 def parse(*arguments: str) -> argparse.Namespace:
@@ -152,6 +153,57 @@ def test_references_may_name_registered_files(byte_tokenizer: Any, tmp_path: Pat
     with pytest.raises(GrammarError, match="the document is not JSON") as caught:
         compile_grammar(byte_tokenizer, parse("--schema", str(schema), *registered))
     assert str(named) in str(caught.value.where)
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("[1]", "the document is no schema"),
+        ('{"$id": 5}', '"\\$schema" and "\\$id" must be strings'),
+        ('{"$schema": 5}', '"\\$schema" and "\\$id" must be strings'),
+        ('{"$schema": "http://json-schema.org/draft-04/schema", "id": []}', '"\\$schema" and "\\$id" must be strings'),
+    ],
+)
+def test_a_registered_document_that_is_no_schema_is_an_error(byte_tokenizer: Any, document: str, message: str) -> None:
+    with pytest.raises(GrammarError, match=message) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", '{"$ref": "x"}', "--registry", document))
+    assert "the text of --registry" in str(caught.value.where)
+
+
+def test_options_that_nothing_reads_are_named(byte_tokenizer: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    tools = '[{"name": "f"}]'
+    for given, n_warnings in (
+        (("--regex", "a", "--closed", "--tool-choice", "none", "--lexer", "exact"), 3),
+        (("--tools", tools, "--numbers", "plain", "--format-pattern", "a=b", "--tool-choice", "none"), 2),
+        (("--schema", "true", "--closed", "--indent", "2", "--one-tool-call"), 1),
+        (("--response-format", '{"type": "json_object"}', "--whitespace", "compact"), 0),
+        (("--regex", "a", "--numbers", "json"), 0),  # what is the default is not told apart from what is left out
+    ):
+        compile_grammar(byte_tokenizer, parse(*given))
+        assert len(capsys.readouterr().err.splitlines()) == n_warnings
+    compile_grammar(byte_tokenizer, parse("--regex", "a", "--max-whitespace", "1"))
+    said = "llmask: warning: --max-whitespace is read for --schema and --response-format only\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_limit_that_a_schema_meets_names_the_file(byte_tokenizer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text('{"type": "integer", "multipleOf": 20001}')
+    with pytest.raises(LlmaskError) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert str(caught.value.where).startswith(f"{path}: #")
+    path.write_text("[" * 100_000)
+    with pytest.raises(LlmaskError) as caught:
+        compile_grammar(byte_tokenizer, parse("--schema", str(path)))
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize("given", ["", " "])
+def test_a_file_without_a_name_is_an_error(byte_tokenizer: Any, given: str) -> None:
+    for option in ("--schema", "--lark", "--tools", "--response-format"):
+        with pytest.raises(FileNotFoundError) as caught:
+            compile_grammar(byte_tokenizer, parse(option, given))
+        assert of_file(caught.value) == "the name of the file is empty"
 
 
 @pytest.mark.parametrize("given", ["zip", "=a"])

@@ -49,6 +49,7 @@ def test_refused_logits_are_never_chosen_and_temperature_0_takes_the_largest() -
     assert {choose(logits, 1.0, rng) for _ in range(200)} == {1, 3}
     assert {choose(logits, 0.0, rng) for _ in range(20)} == {3}
     assert {choose(logits, 1e-9, rng) for _ in range(20)} == {3}
+    assert {choose(logits, 5e-324, rng) for _ in range(20)} == {3}  # without NumPy's warning of what overflows
 
 
 def test_a_model_without_logits_for_the_allowed_tokens_is_an_error() -> None:

@@ -120,7 +120,13 @@ class Context:
                     pointer(path, keyword),
                     value_help(keyword, schema[keyword]),
                 )
-        if shape.adds_null and schema["nullable"] is True and type(schema["type"]) is str:
+        if shape.adds_null and type(schema["nullable"]) is not bool:
+            raise GrammarError(
+                f'"nullable" must be true or false, not {shown(schema["nullable"])}',
+                pointer(path, "nullable"),
+                "write true or false, without quotes",
+            )
+        if shape.adds_null and schema["nullable"] and type(schema["type"]) is str:
             schema["type"] = list(dict.fromkeys((schema["type"], "null")))  # the schema is a copy of our own
         if shape.of_other_drafts:
             for keyword in shape.of_other_drafts:

@@ -230,6 +230,7 @@ class Documents:
     def _retrieved(self, uri: str) -> Any:
         """What the caller's registry, or else the published meta-schemas, have there: a `referencing.Resource`."""
         if self.registry is not None:
+            from referencing import Resource as Registered
             from referencing.exceptions import NoSuchResource, Unretrievable
 
             try:
@@ -242,6 +243,12 @@ class Documents:
                     help="look at its `retrieve` function, and at what stands in the document",
                 ) from error
             else:
+                if not isinstance(retrieved.value, Registered):
+                    raise GrammarError(
+                        f"the registry has a {type(retrieved.value).__name__} at {uri}, where a referencing.Resource "
+                        "belongs",
+                        help="Resource.from_contents(schema, default_specification=DRAFT202012) makes one",
+                    )
                 self.registry = retrieved.registry
                 self.taken.append(Taken(uri, retrieved.value, digest_of(retrieved.value.contents)))
                 return retrieved.value

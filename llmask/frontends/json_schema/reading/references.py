@@ -279,7 +279,7 @@ class References:
     @staticmethod
     def _nothing_there(reference: str, path: Path, keyword: str, here: Iterable[str], token: str) -> GrammarError:
         """The error for a reference that ends before its `token`, which is none of the names `here`."""
-        names = [name for name in here if name and (name == "$defs" or not name.startswith("$"))]
+        names = [name for name in here if type(name) is str and name and (name == "$defs" or not name.startswith("$"))]
         swapped = OTHER_DEFINITIONS.get(token)
         near = [swapped] if swapped in names else get_close_matches(token, names[:MAX_NAMES], 1)
         help = HELP_LOCAL

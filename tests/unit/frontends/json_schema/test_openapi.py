@@ -181,6 +181,15 @@ def test_a_type_that_is_none_is_shown_as_it_was_written(judge: Any) -> None:
         judge.translate({"type": "text", "nullable": True}, dialect="openapi-3.0")
 
 
+@pytest.mark.parametrize("nullable", [5, None, "true", []])
+def test_nullable_is_a_boolean(judge: Any, nullable: Any) -> None:
+    with pytest.raises(GrammarError, match='"nullable" must be true or false') as caught:
+        judge.translate({"type": "string", "nullable": nullable}, dialect="openapi-3.0")
+    assert caught.value.where == "#/nullable"
+    judge.translate({"type": "string", "nullable": nullable})  # elsewhere it is no keyword
+    judge.translate({"$ref": "#/a", "a": {}, "nullable": nullable}, dialect="openapi-3.0")
+
+
 @pytest.mark.parametrize("dialect", ["openapi-3.1", "", 3, True, []])
 def test_other_dialects_are_refused(judge: Any, dialect: Any) -> None:
     with pytest.raises(GrammarError) as caught:

@@ -193,6 +193,11 @@ def test_a_registry_that_cannot_be_read_is_an_error() -> None:
         Documents({}, registry).find("urn:y")
 
 
+def test_a_registry_that_retrieves_no_resource_is_an_error() -> None:
+    with pytest.raises(GrammarError, match=r"the registry has a dict at urn:y, where a referencing\.Resource belongs"):
+        Documents({}, Registry(retrieve=lambda uri: {"type": "null"})).find("urn:y")  # type: ignore[arg-type, return-value]
+
+
 @pytest.mark.parametrize("uri", [uri.rstrip("#") for uri in DIALECT.values()])
 def test_published_meta_schemas_are_known(uri: str) -> None:
     for registry in (None, Registry()):

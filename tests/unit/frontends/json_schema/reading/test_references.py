@@ -170,6 +170,12 @@ def test_pointers(reference: str, expected: int) -> None:
     assert target(schema, where)[0] is found  # the place is spelled as a reference to it
 
 
+def test_a_reference_into_what_is_no_json() -> None:
+    # documents of a registry are looked at where they are referred to only
+    with pytest.raises(GrammarError, match="nothing stands there"):
+        References({1: {}, None: {}}).resolve("#/a", ROOT)
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
