@@ -116,7 +116,7 @@ def _c(text: str) -> None:
     from pycparser import c_parser
 
     line = r"^[ \t]*#(?:\\\n|.)*$"
-    either = rf"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|/\*[\s\S]*?\*/|//.*|{line}"
+    either = rf"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|/\*[\s\S]*?\*/|//(?:\\\n|.)*|{line}"
     text = re.sub(either, lambda found: found[1] or " ", text, flags=re.M)
     text = re.sub(line, "", text, flags=re.M)  # one behind a comment
     types = sorted(set(re.findall(r"\b[a-z][a-z0-9_]*_t\b", text)))
