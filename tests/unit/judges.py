@@ -115,8 +115,10 @@ def _c(text: str) -> None:
     """The names of types that end with _t are declared first; lines for the preprocessor are taken out."""
     from pycparser import c_parser
 
-    text = re.sub(r"(?m)^[ \t]*#.*$", "", text)
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+    line = r"^[ \t]*#(?:\\\n|.)*$"
+    either = rf"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|/\*[\s\S]*?\*/|//(?:\\\n|.)*|{line}"
+    text = re.sub(either, lambda found: found[1] or " ", text, flags=re.M)
+    text = re.sub(line, "", text, flags=re.M)  # one behind a comment
     types = sorted(set(re.findall(r"\b[a-z][a-z0-9_]*_t\b", text)))
     c_parser.CParser().parse("".join(f"typedef int {name};\n" for name in types) + text)
 
