@@ -59,7 +59,7 @@ def cut_tokenizer(rng: random.Random, characters: str) -> llmask.Tokenizer:
 @pytest.mark.parametrize("kind", ["one pattern", "several", "names", "characters"])
 def test_masks_are_those_of_the_encodings(costly: Any, rng: random.Random, kind: str) -> None:
     n_narrower = n_ends = 0
-    for _ in range(costly(60)):
+    for _ in range(costly(32)):
         if kind == "one pattern":
             tokenizer = spaced_tokenizer(rng, "ab ")
         elif kind == "characters":
@@ -90,8 +90,8 @@ def test_masks_are_those_of_the_encodings(costly: Any, rng: random.Random, kind:
                 matcher.accept_token(token)
                 other.accept_token(token)
             n_ends += 1
-    assert n_narrower > 0.8 * costly(60)
-    assert n_ends > 0.8 * costly(60)
+    assert n_narrower > 0.8 * costly(32)
+    assert n_ends > 0.8 * costly(32)
 
 
 @pytest.fixture(scope="module")

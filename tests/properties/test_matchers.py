@@ -75,7 +75,7 @@ def test_drafts_equal_token_by_token_from_the_start(
     grammars: list[Any], tiny_tokenizer: Any, rng: random.Random, costly: Callable[[int], int]
 ) -> None:
     walkers = [Walker(grammar, tiny_tokenizer) for grammar in grammars]
-    for _ in range(costly(5000)):
+    for _ in range(costly(2500)):
         walker = rng.choice(walkers)
         tokens = walker.continued(rng, [], rng.randint(0, 4))
         matcher = walker.grammar.matcher()

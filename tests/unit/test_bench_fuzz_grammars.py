@@ -19,7 +19,7 @@ from bench.mutations import DRAW, SEEDS, Case, swap_elements
 def test_every_damaged_grammar_is_one_or_is_refused(
     default_tokenizer: llmask.Tokenizer, costly: Callable[[int], int], language: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert measure(default_tokenizer, language, costly(24), seed=7), capsys.readouterr().out
+    assert measure(default_tokenizer, language, costly(12), seed=7), capsys.readouterr().out
 
 
 @pytest.mark.parametrize("language", DRAW)

@@ -111,7 +111,7 @@ def test_shortest_sentences(compiler: Compiler) -> None:
 def test_no_word_is_shorter_than_the_shortest_one(compiler: Compiler, rng: random.Random, costly: Any) -> None:
     """Random grammars over two letters, beside all words up to six."""
     words = [""] + [f"{n:b}"[1:].replace("0", "a").replace("1", "b") for n in range(2, 2**7)]
-    for _ in range(costly(24)):
+    for _ in range(costly(12)):
 
         def expression(depth: int) -> str:
             kind = rng.randrange(7 if depth else 3)

@@ -57,7 +57,7 @@ def test_masks_do_not_depend_on_those_made_before(
         read_mask(grown, n_tokens)
         grown.accept_bytes(bytes([byte]))
         text += bytes([byte])
-        if rng.random() < 0.1 * costly(2):
+        if rng.random() < 0.1 * costly(1):
             fresh = grammar_of(Store(default_tokenizer, llmask.Limits()), name).matcher()
             fresh.accept_bytes(text)
             assert read_mask(grown, n_tokens) == read_mask(fresh, n_tokens), text
