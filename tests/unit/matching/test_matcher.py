@@ -78,22 +78,27 @@ def test_torch_bitmasks_and_ids(compiler: Any, tiny_tokenizer: Any) -> None:
     matcher.accept_tokens(torch.tensor([token_of(b"a"), token_of(b"b")]))
     matcher.accept_token(torch.tensor(token_of(b"b")))
     assert matcher.text() == b"abb"
+    rows, words = expected.shape
     wrong = [
-        torch.zeros(expected.shape),
-        torch.zeros(expected.shape, dtype=torch.int64),
-        torch.zeros(expected.shape[::-1], dtype=torch.int32).T,
-        torch.zeros((1, 1, expected.shape[1]), dtype=torch.int32),
-        torch.zeros(expected.shape, dtype=torch.bfloat16),  # NumPy has neither, and torch's own error came through
-        torch.zeros(expected.shape, dtype=torch.int32).to_sparse(),
-        torch.zeros(expected.shape, requires_grad=True),
+        (torch.zeros(expected.shape), f"float32[{rows}, {words}]"),
+        (torch.zeros(expected.shape, dtype=torch.int64), f"int64[{rows}, {words}]"),
+        (
+            torch.zeros(expected.shape[::-1], dtype=torch.int32).T,
+            f"int32[{rows}, {words}], {4 * rows} bytes from word to word",
+        ),
+        (torch.zeros((1, 1, words), dtype=torch.int32), f"int32[1, 1, {words}]"),
+        # NumPy has neither, and torch's own error came through
+        (torch.zeros(expected.shape, dtype=torch.bfloat16), "a torch.bfloat16 tensor that NumPy cannot read"),
+        (torch.zeros(expected.shape, dtype=torch.int32).to_sparse(), "a torch.int32 tensor that NumPy cannot read"),
+        (torch.zeros(expected.shape, requires_grad=True), "a torch.float32 tensor that NumPy cannot read"),
     ]
-    for mask in wrong:
+    for mask, given in wrong:
         with pytest.raises(llmask.LlmaskError) as caught:
             matcher.fill_bitmask(mask)
         with pytest.raises(llmask.LlmaskError, match="a bitmask is a writable"):
             llmask.fill_bitmasks([matcher], mask)
-        assert caught.value.message.startswith(
-            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not "
+        assert caught.value.message == (
+            f"a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not {given}"
         )
     with pytest.raises(llmask.LlmaskError) as caught:
         matcher.fill_bitmask(torch.zeros(expected.shape, dtype=torch.int32, device="meta"))

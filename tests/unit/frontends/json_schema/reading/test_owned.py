@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import types
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,14 +99,15 @@ def test_what_stands_in_several_places_is_copied_once() -> None:
     assert copied is not cyclic
 
 
-def test_deep_values_are_copied_without_recursion() -> None:
+def test_deep_values_are_copied_without_recursion(costly: Callable[[int], int]) -> None:
+    n = costly(25_000)
     deep: Any = {}
-    for _ in range(20_000):
+    for _ in range(n):
         deep = {"items": [deep]}
     copied, depth = owned(deep), 0
     while copied:  # one level at a time: freeing all at once would recurse
         copied, deep, depth = copied.pop("items")[0], deep.pop("items")[0], depth + 1
-    assert depth == 20_000
+    assert depth == n
 
 
 def test_deep_tuples_meet_a_limit() -> None:
