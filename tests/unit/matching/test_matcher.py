@@ -98,7 +98,8 @@ def test_torch_bitmasks_and_ids(compiler: Any, tiny_tokenizer: Any) -> None:
         with pytest.raises(llmask.LlmaskError, match="a bitmask is a writable"):
             llmask.fill_bitmasks([matcher], mask)
         assert caught.value.message == (
-            f"a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, not {given}"
+            "a bitmask is a writable int32 array of one or two dimensions, the words of a row side by side, "
+            f"not {given}"
         )
     with pytest.raises(llmask.LlmaskError) as caught:
         matcher.fill_bitmask(torch.zeros(expected.shape, dtype=torch.int32, device="meta"))
