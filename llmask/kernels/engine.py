@@ -22,7 +22,7 @@ from __future__ import annotations
 from .canonical.review import review_cell
 from .canonical.steps import step_and_review
 from .finish.operations import FIRST_FINISHING, finish
-from .lexeme_masks.slices import flag_slice, write_rest
+from .lexeme_masks.slices import count_characters, write_rest
 from .lexer.dense_transitions import forget_hot_rows
 from .lexer.states import init_states
 from .machine.jit import door, kernel, never_inline
@@ -133,8 +133,8 @@ BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
 ADVANCE = 16  # a: configuration; data: bytes       -> configuration or REFUSED (REPORT: position of the byte)
 LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes that may come next
-FLAG_SLICE = 18  # a: node; data: flags to write, see slices.py
-WRITE_REST = 20  # data: flags; a, b: addresses of words and node numbers to write -> number of nodes, see slices.py
+COUNT_CHARACTERS = 18  # a: node; data: of each token how many to write, see slices.py
+WRITE_REST = 20  # data: of each token 0 or not; a, b: addresses of words and node numbers to write -> number of nodes, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
@@ -250,8 +250,8 @@ def build(operation, store_address, grammar_address, a, b, c, data):
             data[i] = list_item(grammar, a, b, i)
     elif operation == LIVE_BYTES:
         result = live_bytes(store, grammar, a, data)
-    elif operation == FLAG_SLICE:
-        flag_slice(store, a, data)
+    elif operation == COUNT_CHARACTERS:
+        count_characters(store, a, data)
     elif operation == WRITE_REST:
         result = write_rest(store, data, a, b)
     elif operation == WALK_ALL:

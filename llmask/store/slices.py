@@ -101,9 +101,10 @@ def slices_of(
     nodes.mark_units(wanted[0][0], False)
     made = _made.setdefault(tokenizer, {})
     if others not in made:
-        flags = {char: _flags(tokenizer, run, char) for char, _ in wanted}
-        n_code_points = _code_points(tokenizer)
-        made[others] = [_make(tokenizer, run, flags[char] * (n_code_points <= most), most) for char, most in wanted]
+        counts = {char: _count_characters(tokenizer, run, char) for char in dict.fromkeys(char for char, _ in wanted)}
+        n_nodes = tokenizer.trie.n_nodes
+        rest, main = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
+        made[others] = [_make(run, counts[char], most, rest, main) for char, most in wanted]
     table = np.array(
         [
             (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
@@ -136,25 +137,22 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     return char, most
 
 
-def _flags(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[np.int32]:
-    """int32[vocab_size], 1 for the tokens that are one or more strings of `char`."""
-    flags = np.zeros(tokenizer.vocab_size, np.int32)
-    run(engine.FLAG_SLICE, char, data=flags)
-    return flags
-
-
-def _code_points(tokenizer: Tokenizer) -> npt.NDArray[np.int32]:
-    """int32[vocab_size], code points of the tokens that are UTF-8."""
-    begun = np.cumsum((tokenizer.token_data & 0xC0) != 0x80, dtype=np.int32)
-    counts: npt.NDArray[np.int32] = np.diff(np.append(np.int32(0), begun)[tokenizer.token_offsets])
+def _count_characters(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[np.int32]:
+    """int32[vocab_size], strings of `char` in each token that is nothing else, 0 for others."""
+    counts = np.zeros(tokenizer.vocab_size, np.int32)
+    run(engine.COUNT_CHARACTERS, char, data=counts)
     return counts
 
 
-def _make(tokenizer: Tokenizer, run: Run, flags: npt.NDArray[np.int32], most: int) -> SliceArrays:
-    inside = np.zeros((tokenizer.vocab_size + 31) // 32 * 32, bool)
-    inside[: tokenizer.vocab_size] = flags
-    mask = np.packbits(inside, bitorder="little")
-    n_nodes = tokenizer.trie.n_nodes
-    rest, main = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
-    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=flags)
-    return SliceArrays(most, mask, int(flags.sum()), rest[:n_rest].copy(), main[:n_rest].copy())
+def _make(
+    run: Run,
+    counts: npt.NDArray[np.int32],
+    most: int,
+    rest: npt.NDArray[np.int64],
+    main: npt.NDArray[np.int32],
+) -> SliceArrays:
+    """The slice of the tokens with 1 to `most` characters; `rest` and `main` are scratch for a node each."""
+    chosen = np.where(counts <= most, counts, 0)
+    mask = np.packbits(np.pad(chosen > 0, (0, -len(chosen) % 32)), bitorder="little")
+    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=chosen)
+    return SliceArrays(most, mask, np.count_nonzero(chosen), rest[:n_rest].copy(), main[:n_rest].copy())

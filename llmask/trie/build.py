@@ -54,11 +54,9 @@ def build_trie(token_offsets: np.ndarray, token_data: np.ndarray, include: np.nd
     offsets = np.array(token_offsets, dtype=np.int32)
     data = np.array(token_data, dtype=np.uint8)
     ids = np.flatnonzero(chosen).astype(np.int32)
-    keys = np.empty(len(ids), np.int64)
-    trie_build.token_keys(offsets, data, ids, keys)
-    order = np.argsort(keys)
-    keys, ids = keys[order], ids[order]
+    keys, other_keys = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
     shared = np.empty(len(ids), np.int32)
+    trie_build.sort_by_keys(offsets, data, ids, keys, shared, other_keys, np.empty(trie_build.N_DIGITS, np.int32))
     n_nodes = trie_build.finish_order(offsets, data, keys, ids, shared)
     if n_nodes > MAX_TRIE_NODES:
         raise VocabularyError(

@@ -1,7 +1,7 @@
 """Making a slice: which tokens it holds, their mask, and the trie of all others (see trie_walk.py for the use).
 
-In: the node of one code point. Out: flags of the tokens that are such code points; for any flags the trie of the rest:
-the nodes of the whole trie that lead to a token without a flag, in the same order.
+In: the node of one code point. Out: how many of them each token has that is nothing else; for the tokens of a slice
+the trie of the rest: the nodes of the whole trie that lead to another token, in the same order.
 Cost: two walks of the trie, 1 ms each for 128,000 tokens.
 """
 
@@ -31,19 +31,24 @@ from ..tables.store_layout import (
 
 
 @kernel
-def flag_slice(store, char, token_flags):
-    """Set `token_flags[token] = 1` for every token that is one or more strings of `char`."""
+def count_characters(store, char, counts):
+    """Write into `counts[token]` how many strings of `char` a token is, for every token that is one or more.
+
+    The strings are a prefix code: behind each of them, and there alone, any number may follow.
+    """
     never_inline()
     trie = block(store, TRIE)
     first = store[SCRATCH_TOP]
     begun = first + TRIE_DEPTH_MASK + 2  # of each byte the derivative between two characters, where most bytes are
-    store[SCRATCH_TOP] = begun + 256
+    counted = begun + 256  # of each depth the characters that ended on the way there
+    store[SCRATCH_TOP] = counted + TRIE_DEPTH_MASK + 2
     ensure(store, SCRATCH, store[SCRATCH_TOP] * 4)
     between = make_repeat(store, char, 0, UNBOUNDED)
     for byte in range(256):
         rest = derivative(store, between, byte)
         put_i32(block(store, SCRATCH), begun + byte, rest)
     put_i32(block(store, SCRATCH), first, between)
+    put_i32(block(store, SCRATCH), counted, 0)
     node = 1
     while node < store[N_TRIE]:
         word = get_i64(trie, node)
@@ -57,21 +62,23 @@ def flag_slice(store, char, token_flags):
             node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
             continue
         put_i32(block(store, SCRATCH), first + depth, rest)
+        count = get_i32(block(store, SCRATCH), counted + depth - 1) + has_flag(store, rest, NULLABLE)
+        put_i32(block(store, SCRATCH), counted + depth, count)
         token = (word >> TRIE_TOKEN_SHIFT) - 1
         if token >= 0 and has_flag(store, rest, NULLABLE):
-            token_flags[token] = 1
+            counts[token] = count
             if store[N_DUPLICATES] != 0:
                 other = get_i32(block(store, DUPLICATES), token)
                 while other != 0:
-                    token_flags[other] = 1
+                    counts[other] = count
                     other = get_i32(block(store, DUPLICATES), other)
         node += 1
     store[SCRATCH_TOP] = first
 
 
 @kernel
-def write_rest(store, token_flags, rest, main):
-    """Write the trie of the tokens without a flag; returns how many nodes it has, at most N_TRIE.
+def write_rest(store, counts, rest, main):
+    """Write the trie of the tokens whose count is 0; returns how many nodes it has, at most N_TRIE.
 
     `rest` is the address of int64[n], its words; `main` that of int32[n], for each node the whole trie's.
     """
@@ -92,7 +99,7 @@ def write_rest(store, token_flags, rest, main):
         put_i32(scratch, path + depth, node)
         n_common = min(n_common, depth)
         token = (word >> TRIE_TOKEN_SHIFT) - 1
-        if token < 0 or token_flags[token] != 0:
+        if token < 0 or counts[token] != 0:
             continue
         _end_nodes(scratch, written, n_common, n_open, rest, n)
         for i in range(n_common, depth + 1):
