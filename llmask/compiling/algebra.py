@@ -22,13 +22,10 @@ In: grammars of one store. Out: one lowered grammar; texts. Cost: that of compil
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded
-from ..frontends.json_schema.reading.inputs import is_like_text, json_text
 from ..grammar.exact.fusing import exact_rules, woven
 from ..grammar.expressions import (
     EMPTY,
@@ -46,29 +43,32 @@ from ..grammar.expressions import (
 )
 from ..grammar.inclusion import derives_nothing_too
 from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
-from ..grammar.lowering import Lowered
+from ..grammar.lowered import Lowered
+from ..grammar.repetitions import MOST_COUNT
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import spend
+from .forms import START
 
 if TYPE_CHECKING:
     from ..regex.nodes import RegexNodes
 
 Together = Callable[[list[Expression]], Expression]
 
-START = "start"
 MOST_PARTS = 10_000  # lexemes and references; some seconds
 PART_WORK = 20  # units, that is microseconds, for each of them
 
 
-def joined(nodes: RegexNodes, parts: Iterable[LoadedGrammar], together: Together) -> Lowered:
-    """The grammar of what `together` makes of the parts, compiled as one.
+def joined(nodes: RegexNodes, parts: Iterable[LoadedGrammar], what: str, **options: Any) -> Lowered:
+    """The grammar that is called `what`, "union", "concat", "optional" or "repeat", of the parts, compiled as one.
 
     Raises
     ------
-    GrammarError : a part has what grammars that are put together lose, or lexemes meet that cannot be split.
+    GrammarError : an option is wrong, a part has what grammars that are put together lose, or lexemes meet that
+        cannot be split.
     LimitExceeded : it is too large, or nests too deep.
     """
+    together = _way(what, **options)
     try:
         grammar = _together(parts, together)
         return exact_rules(nodes, grammar)._replace(grammar=grammar)
@@ -77,6 +77,22 @@ def joined(nodes: RegexNodes, parts: Iterable[LoadedGrammar], together: Together
             "the grammar nests deeper than what is left of Python's stack",
             help="put fewer grammars into each other, or do it from fewer nested calls",
         ) from None
+
+
+def _way(what: str, low: Any = 0, high: Any = None) -> Together:
+    if what == "union":
+        return choice
+    if what == "concat":
+        return sequence
+    if what == "optional":
+        return lambda parts: optional(parts[0])
+    bounds = [low] if high is None else [low, high]
+    if any(type(bound) is not int or not 0 <= bound <= MOST_COUNT for bound in bounds) or bounds[-1] < low:
+        raise GrammarError(
+            f"a grammar cannot be repeated {low!r} to {high!r} times",
+            help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
+        )
+    return lambda parts: Repeat(parts[0], low, high)
 
 
 def is_any_greedy(lowered: Lowered) -> bool:
@@ -186,32 +202,3 @@ def _part(part: LoadedGrammar) -> Grammar:
             if isinstance(leaf, Inclusion):
                 _refuse_comparing(leaf.rules)
     return grammar
-
-
-# --- the forms of grammars that were given in other ways
-
-
-def pattern_text(pattern: str, is_search: bool) -> str:
-    """A regular expression in Lark's notation: one that is to be found has anything on both sides."""
-    if is_search:
-        flags = re.match(r"(?:\(\?[aimsux]+\))*", pattern)
-        assert flags is not None  # it may be empty
-        pattern = f"{flags[0]}(?s:.*)(?:{pattern[flags.end() :]})(?s:.*)"
-    written = pattern.replace("\\/", "/").replace("/", "\\/").replace("\n", "\\n")
-    return f"/{written}/"
-
-
-def choice_text(texts: list[str]) -> str:
-    """A list of texts in Lark's notation."""
-    written = " | ".join(json.dumps(text, ensure_ascii=False) for text in texts)
-    return f"({written})" if len(texts) > 1 else written
-
-
-def schema_grammar(rules: Rules, schema: Any) -> Grammar:
-    """A JSON schema in Lark's notation."""
-    return Grammar({START: Inclusion(rules, f"%json {schema_text(schema)}")})
-
-
-def schema_text(schema: Any) -> str:
-    """A schema as JSON, numbers exactly; `...` where that would be much longer than the schema is in memory."""
-    return json_text(schema) if is_like_text(schema) else "..."

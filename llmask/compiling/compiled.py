@@ -5,7 +5,6 @@ In: a loaded grammar's parts. Out: `matcher()`, other grammars, sentences, stati
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,30 +15,25 @@ from ..forks import cached_property
 from ..frontends.json_schema.reading.options import SchemaOptions
 from ..frontends.json_schema.reading.registries import Taken
 from ..frontends.regex import shorten
-from ..frontends.regex.contradictions import no_match_help
-from ..frontends.regex.posix import posix_class
-from ..grammar.expressions import Grammar, Lexeme, Repeat, choice, optional, sequence
-from ..grammar.lowering import Lowered
-from ..grammar.repetitions import MOST_COUNT
+from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, one_lexeme
 from ..kernels.tables import grammar_layout
 from ..kernels.tables.interning import COUNT
-from ..matching.explanation import Explanation
 from ..matching.matcher import Matcher
 from ..matching.sequence import ALL_TAKEN
 from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import metered
-from .algebra import START, Together, choice_text, is_any_greedy, joined, pattern_text
-from .dead_ends import dead_end_warnings, warn_of_dead_ends
+from .forms import choice_text, lexeme_as_grammar, pattern_text
 from .recipe import Recipe
-from .saved import saved
 
 if TYPE_CHECKING:
     from ..explaining.explain import Embedded
     from ..explaining.refusals import Source
     from ..frontends.regex.groups import Groups
+    from ..grammar.expressions import Grammar
+    from ..matching.explanation import Explanation
     from .ambiguity import Ambiguity
     from .sentences import Sentences
     from .warming import Warmed
@@ -285,6 +279,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
         b'ccc'
         """
         if seed is None:
+            import secrets
+
             seed = secrets.randbits(32)
         for name, number in (("seed", seed), ("max_bytes", max_bytes)):
             if type(number) is not int or number < 0:
@@ -384,7 +380,10 @@ class CompiledGrammar(LoadedGrammar, Shared):
         known = tuple(recipe for recipe in recipes if recipe is not None)
         if len(known) == len(recipes):
             grammar.recipe = Recipe(what, options=options or None, parts=known)
-        warn_of_dead_ends(grammar.dead_ends, n_callers=2)
+        if grammar.dead_ends:
+            from .dead_ends import warn_of_dead_ends
+
+            warn_of_dead_ends(grammar.dead_ends, n_callers=2)
         return grammar
 
     def save(self) -> bytes:
@@ -404,6 +403,8 @@ class CompiledGrammar(LoadedGrammar, Shared):
         >>> data = compiler.json_schema({"type": "integer"}).save()
         >>> grammar = compiler.load(data)
         """
+        from .saved import saved
+
         return saved(self.recipe, self.tokenizer.digest, self.store.is_canonical)
 
     def statistics(self) -> dict[str, int]:
@@ -535,28 +536,16 @@ class CompiledGrammar(LoadedGrammar, Shared):
 
 def put_together(store: Store, what: str, parts: Sequence[CompiledGrammar], **options: Any) -> CompiledGrammar:
     """The grammar that is called `what`, "union", "concat", "optional" or "repeat", of grammars of a store."""
-    lowered = joined(store.nodes, parts, _together(what, **options))
+    from .algebra import is_any_greedy, joined
+
+    lowered = joined(store.nodes, parts, what, **options)
     said = [*(warning for part in parts for warning in part.own_warnings), *lowered.warnings]
     grammar = CompiledGrammar(store, lowered.rules, list(dict.fromkeys(said)), lowered=lowered)
     if is_any_greedy(lowered):
+        from .dead_ends import dead_end_warnings
+
         grammar.dead_ends = dead_end_warnings(grammar)
     return grammar
-
-
-def _together(what: str, low: Any = 0, high: Any = None) -> Together:
-    if what == "union":
-        return choice
-    if what == "concat":
-        return sequence
-    if what == "optional":
-        return lambda parts: optional(parts[0])
-    bounds = [low] if high is None else [low, high]
-    if any(type(bound) is not int or not 0 <= bound <= MOST_COUNT for bound in bounds) or bounds[-1] < low:
-        raise GrammarError(
-            f"a grammar cannot be repeated {low!r} to {high!r} times",
-            help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
-        )
-    return lambda parts: Repeat(parts[0], low, high)
 
 
 def literal_grammar(store: Store, text: bytes) -> CompiledGrammar:
@@ -579,7 +568,7 @@ def lexeme_grammar(
         store,
         one_lexeme(node, store.nodes.is_nullable(node)),
         warnings or (),
-        grammar=lambda: Grammar({START: Lexeme(node, text())}),
+        grammar=partial(lexeme_as_grammar, node, text),
         groups=groups,
     )
 
@@ -592,9 +581,13 @@ def pattern_grammar(store: Store, node: int, pattern: str, is_search: bool) -> C
 
         groups = partial(named_groups, pattern, is_search)
     if store.nodes.is_empty(node):
+        from ..frontends.regex.contradictions import no_match_help
+
         raise UnsatisfiableSchema(
             "no text matches the pattern", f"the pattern {shorten(pattern)}", no_match_help(pattern)
         )
+    from ..frontends.regex.posix import posix_class
+
     hint = posix_class(pattern)
     warnings = [] if hint is None else [f"the pattern {hint}"]
     return lexeme_grammar(store, node, partial(pattern_text, pattern, is_search), groups, warnings)

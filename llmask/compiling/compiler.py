@@ -21,7 +21,6 @@ from ..errors import GrammarError, LlmaskError
 from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
 from ..frontends.json_schema.reading.owned import owned
-from ..frontends.places import similar
 from ..limits import Limits, checked
 from ..store.copying import Shared
 from ..store.lock import Waits
@@ -29,13 +28,10 @@ from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import metered
 from . import pickles as pickles  # copyreg learns there how grammars are pickled
-from . import ready
 from .compiled import CompiledGrammar
-from .dead_ends import warn_of_dead_ends
 from .grammar_cache import GrammarCache
 from .making import made, made_lark
 from .recipe import Recipe
-from .saved import loaded
 from .statistics import Compiled
 from .stores import is_outgrown, new_store, store_in_use
 from .texts import check_length, grammar_text
@@ -361,7 +357,10 @@ class Compiler(Shared):
             grammar = self._metered(lambda: self._make(recipe))  # what they hold may have changed
         else:
             grammar = self._cached(("lark", text, start, lexer, ties), lambda: self._make(recipe))
-        warn_of_dead_ends(grammar.dead_ends)
+        if grammar.dead_ends:
+            from .dead_ends import warn_of_dead_ends
+
+            warn_of_dead_ends(grammar.dead_ends)
         return grammar
 
     def structural_tag(self, spec: Any) -> CompiledGrammar:
@@ -472,6 +471,7 @@ class Compiler(Shared):
         >>> form = {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "integer"}, "strict": True}}
         >>> grammar = compiler.response_format(form, whitespace="compact")
         """
+        from ..frontends.places import similar
         from ..frontends.response_formats import read_response_format
 
         for name in options:
@@ -502,6 +502,8 @@ class Compiler(Shared):
         >>> import llmask
         >>> grammar = llmask.Compiler(llmask.Tokenizer.default()).grammar("arithmetic")
         """
+        from . import ready
+
         kind, text, is_exact = ready.find(name)
         if kind == ".gbnf":
             return self.gbnf(text)
@@ -549,6 +551,8 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.load(compiler.regex("[a-z]+").save())
         """
+        from .saved import loaded
+
         recipe = loaded(data, self.tokenizer.digest, self._is_canonical, self.limits)
         return self._cached(("loaded", bytes(data)), lambda: self._make(recipe))
 

@@ -6,21 +6,22 @@ In: a store, a recipe. Out: `CompiledGrammar`, which keeps the recipe. Cost: tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, UnsatisfiableSchema
 from ..frontends.json_schema import compile_schema
 from ..frontends.json_schema.meaning.satisfiable import part_without_end
 from ..frontends.regex import compile_pattern
-from ..grammar.expressions import Expression
-from ..grammar.lowering import Lowered
+from ..grammar.lowered import Lowered
 from ..regex.word_lists import literals_node
 from ..store.store import Store
 from ..work import spend
-from .algebra import choice_text, included, is_any_greedy, schema_grammar
 from .compiled import CompiledGrammar, lexeme_grammar, literal_grammar, pattern_grammar, put_together
-from .dead_ends import dead_end_warnings
+from .forms import choice_text, schema_grammar
 from .recipe import Recipe
+
+if TYPE_CHECKING:
+    from ..grammar.expressions import Expression
 
 EDGE_WORK = 30  # units for an edge of a part that is written into a text's rules, read and loaded there
 PART_WORK = 100  # units for a grammar that others are put together from: for Python's objects, which nobody counts
@@ -113,6 +114,8 @@ def made_lark(store: Store, recipe: Recipe, parts: Sequence[CompiledGrammar] = (
     LimitExceeded : the parts are too large.
     """
     from ..frontends.lark import compile_lark
+    from .algebra import is_any_greedy
+    from .dead_ends import dead_end_warnings
 
     options = recipe.options
     is_exact = options["lexer"] == "exact"
@@ -137,6 +140,8 @@ def _named(store: Store, name: str, part: CompiledGrammar) -> Expression:
             f"@{name} belongs to a different compiler, or the compiler has begun a new store since",
             help="compile both with one compiler, one after the other",
         )
+    from .algebra import included
+
     try:
         return included(part, f"@{name}")
     except GrammarError as error:

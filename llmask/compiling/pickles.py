@@ -18,7 +18,6 @@ from ..tokenizer.tokenizer import Tokenizer
 from ..work import unmetered
 from .compiled import CompiledGrammar
 from .making import made
-from .saved import loaded
 from .stores import store_in_use
 
 
@@ -31,6 +30,8 @@ def arrived(
     ------
     LlmaskError : it was pickled by another version of llmask, or something that it needs is not installed here.
     """
+    from .saved import loaded
+
     recipe = loaded(data, tokenizer.digest, is_canonical, limits, is_trusted=True)
     store = store_in_use(tokenizer, limits, slices, is_canonical)
     with unmetered():  # it was bounded where it was compiled first, in a store that knew more, perhaps

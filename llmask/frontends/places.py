@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
 from llmask.errors import GrammarError
@@ -71,5 +70,7 @@ class Spot(NamedTuple):
 
 def similar(name: str, names: Iterable[str], otherwise: str = "define it") -> str:
     """Help for a name that is not known."""
+    from difflib import get_close_matches  # late: errors only
+
     found = get_close_matches(name, sorted(names)[:MAX_NAMES], 1)
     return f'{otherwise}, or did you mean "{found[0]}"?' if found else otherwise

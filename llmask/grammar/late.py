@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema
 from llmask.grammar.expressions import Expression, Grammar, Lexeme, leaves
 from llmask.grammar.kinds import RuleId, StateId
-from llmask.grammar.lowering import Lowered, Lowering
+from llmask.grammar.lowered import Lowered
+from llmask.grammar.lowering import Lowering
 from llmask.grammar.parametric import Provable, instance_of, is_instance, written_out
 from llmask.grammar.rules import Rules
 

@@ -11,7 +11,8 @@ from llmask.grammar.expressions import (
     Grammar,
 )
 from llmask.grammar.late import lower_late
-from llmask.grammar.lowering import Lowered, Lowering
+from llmask.grammar.lowered import Lowered
+from llmask.grammar.lowering import Lowering
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes

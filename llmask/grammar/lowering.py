@@ -15,11 +15,10 @@ In: a `Grammar` and the nodes of its lexemes. Out: `Rules` and warnings. Cost: a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from collections.abc import Sequence as Items
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.analysis import derives_empty, derives_some, nullable_rules, productive_rules, reachable_rules
@@ -50,24 +49,7 @@ from llmask.grammar.token_ranges import token_node
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
-MakeLate = Callable[[int], int]
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
-
-
-class Lowered(NamedTuple):
-    """Rules for `CompiledGrammar`, what their author should know, and the grammar that they were.
-
-    regions   attributes of the rules whose terminals are sampled or closed in a way of their own
-    is_exact  the rules are for exact lexing (fusing.py)
-    make_late writes the states that late skips lead to, where there are some
-    """
-
-    rules: Rules
-    warnings: list[str]
-    grammar: Grammar | None = None
-    regions: Mapping[int, Attributes] = MappingProxyType({})
-    is_exact: bool = False
-    make_late: MakeLate | None = None
 
 
 class Lowering:

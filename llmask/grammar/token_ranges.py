@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError
@@ -78,6 +77,8 @@ def token_named(table: TokenTable, name: str) -> int:
         token = table.vocabulary.tokens.find(spelled)
     if token < 0:
         names = [table.token_name(special) for special in table.special_ids]
+        from difflib import get_close_matches  # late: errors only
+
         close = get_close_matches(name, names, 1)
         raise GrammarError(
             f"the vocabulary has no token {name}",

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import GrammarError, LimitExceeded, LlmaskError
 from ..forks import cached_property
-from ..grammar.expressions import Grammar, Inclusion, Lexeme, leaves
-from ..grammar.lowering import Lowered
+from ..grammar.lowered import Lowered
 from ..grammar.rules import MakeVariant, Rules, Terminal
 from ..kernels.table import Table
 from ..work import unmetered
@@ -24,6 +23,7 @@ from .store import Store
 
 if TYPE_CHECKING:
     from ..frontends.regex.groups import Groups
+    from ..grammar.expressions import Grammar
     from ..tokenizer.tokenizer import Tokenizer
 
 
@@ -126,6 +126,8 @@ class LoadedGrammar:
             return self.lowered.grammar
         if self._make_grammar is not None:
             return self._make_grammar()
+        from ..grammar.expressions import Grammar, Inclusion
+
         return Grammar({"start": Inclusion(self.own_rules, "rules")})
 
     def rules(self) -> Rules:
@@ -143,6 +145,8 @@ class LoadedGrammar:
         >>> print(compiler.gbnf('root ::= "a" root "b" | [0-9]+').rules())
         root: "a" root "b" | /[0-9]+/
         """
+        from ..grammar.expressions import Lexeme, leaves
+
         grammar = self.grammar
         found = [leaf for rule in grammar.rules.values() for leaf in leaves(rule) if isinstance(leaf, Lexeme)]
         terminals = [Terminal(one.node, one.text, one.name) for one in (*found, *grammar.ignored)]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..grammar.kinds import EDGE_FIELDS, GUARD_FIELDS, PRIORITY_FIELDS
-from ..grammar.lowering import MakeLate
+from ..grammar.lowered import MakeLate
 from ..grammar.rules import MakeVariant, Rules
 
 

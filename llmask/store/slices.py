@@ -155,4 +155,4 @@ def _make(
     chosen = np.where(counts <= most, counts, 0)
     mask = np.packbits(np.pad(chosen > 0, (0, -len(chosen) % 32)), bitorder="little")
     n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=chosen)
-    return SliceArrays(most, mask, np.count_nonzero(chosen), rest[:n_rest].copy(), main[:n_rest].copy())
+    return SliceArrays(most, mask, int(np.count_nonzero(chosen)), rest[:n_rest].copy(), main[:n_rest].copy())

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from llmask.errors import GrammarError
 from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
@@ -113,5 +112,7 @@ class Scanner:
 def similar(name: str, names: Iterable[str]) -> str:
     """Help for a name that is not defined."""
     known = sorted(names)[:MAX_NAMES]
+    from difflib import get_close_matches  # late: errors only
+
     found = get_close_matches(name, known, 1)
     return f'define it, or did you mean "{found[0]}"?' if found else "define it"

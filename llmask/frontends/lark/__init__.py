@@ -14,7 +14,7 @@ from llmask.errors import GrammarError, LimitExceeded
 from llmask.grammar.chained import chain
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.lower import lower
-from llmask.grammar.lowering import Lowered
+from llmask.grammar.lowered import Lowered
 from llmask.grammar.tails import join_tails
 
 if TYPE_CHECKING:

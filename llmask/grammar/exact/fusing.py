@@ -46,7 +46,7 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN
 from llmask.grammar.lower import lower
-from llmask.grammar.lowering import Lowered
+from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import overlaps
 from llmask.grammar.repetitions import as_repetition, folded
 from llmask.grammar.rules import Rules

@@ -37,7 +37,7 @@ from llmask.grammar.expressions import (
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.lower import lower
-from llmask.grammar.lowering import Lowered
+from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
 from llmask.grammar.tails import Network
 

@@ -5,7 +5,6 @@ In: the parts of a place. Out: a sentence. Cost: microseconds, for the first pla
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from llmask.frontends.json_schema.meaning.context import shown
@@ -106,6 +105,8 @@ def _undeclared_help(schema: dict[str, Any]) -> str:
     lost = next((name for name in schema.get("required", ()) if name not in declared), None)
     if lost is None:
         return "declare the properties that are required, or allow others"
+    from difflib import get_close_matches  # late: errors only
+
     near = get_close_matches(lost, declared[:MAX_NAMES], 1)
     meant = f', or did you mean "{near[0]}"?' if near else ""
     return f'"{lost}" is required and not declared: add it to "properties"{meant}'

@@ -17,7 +17,6 @@ Cost: O(depth) a reference, half a microsecond in the common case; one walk over
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
@@ -281,6 +280,8 @@ class References:
         """The error for a reference that ends before its `token`, which is none of the names `here`."""
         names = [name for name in here if type(name) is str and name and (name == "$defs" or not name.startswith("$"))]
         swapped = OTHER_DEFINITIONS.get(token)
+        from difflib import get_close_matches  # late: errors only
+
         near = [swapped] if swapped in names else get_close_matches(token, names[:MAX_NAMES], 1)
         help = HELP_LOCAL
         if near and reference.count(token) == 1:
