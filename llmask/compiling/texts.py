@@ -13,7 +13,7 @@ from ..errors import GrammarError, LimitExceeded
 from ..limits import Limits
 
 # no grammar is like this: a rule is defined with a colon
-FILE_NAME = re.compile(r"(?:[A-Za-z]:)?[^\n:\"'|{}=]{1,250}\.(?:lark|gbnf|ebnf|bnf|txt|json)")
+FILE_NAME = r"(?:[A-Za-z]:)?[^\n:\"'|{}=]{1,250}\.(?:lark|gbnf|ebnf|bnf|txt|json)"
 
 
 def grammar_text(text: Any) -> str:
@@ -27,7 +27,7 @@ def grammar_text(text: Any) -> str:
         raise GrammarError("a grammar is a str, not a path", help="give what is in the file: path.read_text()")
     if not isinstance(text, str):
         raise GrammarError(f"a grammar is a str, not {type(text).__name__}", help="decode bytes first")
-    if FILE_NAME.fullmatch(text.strip()):
+    if re.fullmatch(FILE_NAME, text.strip()):
         raise GrammarError(
             f"{text.strip()!r} looks like the name of a file, and a grammar is given as its text",
             help=f"read it: Path({text.strip()!r}).read_text()",

@@ -107,7 +107,8 @@ class BpeTables(EncoderTable):
         self.put_number(slots.PAIR_BITS, bits)
         self.put(slots.PAIRS, np.zeros(1 << bits, np.int64))
         self.put(slots.PAIR_FILTER, np.zeros(1 << (bits + bpe_pairs.FILTER_BITS - 3), np.uint8))
-        order = np.argsort(lengths[self._splits[:, 2]], kind="stable")
+        # NumPy sorts 16 bits by their digits; no trie takes tokens of more than 4,095 bytes
+        order = np.argsort(lengths[self._splits[:, 2]].astype(np.uint16), kind="stable")
         self.doors.trace_histories(self.address, self._splits, self._ranks, order)
 
     def add_merges(self) -> None:

@@ -52,6 +52,6 @@ def _outside_of_alphabet(block: np.ndarray) -> np.ndarray:
 
 def _has_any(strings: StringTable, is_seen: np.ndarray) -> np.ndarray:
     """bool[n_strings]: strings with a byte that is seen."""
-    counts = np.concatenate([[0], np.cumsum(is_seen)])
-    found: np.ndarray = counts[strings.offsets[1:]] > counts[strings.offsets[:-1]]
+    found = np.zeros(strings.n_strings, bool)
+    found[np.searchsorted(strings.offsets[1:], np.flatnonzero(is_seen), side="right")] = True
     return found

@@ -133,10 +133,8 @@ BUILD_MASK = 14  # a: configuration                 -> 0
 ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
 ADVANCE = 16  # a: configuration; data: bytes       -> configuration or REFUSED (REPORT: position of the byte)
 LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes that may come next
-COUNT_CHARACTERS = 18  # a: node; data: of each token how many to write, see slices.py
-WRITE_REST = (
-    20  # data: such counts; a, b: addresses of words and node numbers to write -> number of nodes, see slices.py
-)
+COUNT_CHARACTERS = 18  # a: node; data: of each token how many, to write, see slices.py
+WRITE_REST = 20  # data: mask; a, b: addresses of words and node numbers to write -> number of nodes, see slices.py
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py

@@ -26,17 +26,16 @@ from ..work import metered, unmetered
 from . import drafts
 from .budget import FINISH_WORK, fill_within, finishing_tokens, keep_end, known_end, least_budget, next_of_end
 from .expected import named_bytes, named_tokens, refused_token, temperature_of
-from .explanation import Explanation
 from .forced import find_forced, forced_tokens
 from .history import BYTES_TOKEN
-from .json_reader import MISSING
-from .partial import Position, Reading, drop_after, position_in, read_on
 from .sequence import ALL_TAKEN, Sequence, items_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from .captures import Capture
+    from .explanation import Explanation
+    from .partial import Position, Reading
 
 
 class Matcher(Sequence):
@@ -365,7 +364,8 @@ class Matcher(Sequence):
 
     def _settle(self) -> None:
         super()._settle()
-        drop_after(self.readings, len(self.history))
+        while self.readings and self.readings[-1].n_tokens > len(self.history):
+            self.readings.pop()
         if self._finishes_from is not None and len(self.history) < self._finishes_from:
             self._finishes_from = None
             self.cell[CELL_FILTER] = NO_FILTER
@@ -422,6 +422,8 @@ class Matcher(Sequence):
         """
         if not self.grammar.is_json:
             return self.text()[len(self.lead) :].decode("utf-8", "ignore")
+        from .json_reader import MISSING
+
         value = self._so_far().document.value()
         return None if value is MISSING else value
 
@@ -431,6 +433,8 @@ class Matcher(Sequence):
         The pointer is None for grammars that are not JSON: those of patterns, Lark, GBNF, structural tags and tools.
         Which schemas hold there, and which rules are being read, is found when it is asked for.
         """
+        from .partial import Position, position_in
+
         reading = self._so_far()
         found = position_in(reading.document) if self.grammar.is_json else Position(None, "text", reading.n_bytes, 0)
         here = self.fork()
@@ -469,6 +473,8 @@ class Matcher(Sequence):
 
     def _so_far(self) -> Reading:
         """What is known of the document so far; a number at its root counts when the sequence has ended."""
+        from .partial import read_on
+
         reading = read_on(self, self.readings, len(self.lead), self.stop_tokens)
         if reading.document.is_number and self.is_terminated():
             return reading._replace(document=reading.document.ended())

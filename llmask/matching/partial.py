@@ -108,12 +108,6 @@ class Reading(NamedTuple):
     document: JsonSoFar
 
 
-def drop_after(readings: list[Reading], n_tokens: int) -> None:
-    """Forget what was read of more tokens than these."""
-    while readings and readings[-1].n_tokens > n_tokens:
-        readings.pop()
-
-
 def position_in(document: JsonSoFar) -> Position:
     """Where in its document a sequence is."""
     here = document.innermost

@@ -54,7 +54,7 @@ PLAIN_TEXT = FREE_TEXT.subtract(CodePointSet.of("\"'`\\*#$\n\r/]|}>&%~^@"))
 NO_CAPITALS = FREE_TEXT.subtract(CodePointSet.from_ranges([(0x41, 0x5A)]))
 ASCII_TEXT = PLAIN_TEXT.subtract(CodePointSet.from_ranges([(0, 31), (127, 0x10FFFF)]))
 WORDS = PLAIN_TEXT.subtract(CodePointSet.of("!()+,-.:;=?_\t"))
-WRITTEN = re.compile(r"(?P<char>.+?)(?:\+|\{1,(?P<most>[0-9]{1,9})\})", re.DOTALL)
+WRITTEN = r"(?P<char>(?s:.+?))(?:\+|\{1,(?P<most>[0-9]{1,9})\})"
 # characters of the tokens of a slice, and how many of them at most
 SLICES = (
     *((JSON_RAW, most) for most in MOST_CODE_POINTS),
@@ -123,7 +123,7 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
     ------
     GrammarError : it is not one class of characters and their number.
     """
-    found = WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    found = re.fullmatch(WRITTEN, text) if isinstance(text, str) else None
     if found is None:
         raise GrammarError(f"{text!r} is no slice", help="write a class of characters and + or {1,n}: [^*]+")
     char = compile_pattern(nodes, found["char"])
@@ -152,7 +152,7 @@ def _make(
     main: npt.NDArray[np.int32],
 ) -> SliceArrays:
     """The slice of the tokens with 1 to `most` characters; `rest` and `main` are scratch for a node each."""
-    chosen = np.where(counts <= most, counts, 0)
-    mask = np.packbits(np.pad(chosen > 0, (0, -len(chosen) % 32)), bitorder="little")
-    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=chosen)
+    chosen = (counts > 0) & (counts <= most)
+    mask = np.packbits(np.pad(chosen, (0, -len(chosen) % 32)), bitorder="little")
+    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=mask.view(np.int32))
     return SliceArrays(most, mask, int(np.count_nonzero(chosen)), rest[:n_rest].copy(), main[:n_rest].copy())

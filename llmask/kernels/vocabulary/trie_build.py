@@ -135,8 +135,13 @@ def finish_order(offsets, data, keys, ids, shared):
             before = offsets[ids[i - 1]]
             before_length = offsets[ids[i - 1] + 1] - before
             limit = min(length, before_length)
-            while common < limit and data[start + common] == data[before + common]:
-                common += 1
+            differs = keys[i] ^ keys[i - 1]
+            if differs != 0:  # as in most cases, without a look at the bytes, which lie anywhere
+                while common < limit and differs < 1 << 8 * (KEY_BYTES - 1 - common):
+                    common += 1
+            else:
+                while common < limit and data[start + common] == data[before + common]:
+                    common += 1
             if common == length and length == before_length:
                 shared[i] = -1
                 continue

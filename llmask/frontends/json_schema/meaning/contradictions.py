@@ -11,7 +11,6 @@ from llmask.frontends.json_schema.meaning.context import shown
 from llmask.frontends.json_schema.meaning.instances import allowed_values, type_of
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, NUMERIC, STRING, is_number
 from llmask.frontends.json_schema.reading.pointers import Path, keys_of
-from llmask.frontends.places import MAX_NAMES
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import Part
@@ -106,6 +105,8 @@ def _undeclared_help(schema: dict[str, Any]) -> str:
     if lost is None:
         return "declare the properties that are required, or allow others"
     from difflib import get_close_matches  # late: errors only
+
+    from llmask.frontends.places import MAX_NAMES
 
     near = get_close_matches(lost, declared[:MAX_NAMES], 1)
     meant = f', or did you mean "{near[0]}"?' if near else ""

@@ -27,7 +27,6 @@ from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, OP
 from llmask.frontends.json_schema.reading.pointers import RECURSIVE, ROOT, Path, Resource, Scope, keys_of, pointer
 from llmask.frontends.json_schema.reading.registries import Taken, check_registry
 from llmask.frontends.json_schema.reading.uris import join
-from llmask.frontends.places import MAX_NAMES
 
 SchemaAt: TypeAlias = tuple[Any, Path]
 HELP_LOCAL = "Name a place of this schema, such as #/$defs/name."
@@ -281,6 +280,8 @@ class References:
         names = [name for name in here if type(name) is str and name and (name == "$defs" or not name.startswith("$"))]
         swapped = OTHER_DEFINITIONS.get(token)
         from difflib import get_close_matches  # late: errors only
+
+        from llmask.frontends.places import MAX_NAMES
 
         near = [swapped] if swapped in names else get_close_matches(token, names[:MAX_NAMES], 1)
         help = HELP_LOCAL
