@@ -31,9 +31,7 @@ from ..kernels.lexer.states import DEAD
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED
 from ..store.generation import Generation
-from ..tokenizer.tokenizer import Tokenizer
 from ..work import metered, spend
-from .sequence import items_of
 
 Int32s = npt.NDArray[np.int32]
 
@@ -105,9 +103,8 @@ class Ends:
     most : by configuration, a budget above it restricts nothing.
     """
 
-    def __init__(self, generation: Generation, tokenizer: Tokenizer, most_work: int) -> None:
+    def __init__(self, generation: Generation, most_work: int) -> None:
         self._generation: Generation = weakref.proxy(generation)  # which holds this
-        self._tokenizer = tokenizer
         self._most_work = most_work
         self.most: dict[int, int] = {}
         self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
@@ -252,16 +249,13 @@ class Ends:
     def _behind_groups(self, configuration: int, inside: Inside) -> Int32s:
         """Configurations behind the bytes of the first token of each group; as a token it may be named."""
         spend(GROUP_WORK * (len(inside.first) - 1))
-        texts = (self._tokenizer.token_bytes(int(token)) for token in inside.tokens[inside.first[:-1]])
-        return np.array(
-            [self._generation.run(engine.ADVANCE, configuration, data=items_of(text)) for text in texts], np.int32
-        )
+        return self._behind(configuration, inside.tokens[inside.first[:-1]], finish_operations.AFTER_TEXTS)
 
-    def _behind(self, configuration: int, tokens: Int32s) -> Int32s:
+    def _behind(self, configuration: int, tokens: Int32s, operation: int = finish_operations.AFTER_TOKENS) -> Int32s:
         """Configurations behind some tokens."""
         n = len(tokens)
         data = np.concatenate([tokens, np.zeros(n, np.int32)])
-        self._generation.run(finish_operations.AFTER_TOKENS, configuration, data=data)
+        self._generation.run(operation, configuration, data=data)
         return data[n:]
 
     # --- shorter ways
@@ -333,7 +327,6 @@ def ends_of(generation: Generation) -> Ends:
     """How the sequences of these tables can end; made at the first use."""
     found: Ends | None = generation.notes.get(NOTE)
     if found is None:
-        store = generation.store
-        made = Ends(generation, store.tokenizer, store.limits.max_compile_work)
+        made = Ends(generation, generation.store.limits.max_compile_work)
         found = generation.notes.setdefault(NOTE, made)  # of two threads that make it both get the same one
     return found

@@ -8,7 +8,7 @@ In: tables, an operation and its numbers. Out: what the table below says. Cost: 
 from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
-from ..mask.advance import take_token
+from ..mask.advance import take_text, take_token
 from .paths import bound_of, finishing_token, lower_bound
 from .successors import is_recorded, list_crossing, list_inside, twin_of
 
@@ -21,6 +21,7 @@ TWIN_OF = 48  # a: configuration                                    -> lexer sta
 LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many numbers, also where they have no room
 LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
 AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
+AFTER_TEXTS = 53  # the same with the bytes of the tokens; a is not ENDED
 ARE_RECORDED = 52  # data: configurations, then as many numbers to write, 1 where something is recorded -> 0
 
 
@@ -46,6 +47,10 @@ def finish(store, grammar, operation, a, b, data):
         n = data.shape[0] // 2
         for i in range(n):
             data[n + i] = take_token(store, grammar, a, data[i])
+    elif operation == AFTER_TEXTS:
+        n = data.shape[0] // 2
+        for i in range(n):
+            data[n + i] = take_text(store, grammar, a, data[i])
     elif operation == ARE_RECORDED:
         n = data.shape[0] // 2
         for i in range(n):

@@ -60,10 +60,17 @@ def take_token(store, grammar, configuration, token):
         reached = after_token(store, grammar, configuration, token)
         if first == end or reached != REFUSED:
             return reached
-    data = block(store, TOKEN_DATA)
+    return take_text(store, grammar, configuration, token)
+
+
+@kernel
+def take_text(store, grammar, configuration, token):
+    """Configuration after the bytes of a token, which may be named as well; not for ENDED."""
+    never_inline()
+    offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
-    for i in range(first, end):
+    for i in range(get_i32(offsets, token), get_i32(offsets, token + 1)):
         packed = step(store, grammar, place, state, get_u8(data, i))
         if packed == REFUSED:
             return REFUSED
