@@ -43,7 +43,16 @@ INSIDE = {
         ),
     ),
     "compiling": (
-        *("statistics.py", "ready.py", "tags.py", "algebra.py", "likely.py", "sentences.py", "ambiguity.py"),
+        *(
+            "statistics.py",
+            "ready.py",
+            "tags.py",
+            "forms.py",
+            "algebra.py",
+            "likely.py",
+            "sentences.py",
+            "ambiguity.py",
+        ),
         *(
             "dead_ends.py",
             "warming.py",
@@ -259,6 +268,7 @@ def test_only_kernels_and_late_imports_name_frameworks(project_root: Path) -> No
 # What a test file of another name covers, with the reason.
 TESTED_ELSEWHERE = {
     "llmask.grammar.kinds": "constants and types",
+    "llmask.grammar.lowered": "a type",
     "llmask.grammar.lower": "tests/unit/grammar/test_lowering.py and test_late.py go through it",
     "llmask.frontends.json_schema.meaning.place": "types",
     "llmask.frontends.json_schema.writing.writer": "abstract: test_translation.py beside it goes through it",

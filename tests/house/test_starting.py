@@ -59,6 +59,17 @@ print(f"{elapsed:.3f}", *sorted(heavy & {name.partition(".")[0] for name in sys.
     assert heavy == []
 
 
+def test_a_schema_loads_nothing_of_grammars_in_text(project_root: Path) -> None:
+    code = RUN + 'print(*(name for name in sys.modules if name.startswith("llmask.")))'
+    done = run_python(code, project_root)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "llmask.frontends.json_schema" in loaded
+    asked_for = ("llmask.frontends.lark", "llmask.frontends.bnf", "llmask.frontends.places", "llmask.grammar.lowering")
+    more = ("llmask.grammar.expressions", "llmask.grammar.exact", "llmask.explaining", "llmask.samplers", "llmask.cli")
+    assert sorted(name for name in loaded if name.startswith(asked_for + more)) == []
+
+
 def test_a_second_process_starts_from_the_filled_cache(project_root: Path) -> None:
     # numba's cache of self-recursive kernels aborted in the second process with an unresolved symbol.
     results = []
