@@ -43,11 +43,7 @@ from llmask.frontends.json_schema.meaning.types import ALL_TYPES, types_of
 from llmask.frontends.json_schema.reading.keywords import WITHOUT_CONTAINS
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.arrays import emit_array
-from llmask.frontends.json_schema.writing.contained import emit_counted_array
-from llmask.frontends.json_schema.writing.equal_items import emit_equal_items, refuses_equal_items
 from llmask.frontends.json_schema.writing.objects import emit_object
-from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
-from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
 from llmask.grammar.kinds import EDGE_FIELDS, RuleId, StateId
@@ -457,10 +453,20 @@ class Translation(Writer):
             help = 'take out "uniqueItems", or what negates it'
             return self.nothing("two items must be equal and all must differ", path, help)
         if layout.is_unique and layout.counted:
+            from llmask.frontends.json_schema.writing.unique_counted_arrays import emit_unique_counted_array
+
             return emit_unique_counted_array(self, layout, path, rule, start, end, depth)
         if layout.is_unique:
+            from llmask.frontends.json_schema.writing.unique_arrays import emit_unique_array
+
             return emit_unique_array(self, layout, path, rule, start, end)
-        if layout.is_not_unique and not refuses_equal_items(self, layout, parts):
-            return emit_equal_items(self, layout, path, start, end)
-        emit = emit_counted_array if layout.counted else emit_array
-        return emit(self, layout, path, rule, start, end, depth)
+        if layout.is_not_unique:
+            from llmask.frontends.json_schema.writing.equal_items import emit_equal_items, refuses_equal_items
+
+            if not refuses_equal_items(self, layout, parts):
+                return emit_equal_items(self, layout, path, start, end)
+        if layout.counted:
+            from llmask.frontends.json_schema.writing.contained import emit_counted_array
+
+            return emit_counted_array(self, layout, path, rule, start, end, depth)
+        return emit_array(self, layout, path, rule, start, end, depth)
