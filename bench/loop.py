@@ -229,7 +229,7 @@ def time_appliers(case: Case, masks: list[np.ndarray], kind: str, names: list[st
         dtype = torch.bfloat16 if kind.endswith("bfloat16") else torch.float32
         fresh = torch.from_numpy(case.logits).to(device, dtype)
     apply = appliers(kind, names)
-    logits = copy.deepcopy(fresh)  # for all engines: large batches take up to a tenth longer in one place than in another
+    logits = copy.deepcopy(fresh)  # for all engines: where large batches lie makes up to a tenth
     given = masks if kind == "NumPy float32" else [torch.from_numpy(mask) for mask in masks]
     times: Times = defaultdict(list)
     for number in range(n_rounds + 1):
