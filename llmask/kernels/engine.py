@@ -134,7 +134,7 @@ ACCEPT = 15  # a: configuration, b: token           -> configuration or REFUSED
 ADVANCE = 16  # a: configuration; data: bytes       -> configuration or REFUSED (REPORT: position of the byte)
 LIVE_BYTES = 17  # a: configuration; data: 256 flags to write -> number of bytes that may come next
 COUNT_CHARACTERS = 18  # a: node; data: of each token how many, to write, see slices.py
-WRITE_REST = 20  # data: mask; a, b: addresses of words and node numbers to write -> number of nodes, see slices.py
+WRITE_REST = 20  # data: mask; a: address of five numbers, see slices.py -> number of nodes
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
@@ -253,7 +253,9 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == COUNT_CHARACTERS:
         count_characters(store, a, data)
     elif operation == WRITE_REST:
-        result = write_rest(store, data, a, b)
+        result = write_rest(
+            store, data, load_i64(a), load_i64(a + 8), load_i64(a + 16), load_i64(a + 24), load_i64(a + 32)
+        )
     elif operation == WALK_ALL:
         result = walk_all(store, grammar, a)
     elif operation == STEP_CANONICAL:

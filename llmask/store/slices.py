@@ -101,10 +101,7 @@ def slices_of(
     nodes.mark_units(wanted[0][0], False)
     made = _made.setdefault(tokenizer, {})
     if others not in made:
-        counts = {char: _count_characters(tokenizer, run, char) for char in dict.fromkeys(char for char, _ in wanted)}
-        n_nodes = tokenizer.trie.n_nodes
-        rest, main = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
-        made[others] = [_make(run, counts[char], most, rest, main) for char, most in wanted]
+        made[others] = _make(tokenizer, run, wanted)
     table = np.array(
         [
             (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
@@ -144,15 +141,20 @@ def _count_characters(tokenizer: Tokenizer, run: Run, char: int) -> npt.NDArray[
     return counts
 
 
-def _make(
-    run: Run,
-    counts: npt.NDArray[np.int32],
-    most: int,
-    rest: npt.NDArray[np.int64],
-    main: npt.NDArray[np.int32],
-) -> SliceArrays:
-    """The slice of the tokens with 1 to `most` characters; `rest` and `main` are scratch for a node each."""
-    chosen = (counts > 0) & (counts <= most)
-    mask = np.packbits(np.pad(chosen, (0, -len(chosen) % 32)), bitorder="little")
-    n_rest = run(engine.WRITE_REST, rest.ctypes.data, main.ctypes.data, data=mask.view(np.int32))
-    return SliceArrays(most, mask, int(np.count_nonzero(chosen)), rest[:n_rest].copy(), main[:n_rest].copy())
+def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list[SliceArrays]:
+    """Slices, by the node of their character and the most of them; the rest of a small one has that of larger ones."""
+    counts = {char: _count_characters(tokenizer, run, char) for char in dict.fromkeys(char for char, _ in wanted)}
+    chosen = [(counts[char] > 0) & (counts[char] <= most) for char, most in wanted]
+    sizes = [int(np.count_nonzero(tokens)) for tokens in chosen]
+    masks = [np.packbits(np.pad(tokens, (0, -len(tokens) % 32)), bitorder="little") for tokens in chosen]
+    trie = tokenizer.trie
+    rest, main = np.empty(trie.n_nodes, np.int64), np.empty(trie.n_nodes, np.int32)
+    made: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]] = {}
+    for i in sorted(range(len(wanted)), key=lambda i: sizes[i]):
+        held = [made[other] for other in made if not (masks[other] & ~masks[i]).any()]
+        words, nodes = min(held or [(trie.node, np.arange(trie.n_nodes, dtype=np.int32))], key=lambda one: len(one[0]))
+        addresses = [array.ctypes.data for array in (rest, main, words, nodes)]
+        numbers = np.array([*addresses, len(words)], np.int64)
+        n_rest = run(engine.WRITE_REST, numbers.ctypes.data, data=masks[i].view(np.int32))
+        made[i] = rest[:n_rest].copy(), main[:n_rest].copy()
+    return [SliceArrays(most, masks[i], sizes[i], *made[i]) for i, (_, most) in enumerate(wanted)]

@@ -19,7 +19,7 @@ from ..machine.jit import kernel, never_inline
 from ..regex.constructors import make_repeat
 from ..regex.derivatives import derivative
 from ..regex.nodes import EMPTY, NULLABLE, UNBOUNDED, has_flag
-from ..tables.memory import block, ensure, get_i32, get_i64, load_i64, put_i32, store_i32, store_i64
+from ..tables.memory import block, ensure, get_i32, get_i64, load_i32, load_i64, put_i32, store_i32, store_i64
 from ..tables.store_layout import (
     DUPLICATES,
     N_DUPLICATES,
@@ -79,15 +79,14 @@ def count_characters(store, char, counts):
 
 
 @kernel
-def write_rest(store, mask, rest, main):
-    """Write the trie of the tokens that are not in `mask`; returns how many nodes it has, at most N_TRIE.
+def write_rest(store, mask, rest, main, source, source_main, n_source):
+    """Write the trie of the tokens that are not in `mask`; returns how many nodes it has, at most `n_source`.
 
     `mask` is int32[n_words], `rest` the address of int64[n], its words, `main` that of int32[n], for each node the
-    whole trie's.
+    whole trie's. `source` and `source_main` are such arrays of `n_source` nodes, of a trie that has all these tokens.
     """
     never_inline()
-    trie = block(store, TRIE)
-    path = store[SCRATCH_TOP]  # of each depth the node of the whole trie, and behind these where it is in `rest`
+    path = store[SCRATCH_TOP]  # of each depth the node of the source, and behind these where it is in `rest`
     written = path + TRIE_DEPTH_MASK + 2
     scratch = ensure(store, SCRATCH, (written + TRIE_DEPTH_MASK + 2) * 4)
     store_i64(rest, 0)
@@ -96,8 +95,8 @@ def write_rest(store, mask, rest, main):
     n = 1
     n_open = 1  # nodes that were written and not ended yet, the root among them
     n_common = 1  # of these how many lead to the node at hand
-    for node in range(1, store[N_TRIE]):
-        word = get_i64(trie, node)
+    for node in range(1, n_source):
+        word = load_i64(source + node * 8)
         depth = (word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
         put_i32(scratch, path + depth, node)
         n_common = min(n_common, depth)
@@ -107,8 +106,9 @@ def write_rest(store, mask, rest, main):
         _end_nodes(scratch, written, n_common, n_open, rest, n)
         for i in range(n_common, depth + 1):
             above = get_i32(scratch, path + i)
-            store_i64(rest + n * 8, get_i64(trie, above) & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
-            store_i32(main + n * 4, above)
+            word = load_i64(source + above * 8)
+            store_i64(rest + n * 8, word & (TRIE_BYTE_MASK | TRIE_DEPTH_MASK << TRIE_DEPTH_SHIFT))
+            store_i32(main + n * 4, load_i32(source_main + above * 4))
             put_i32(scratch, written + i, n)
             n += 1
         last = rest + (n - 1) * 8
