@@ -35,11 +35,14 @@ NOTHING = -1
 
 @kernel
 def find_base(child_byte, first, last, entries, next_free, is_base, head):
-    """Base for some children, or 0 after MAX_TRIES places; also where to look next time."""
+    """Base for some children, 0 after MAX_TRIES places from the free entry `head` on, or NOTHING at the end of all."""
+    n_entries = entries.shape[0]
     slot = head
     lowest = child_byte[first]
     for _ in range(MAX_TRIES):
         base = slot - lowest
+        if base + N_BYTES >= n_entries:
+            return NOTHING
         if base > ROOT_BASE and not is_base[base]:
             is_fitting = True
             for i in range(first + 1, last):
@@ -47,9 +50,15 @@ def find_base(child_byte, first, last, entries, next_free, is_base, head):
                     is_fitting = False
                     break
             if is_fitting:
-                return base, head
-        slot = next_free[slot]
-    return 0, next_free[head]
+                return base
+        following = next_free[slot]
+        while following < n_entries and entries[following] != 0:
+            following = next_free[following]
+        next_free[slot] = following  # entries that are taken are jumped over from now on
+        if following >= n_entries:
+            return NOTHING
+        slot = following
+    return 0
 
 
 @door(
@@ -75,20 +84,14 @@ def build_double_array(node, child_first, child_byte, child_node, entries, next_
         else:
             while entries[head] != 0:
                 head = next_free[head]
-            slot = head
-            for _ in range(MAX_TRIES):  # shortens the list: entries that are taken are jumped over
-                following = next_free[slot]
-                while following < n_entries and entries[following] != 0:
-                    following = next_free[following]
-                next_free[slot] = following
-                if following >= n_entries:
-                    return NOTHING
-                slot = following
-            base, head = find_base(child_byte, first, last, entries, next_free, is_base, head)
+            base = find_base(child_byte, first, last, entries, next_free, is_base, head)
+            if base == NOTHING:
+                return NOTHING
             if base == 0:
                 base = end
+                head = next_free[head]
             entries[slots[number]] |= base << BASE_SHIFT
-        if base + N_BYTES + MAX_TRIES >= n_entries:
+        if base + N_BYTES >= n_entries:
             return NOTHING
         is_base[base] = True
         end = max(end, base + N_BYTES)
