@@ -221,9 +221,9 @@ class Ends:
             Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
         )
 
-    def _pairs(self, operation: int, number: int) -> Int32s:
+    def _pairs(self, operation: int, number: int, n_expected: int = 2048) -> Int32s:
         """What an operation lists: int32[n, 2]."""
-        data = np.empty(4096, np.int32)
+        data = np.empty(2 * n_expected, np.int32)
         while True:
             n = self._generation.run(operation, number, data=data)
             if n <= len(data):
@@ -234,7 +234,8 @@ class Ends:
         """The tokens that stay inside the lexeme of a state."""
         known = self._insides.get(state)
         if known is None:
-            pairs = self._pairs(finish_operations.LIST_INSIDE, state)
+            n_vocab = self._generation.store.tokenizer.vocab_size
+            pairs = self._pairs(finish_operations.LIST_INSIDE, state, n_vocab)  # a string may have nearly all
             order = np.argsort(pairs[:, 1], kind="stable")
             ends = np.flatnonzero(np.diff(pairs[order, 1])) + 1
             first = np.concatenate([[0], ends, [len(pairs)]]) if len(pairs) else np.zeros(1, np.int64)
