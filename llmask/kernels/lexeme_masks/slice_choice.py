@@ -69,12 +69,54 @@ def _repeats(store, node, char):
 
 
 @kernel
-def cover(store, node, char):
-    """A number of strings of `char` after any of which, in any order, `node` is certainly alive.
+def _lexeme(store, state, j):
+    """What is left of a lexeme of a state."""
+    return get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + 2 * j + 1)
+
+
+@kernel
+def _is_in_lexeme(store, state, node):
+    """Whether what is left of a lexeme of a state is `node`, or a union that has it."""
+    never_inline()
+    for j in range(list_length(store, STATE_KEYS, state) // 2):
+        left = _lexeme(store, state, j)
+        if left == node:
+            return True
+        if field(store, left, KIND) == K_UNION:
+            members = field(store, left, A)
+            for i in range(list_length(store, NODE_LISTS, members)):
+                if list_item(store, NODE_LISTS, members, i) == node:
+                    return True
+    return False
+
+
+@kernel
+def _leaves_some(store, state, excluded):
+    """Whether a state is alive where all strings but those of `excluded` go on without end.
+
+    Those may be finitely many, and more that lexemes of the state match: where these are over, no others are excluded.
+    """
+    never_inline()
+    if has_flag(store, excluded, FINITE):
+        return True
+    if field(store, excluded, KIND) != K_UNION:
+        return _is_in_lexeme(store, state, excluded)
+    members = field(store, excluded, A)
+    for i in range(list_length(store, NODE_LISTS, members)):
+        member = list_item(store, NODE_LISTS, members, i)
+        if not has_flag(store, member, FINITE) and not _is_in_lexeme(store, state, member):
+            return False
+    return True
+
+
+@kernel
+def cover(store, state, node, char):
+    """A number of strings of `char` after any of which, in any order, a state with `node` is certainly alive.
 
     Decided by structure, so a bound of 10,000 costs no states: repetitions, unions of them (the best branch), and an
     unbounded repetition without finitely many strings (a free key that excludes declared names: any prefix can still be
-    continued to a string that is not excluded).
+    continued to a string that is not excluded), and without those of other lexemes of the state (a free key beside
+    those that `patternProperties` match).
 
     Sound because `node` has a string: a lexer state holds no empty node. So have both parts of a concatenation and the
     operands of an intersection; a member of a union may have none and is asked.
@@ -103,17 +145,11 @@ def cover(store, node, char):
         for i in range(2):
             excluded = list_item(store, NODE_LISTS, members, i)
             other = list_item(store, NODE_LISTS, members, 1 - i)
-            if field(store, excluded, KIND) == K_NOT and has_flag(store, field(store, excluded, A), FINITE):
+            if field(store, excluded, KIND) == K_NOT and _leaves_some(store, state, field(store, excluded, A)):
                 if _repeats(store, other, char) == UNBOUNDED:
                     return UNBOUNDED
         return 0
     return _repeats(store, node, char)
-
-
-@kernel
-def _lexeme(store, state, j):
-    """What is left of a lexeme of a state."""
-    return get_i32(block(store, STATE_KEYS + 1), list_offset(store, STATE_KEYS, state) + 2 * j + 1)
 
 
 @kernel
@@ -130,7 +166,7 @@ def cover_of_state(store, state, char):
         if is_lazy(store, _lexeme(store, state, j)):
             n_lazy += 1
         else:
-            covered = max(covered, cover(store, _lexeme(store, state, j), char))
+            covered = max(covered, cover(store, state, _lexeme(store, state, j), char))
     if (covered != 0 and n_lazy == 0) or not is_wide(store, state):
         return covered if n_lazy == 0 else 0
     for j in range(n):

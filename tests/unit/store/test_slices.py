@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from typing import Any
@@ -189,6 +190,58 @@ def stores(default_tokenizer: Any) -> list[Store]:
     assert made[0].table.array[store_layout.N_SLICES] > 0
     made[1].table.array[store_layout.N_SLICES] = 0
     return made
+
+
+KEY_PATTERNS = [
+    *("^_", "^[ab]", "^[^a]", "a$", "^a+$", "^(d_[a-z]+(-[a-z]+)*)$", "^..$", "é", "^(?!x)", "^[a-z]{0,3}$", "^x-|^y-"),
+    *("^(a|ab|x_+)$", "[0-9]"),
+]
+NAMES = ["name", "number", "_id", "d_en", "a", "ab", "x-y", "é", ""]
+KEYS = [*NAMES, "d_en-us", "__", "aaaa", "b 1", 'q"q', "x_", "nam", "names", "日本", "-" * 40]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_keys_beside_patterns_have_the_masks_that_they_have_without_slices(default_tokenizer: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    schema = {
+        "properties": {name: {"type": "integer"} for name in rng.sample(NAMES, rng.randint(0, 4))},
+        "patternProperties": {pattern: {"type": "null"} for pattern in rng.sample(KEY_PATTERNS, rng.choice([1, 1, 2]))},
+        "additionalProperties": rng.choice([True, True, {"type": "string"}, False]),
+        "propertyNames": rng.choice([True, True, {"maxLength": 9}, {"pattern": "^[^b]"}]),
+        "type": "object",
+    }
+    compilers = [llmask.Compiler(default_tokenizer, cache_bytes=0) for _ in range(2)]
+    compilers[1].store().table.array[store_layout.N_SLICES] = 0
+    grammars = [compiler.json_schema(schema) for compiler in compilers]
+    n_masks = 0
+    for key in rng.sample(KEYS, 6):
+        text = b'{"' + json.dumps(key, ensure_ascii=False)[1:].encode()
+        for end in range(2, len(text) + 1):
+            found = []
+            for grammar in grammars:
+                matcher = grammar.matcher()
+                bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
+                try:
+                    matcher.accept_bytes(text[:end])
+                except llmask.TokenRejected:
+                    continue
+                matcher.fill_bitmask(bitmask)
+                found.append(bitmask)
+            assert len(found) in (0, 2), (schema, text[:end])
+            if found:
+                assert np.array_equal(*found), (schema, text[:end])
+                n_masks += 1
+    assert n_masks > 0 or schema["additionalProperties"] is False
+
+
+def test_keys_beside_a_pattern_leave_little_to_the_walk(default_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(default_tokenizer)
+    schema = {"properties": {"name": True}, "patternProperties": {"^_": {"type": "integer"}}, "type": "object"}
+    matcher = compiler.json_schema(schema).matcher()
+    matcher.accept_bytes(b'{"')
+    matcher.store.table.array[store_layout.WALKED] = 0
+    matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
+    assert 0 < matcher.store.table.array[store_layout.WALKED] < default_tokenizer.trie.n_nodes // 4
 
 
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]
