@@ -32,7 +32,7 @@ from ..regex.nodes import (
 )
 from ..regex.set_operations import make_and
 from ..tables.interning import list_item, list_length, list_offset
-from ..tables.memory import block, get_i32, get_i64
+from ..tables.memory import block, get_i32, get_i64, spend
 from ..tables.store_layout import N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
 from .slice_capacity import counted_room
 from .slice_closure import roams
@@ -78,12 +78,15 @@ def _lexeme(store, state, j):
 def _is_in_lexeme(store, state, node):
     """Whether what is left of a lexeme of a state is `node`, or a union that has it."""
     never_inline()
-    for j in range(list_length(store, STATE_KEYS, state) // 2):
+    n = list_length(store, STATE_KEYS, state) // 2
+    spend(store, n >> 2)
+    for j in range(n):
         left = _lexeme(store, state, j)
         if left == node:
             return True
         if field(store, left, KIND) == K_UNION:
             members = field(store, left, A)
+            spend(store, list_length(store, NODE_LISTS, members) >> 2)
             for i in range(list_length(store, NODE_LISTS, members)):
                 if list_item(store, NODE_LISTS, members, i) == node:
                     return True
@@ -102,6 +105,7 @@ def _leaves_some(store, state, excluded):
     if field(store, excluded, KIND) != K_UNION:
         return _is_in_lexeme(store, state, excluded)
     members = field(store, excluded, A)
+    spend(store, list_length(store, NODE_LISTS, members) >> 2)
     for i in range(list_length(store, NODE_LISTS, members)):
         member = list_item(store, NODE_LISTS, members, i)
         if not has_flag(store, member, FINITE) and not _is_in_lexeme(store, state, member):
