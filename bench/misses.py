@@ -162,31 +162,34 @@ class Call(NamedTuple):
 
 
 class Watch:
-    """Takes the place of `Store.run`, and notes how long the operations take that steps of sequences ask for."""
+    """Takes the place of what builds in a store, and notes how long the operations take that steps ask for."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
-        self._run = store.run
+        self._own = store.run, store.step
         self.n_operations = 0
         self.built_ns = 0
-        store.run = self
+        store.run, store.step = (self._watched(operation) for operation in self._own)
 
-    def __call__(self, *arguments: Any, **named: Any) -> int:
-        started = clock()
-        try:
-            result: int = self._run(*arguments, **named)
-        finally:
-            self.built_ns += clock() - started
-            self.n_operations += 1
-        return result
+    def _watched(self, operation: Any) -> Any:
+        def watched(*arguments: Any, **named: Any) -> int:
+            started = clock()
+            try:
+                result: int = operation(*arguments, **named)
+            finally:
+                self.built_ns += clock() - started
+                self.n_operations += 1
+            return result
+
+        return watched
 
     def begin(self) -> None:
         """Forget what was noted."""
         self.n_operations = self.built_ns = 0
 
     def end(self) -> None:
-        """Give the store its own operation back."""
-        self._store.run = self._run
+        """Give the store its own operations back."""
+        self._store.run, self._store.step = self._own
 
 
 class Counters(NamedTuple):

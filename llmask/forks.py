@@ -74,7 +74,7 @@ def _take_all() -> None:
             known = dict(_locks)
         for lock in (*sorted(known, key=lambda lock: known[lock]), _making, _Imports):
             held.append(lock)  # before it is taken: an interrupt between the two must not leave it closed
-            lock.acquire()
+            getattr(lock, "hold", lock.acquire)()
         imported = _imported_by_others()
         if not imported and all(lock in known for lock in list(_locks)):
             return
@@ -95,7 +95,8 @@ def _imported_by_others() -> list[str]:
 def _open_again(held: list[Any]) -> None:
     while held:
         with contextlib.suppress(RuntimeError):  # an interrupted fork has not taken the last one
-            held.pop().release()
+            lock = held.pop()
+            getattr(lock, "let_go", lock.release)()
 
 
 def _open_all() -> None:

@@ -1,6 +1,6 @@
 """The engine's doors: what Python calls.
 
-    build        everything that writes, one operation a call, under the store's lock
+    build        everything that writes, one operation a call, under the store's lock; a STEP without it
     fill_mask    write a known mask                                  no lock
     fill_masks   write the known masks of a batch                    no lock
     help_with_masks   what other threads run meanwhile
@@ -24,7 +24,8 @@ from .canonical.steps import step_and_review
 from .finish.operations import FIRST_FINISHING, finish
 from .lexeme_masks.slices import count_characters, write_rest
 from .lexer.dense_transitions import forget_hot_rows
-from .lexer.states import init_states
+from .lexer.states import MISS, init_states
+from .machine.atomics import exchange
 from .machine.jit import door, kernel, never_inline
 from .mask.advance import known_after, live_bytes, take_bytes, take_token, walk_all
 from .mask.assemble import build_mask
@@ -41,7 +42,7 @@ from .mask.batch import (
     help_with_batches,
     share_batch,
 )
-from .mask.cell import CELL_CONFIGURATION, CELL_GRAMMAR, CELL_STORE
+from .mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, CELL_GRAMMAR, CELL_ROW, CELL_ROW_WORDS, CELL_STORE
 from .mask.configurations import (
     C_ACCEPTS,
     C_NAMING,
@@ -64,9 +65,10 @@ from .regex.nodes import NULLABLE, add_flag, has_flag, push
 from .regex.openness import is_open
 from .regex.set_operations import make_and, make_union
 from .regex.word_trees import make_words
-from .tables.grammar_layout import CANON, VARIANTS
+from .tables.grammar_layout import CANON, ROOM, VARIANTS
 from .tables.interning import MISSING, intern_list, list_item, list_length, map_get, map_put
 from .tables.memory import (
+    BYTES_USED,
     EXCEEDED,
     MAX_WORK,
     WORK,
@@ -87,15 +89,20 @@ from .tables.store_layout import (
     N_NODES,
     N_VOCAB,
     NODES_PER_CALL,
+    QUICK_WORK,
+    REACHED,
     SCRATCH,
     SCRATCH_TOP,
     SEARCHED,
+    SPENT,
     STATE_KEYS,
     STATES_PER_CALL,
     TOKEN_SETS,
     WALKED,
     WORK_PER_CALL,
+    WRITER,
 )
+from .tables.turns import end_turn, try_turn, wait_for_turn
 from .values.texts import init_texts
 from .values.variants import DERIVES_NOTHING, init_sets, is_productive, late_key
 
@@ -137,12 +144,14 @@ COUNT_CHARACTERS = 18  # a: node; data: of each token how many, to write, see sl
 WRITE_REST = 20  # data: mask; a: address of five numbers, see slices.py -> number of nodes
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
+STEP = 42  # instead of tables the address of a cell; a: token or NO_TOKEN -> see step_alone; no lock
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 # from FIRST_FINISHING on: see finish/operations.py
 
+NO_TOKEN = -1
 VARIANT_NEEDED = -101  # `Builder.run` tells it for the code NEEDS_VARIANT: see compiled.Generation
-LIMIT_REACHED = -100  # a budget was spent; EXCEEDED of one of the tables says which
+LIMIT_REACHED = -100  # a budget was spent; REACHED says which
 
 SIGNATURE = "int64(int64, int64, int64, int64, int64, int64, int32[::1])"
 
@@ -156,22 +165,83 @@ def _push_all(store, data):
     return first
 
 
-@door(SIGNATURE, group="engine")
-def build(operation, store_address, grammar_address, a, b, c, data):
-    """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock."""
-    store = as_table(store_address)
-    grammar = as_table(grammar_address)
+@kernel
+def _begin(store, grammar, ticks):
+    """Set the budgets of a call."""
     store[SCRATCH_TOP] = 0
     store[WALKED] = 0
     store[SEARCHED] = 0
     store[WORK] = 0
-    store[MAX_WORK] = store[WORK_PER_CALL]
+    store[MAX_WORK] = ticks
     grammar[WORK] = 0
-    grammar[MAX_WORK] = store[WORK_PER_CALL]
+    grammar[MAX_WORK] = ticks
     store[MAX_NODES] = store[N_NODES] + store[NODES_PER_CALL]
     store[MAX_STATES] = store[STATE_KEYS + 3] + store[STATES_PER_CALL]
-    result = 0
     forget_hot_rows(store)
+
+
+@kernel
+def _take_exceeded(store, grammar):
+    """Code of the limit that the call has reached, 0: none."""
+    code = store[EXCEEDED]
+    if code == 0:
+        code = grammar[EXCEEDED]
+    store[EXCEEDED] = 0
+    grammar[EXCEEDED] = 0
+    return code
+
+
+@kernel
+def step_alone(cell, token):
+    """Build a missing mask and write it into the row that the cell has of it, or take a token, without the lock.
+
+    Returns what `fill_mask`, or `accept`, returns when nothing is missing. MISS, which is FILL_MISS, too: it was not
+    done, because others write, or it needs more than a little work, or tables have to be exchanged, or rules written.
+    """
+    never_inline()
+    store = as_table(load_i64(cell + 8 * CELL_STORE))
+    grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
+    row = load_i64(cell + 8 * CELL_ROW)
+    store_i64(cell + 8 * CELL_ROW, 0)
+    if token == NO_TOKEN and (row == 0 or load_i64(cell + 8 * CELL_FILTER) == ASK):
+        return MISS
+    if store[QUICK_WORK] == 0 or grammar[BYTES_USED] > grammar[ROOM] or try_turn(store, cell) == 0:
+        return MISS
+    _begin(store, grammar, store[QUICK_WORK])
+    configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
+    result = 0
+    if token == NO_TOKEN:
+        build_mask(store, grammar, configuration)
+    else:
+        result = take_token(store, grammar, configuration, token)
+    exceeded = _take_exceeded(store, grammar)
+    end_turn(store)
+    if exceeded != 0:
+        return MISS
+    if token == NO_TOKEN:
+        return fill_row(cell, row, 1, load_i64(cell + 8 * CELL_ROW_WORDS), 0)
+    return result
+
+
+@door("int64(int64, int64, int64)", group="engine")
+def change_writer(store_address, before, after):
+    """Make `after` the one that writes a store's tables if it is `before` (0: nobody); 1 if it was, else 0."""
+    return exchange(store_address + 8 * WRITER, before, after)
+
+
+@door(SIGNATURE, group="engine")
+def build(operation, store_address, grammar_address, a, b, c, data):
+    """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock.
+
+    A STEP needs no lock, and does everything by itself.
+    """
+    if operation == STEP:
+        return step_alone(store_address, a)
+    store = as_table(store_address)
+    grammar = as_table(grammar_address)
+    has_taken = wait_for_turn(store)
+    _begin(store, grammar, store[WORK_PER_CALL])
+    result = 0
     if operation == BUILD_MASK:
         build_mask(store, grammar, a)
     elif operation == ACCEPT:
@@ -269,7 +339,13 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == INIT_STORE:
         init_nodes(store)
         init_states(store)
-    return result if store[EXCEEDED] == 0 and grammar[EXCEEDED] == 0 else LIMIT_REACHED
+    store[SPENT] = store[WORK] if store_address == grammar_address else store[WORK] + grammar[WORK]
+    store[REACHED] = _take_exceeded(store, grammar)
+    if store[REACHED] != 0:
+        result = LIMIT_REACHED
+    if has_taken != 0:
+        end_turn(store)
+    return result
 
 
 @door("int64(int64, int32[:, ::1], int64)", group="engine")

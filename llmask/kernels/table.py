@@ -54,13 +54,6 @@ class Table:
         """Memory behind the table, in bytes."""
         return self.slots[memory.BYTES_USED]
 
-    def take_exceeded(self) -> int:
-        """Code of the limit that the last call reached (0 = none), cleared."""
-        code = int(self.array[memory.EXCEEDED])
-        if code:
-            self.array[memory.EXCEEDED] = 0
-        return code
-
 
 @cache
 def _numbers(slots: tuple[int, ...]) -> npt.NDArray[np.int64]:

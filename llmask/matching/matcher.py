@@ -1,7 +1,7 @@
 """A matcher: one sequence, with all that its users ask of it.
 
 The state is that of a `Sequence` (sequence.py); masks, messages, budgets, captures and what is forced are functions
-over it. Known masks take no lock; a miss builds what is missing under the store's lock and tries again.
+over it. Known masks take no lock; a miss builds what is missing, see `Sequence`.
 
 In: token ids. Out: bitmasks, verdicts. Cost: about 1 us for a known mask, 0.5 us for a known token.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from ..arguments import as_bitmask, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
+from ..kernels.engine import NO_TOKEN
 from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED
@@ -130,6 +131,10 @@ class Matcher(Sequence):
             status = engine.fill_mask(self.cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
+        if status == FILL_MISS:
+            status = self.store.step(self.cell_address, NO_TOKEN)
+            if status == FILL_SOME:
+                return True
         if status == FILL_MISS:
             if self._finishes_from is not None:
                 return self.finish(bitmask, row)

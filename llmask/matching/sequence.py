@@ -1,9 +1,9 @@
 """A sequence: the accepted tokens of one document on its way through a grammar, without any feature.
 
 The state is the number of a configuration; the sequence is the list of those numbers, one a token, so forking copies a
-few pointers and rolling back shortens the list. Known steps take no lock; a miss builds what is missing under the
-store's lock and tries again. When the grammar's tables have outgrown their room, the next miss moves the sequence to
-new ones by replaying its tokens (store/generation.py).
+few pointers and rolling back shortens the list. Known steps take no lock; nor does a miss, if nobody else builds and
+little is missing (`Builder.step`). Otherwise it is built under the store's lock. When the grammar's tables have
+outgrown their room, the next miss moves the sequence to new ones by replaying its tokens (store/generation.py).
 
 The parts of the state (history, pieces of bytes, the cell that compiled code reads) change one after the other, and
 Python raises KeyboardInterrupt between any two calls. Without care one interrupt of a step in forty left the tokens of
@@ -161,8 +161,10 @@ class Sequence(Forking):
     def _built_after(self, token: int, reached: int) -> int:
         """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
         if reached == MISS:
-            self.make_room()
-            reached = self._build_after(self.generation, self.configuration, token)
+            reached = self.store.step(self.cell_address, token)
+            if reached == MISS:
+                self.make_room()
+                reached = self._build_after(self.generation, self.configuration, token)
         if reached == REFUSED and token in self.store.tokenizer.eos_ids and not self.has_ended():
             return ENDED if self.is_accepting() else REFUSED
         return reached

@@ -195,3 +195,5 @@ class Generation:
         with self.store.lock:
             self._brought += n_bytes
             self.room = max(self._least_room, self._factor * self._brought)
+            if not self._source.is_growing and not self.store.is_canonical:
+                self.table.slots[grammar_layout.ROOM] = self.room

@@ -17,10 +17,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from typing import TYPE_CHECKING
 
-from ..work import let_others_in
+from ..kernels import engine
+from ..kernels.table import Table
+from ..kernels.tables.turns import FORKING
+from ..work import NAP, let_others_in
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -63,14 +66,28 @@ class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
 
     Attributes
     ----------
-    waits : what is noted; set by who makes the lock.
+    waits : what is noted.
+    table : what is written under it, and by steps without it in turns (kernels/tables/turns.py).
     turn : held by the thread that gets the lock next.
     """
 
     waits: Waits
+    table: Table
 
     def __init__(self) -> None:
         self.turn = threading.Lock()
+
+    def hold(self) -> None:
+        """Take it for a fork, and let no step of another thread build without it."""
+        self.acquire()
+        while not engine.change_writer(self.table.address, 0, FORKING):
+            sleep(NAP)
+
+    def let_go(self) -> None:
+        """Undo `hold`, or what an interrupt let it do; a RuntimeError where that is nothing."""
+        if self._is_owned():  # type: ignore[attr-defined]
+            engine.change_writer(self.table.address, FORKING, 0)
+        self.release()
 
     def after_fork(self) -> None:
         """Forget who waits: a forked child has none of those threads."""
@@ -94,3 +111,10 @@ class StoreLock(RLock):  # type: ignore[misc]  # final says typeshed, it is not
                 self.release()
             raise
         return True
+
+
+def new_store_lock(table: Table, waits: Waits) -> StoreLock:
+    """The lock of a store's table. (Some versions of Python take no arguments for a lock of this kind.)"""
+    lock = StoreLock()
+    lock.table, lock.waits = table, waits
+    return lock

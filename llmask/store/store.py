@@ -1,9 +1,10 @@
 """The store: everything that all grammars of one tokenizer share.
 
-    store    trie, slices, regex nodes, lexer states, their masks and exits       one lock for everything that writes
+    store    trie, slices, regex nodes, lexer states, their masks and exits       one lock for all operations that write
     grammar  rules, rows, configurations and their masks (compiled.py)            written under the same lock
 
 One lock and not two: every operation that writes a grammar's table may also write the store's, and readers take none.
+A step that has little to build does so without it, see kernels/tables/turns.py.
 
 In: a tokenizer and limits. Out: regex nodes for frontends; the table that kernels read. Memory: about 12 MB for 128,000
 tokens at the start.
@@ -19,20 +20,22 @@ from .. import forks
 from ..errors import LimitExceeded
 from ..kernels import engine
 from ..kernels.lexeme_masks import trie_walk
+from ..kernels.lexer.states import MISS
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.machine.jit import entry_point
 from ..kernels.table import Table
-from ..kernels.tables import memory, store_layout
+from ..kernels.tables import memory, store_layout, turns
 from ..limits import Limits
 from ..regex.nodes import RegexNodes
 from ..work import active, work_exceeded
-from .lock import StoreLock, Waits
+from .lock import Waits, new_store_lock
 from .slices import slices_of
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
 
 CALL_WORK = 1  # units for the call itself
+QUICK_WORK = 1000  # units that a step takes without the lock: how long others wait for it
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
 REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
 _NO_DATA = np.zeros(0, np.int32)
@@ -49,12 +52,13 @@ class Builder:
         self.table = table
         self.address = table.address
         self.limits = limits
-        self.lock = forks.new_lock(forks.STORE, StoreLock)
-        self.lock.waits = waits
+        self.lock = forks.new_lock(forks.STORE, lambda: new_store_lock(table, waits))
         self._build = entry_point(engine.build)
         self._slots = table.slots
         self._step_ticks = limits.max_step_work << memory.TICK_BITS
         self._is_metered = True  # the last call had a bound of its own
+        if _are_usual(limits):
+            table.slots[store_layout.QUICK_WORK] = QUICK_WORK << memory.TICK_BITS
 
     def run(
         self, operation: int, a: int = 0, b: int = 0, c: int = 0, data: Any = _NO_DATA, grammar: Table | None = None
@@ -75,16 +79,17 @@ class Builder:
             elif self._is_metered:
                 slots[store_layout.WORK_PER_CALL] = self._step_ticks
                 self._is_metered = False
-            result: int = self._build(
-                operation, address, address if grammar is None else grammar.address, a, b, c, data
-            )
+            try:
+                result: int = self._build(
+                    operation, address, address if grammar is None else grammar.address, a, b, c, data
+                )
+            except BaseException:  # there is no memory for a block
+                engine.change_writer(address, turns.LOCKED, 0)
+                raise
             if meter is not None:
-                ticks = slots[memory.WORK] if grammar is None else slots[memory.WORK] + grammar.slots[memory.WORK]
-                meter.left -= CALL_WORK + (ticks >> memory.TICK_BITS)
+                meter.left -= CALL_WORK + (slots[store_layout.SPENT] >> memory.TICK_BITS)
             if result == engine.LIMIT_REACHED:
-                table = self.table if grammar is None else grammar
-                code = self.table.take_exceeded() or table.take_exceeded()
-                table.take_exceeded()
+                code = slots[store_layout.REACHED]
                 if code == store_layout.NEEDS_VARIANT:
                     return engine.VARIANT_NEEDED
                 error = self._limit_error(code, grammar)
@@ -94,6 +99,17 @@ class Builder:
             raise error
         if meter is not None and meter.left < 0:
             raise work_exceeded(meter.limit, meter.most)
+        return result
+
+    def step(self, cell: int, token: int) -> int:
+        """Build what a step misses without the lock, see `kernels.engine.step_alone`; MISS where that cannot be."""
+        if active.meter is not None:
+            return MISS
+        try:
+            result: int = self._build(engine.STEP, cell, 0, token, 0, 0, _NO_DATA)
+        except BaseException:  # there is no memory for a block
+            engine.change_writer(self.address, cell, 0)
+            raise
         return result
 
     def n_nodes(self) -> int:
@@ -136,6 +152,13 @@ class Builder:
         )
 
 
+def _are_usual(limits: Limits) -> bool:
+    """Whether the bounds of one call are so high that QUICK_WORK before it makes no difference."""
+    usual = Limits()
+    bounds = ("max_step_work", "max_regex_nodes", "max_lexer_states", "max_nodes_walked", "max_emptiness_steps")
+    return all(getattr(limits, name) >= getattr(usual, name) for name in bounds)
+
+
 class Store:
     """Shared tables of one tokenizer; safe to use from several threads.
 
@@ -148,6 +171,7 @@ class Store:
     slices : families of tokens beside the usual ones, as `Compiler` takes them.
     slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
+    step : builds what a step misses, see `Builder.step`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.
     """
 
@@ -173,6 +197,7 @@ class Store:
         builder = Builder(self.table, limits, self.waits)
         self.lock = builder.lock
         self.run = builder.run
+        self.step = builder.step
         self.run(engine.INIT_STORE)
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)

@@ -61,6 +61,7 @@ def compiled(store: Any, world: World, rng: random.Random) -> Any:
     from llmask.compiling.compiled import CompiledGrammar
     from llmask.kernels.tables import grammar_layout, store_layout
 
+    store.table.array[store_layout.QUICK_WORK] = rng.choice((0, 64, 2000))  # ticks
     if store.table.array[store_layout.LEAST_PART] != 1:
         return CompiledGrammar(store, world.rules)
     world.rules.chained = array("i", range(len(world.rules.names)))

@@ -3,7 +3,8 @@
 Whoever adds to a table writes an entry first and then, with release order, what leads to it: an index, a count, an
 address. A reader that sees this with acquire order also sees the entry.
 
-In: addresses, numbers. Out: numbers. Cost: on x86 a plain load or store; `fetch_add` locks a cache line, 5 ns.
+In: addresses, numbers. Out: numbers. Cost: on x86 a plain load or store; `fetch_add` and `exchange` lock a cache
+line, 5 ns.
 """
 
 from __future__ import annotations
@@ -67,3 +68,15 @@ def fetch_add(typingctx, address, value):
         return builder.atomic_rmw("add", pointer_to(builder, args[0], 64), args[1], "seq_cst")
 
     return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def exchange(typingctx, address, expected, value):
+    """Write an int64 where `expected` is, in one order for all threads; 1 if it was there, else 0."""
+
+    def codegen(context, builder, signature, args):
+        pointer = pointer_to(builder, args[0], 64)
+        result = builder.cmpxchg(pointer, args[1], args[2], "acq_rel", "acquire")
+        return builder.zext(builder.extract_value(result, 1), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64, types.int64), codegen

@@ -32,6 +32,8 @@ from .cell import (
     CELL_FILTER,
     CELL_GRAMMAR,
     CELL_IS_CUT,
+    CELL_ROW,
+    CELL_ROW_WORDS,
     CELL_STOPS,
     CELL_STORE,
     CELL_WORDS,
@@ -66,7 +68,10 @@ if _CAN_YIELD:
 
 @kernel
 def fill_row(cell, mask, n_rows, row_words, row):
-    """Write the mask of a matcher into a row of the bitmask at address `mask`; bits beyond the vocabulary become 0."""
+    """Write the mask of a matcher into a row of the bitmask at address `mask`; bits beyond the vocabulary become 0.
+
+    Where it is missing, the cell gets the row.
+    """
     store = as_table(load_i64(cell + 8 * CELL_STORE))
     n_words = store[N_WORDS]
     if row < 0 or row >= n_rows or row_words < n_words:
@@ -85,6 +90,8 @@ def fill_row(cell, mask, n_rows, row_words, row):
     if row_words > n_words:
         fill_bytes(words + n_words * 4, (row_words - n_words) * 4, 0)
     if status < 0:
+        store_i64(cell + 8 * CELL_ROW, words)
+        store_i64(cell + 8 * CELL_ROW_WORDS, row_words)
         return status
     if filtered == FILTER:
         apply_filter(store, grammar, cell, words)

@@ -39,7 +39,9 @@ CELL_N_LATE = 15
 CELL_LATE = 16  # int32[MOST_LATE]: more tokens without continuation
 MOST_LATE = 8
 CELL_STOPS = CELL_LATE + MOST_LATE // 2  # 1: the matcher changes masks of its own, see matching/stops.py
-CELL_FIELDS = CELL_STOPS + 1
+CELL_ROW = CELL_STOPS + 1  # address of the row of a bitmask that a missing mask was asked for, see batch.fill_row
+CELL_ROW_WORDS = CELL_ROW + 1
+CELL_FIELDS = CELL_ROW_WORDS + 1
 
 NO_FILTER = 0
 ASK = -1  # not known yet, or not a matter of kernels: the matcher fills the mask

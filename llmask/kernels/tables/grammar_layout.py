@@ -14,9 +14,10 @@ FEW_ITEMS = (
     MAX_UNIQUE + 1
 )  # links of so many are no links, and a row holds so many links, see parser/leo_items.py; set once, too
 MOST_LINKS = FEW_ITEMS + 1
+ROOM = MOST_LINKS + 1  # bytes up to which sequences may build without the lock, see tables/turns.py
 
 # --- rules (see llmask/grammar/rules.py), edges grouped by their state
-START_RULE = MOST_LINKS + 1
+START_RULE = ROOM + 1
 IGNORED = START_RULE + 1  # set of the ignored lexeme, 0 = none
 IGNORED_AT_ENDS = IGNORED + 1
 IGNORED_REPEATS = IGNORED_AT_ENDS + 1  # 1: it may be matched twice in a row

@@ -38,7 +38,7 @@ from ..machine.numba_names import intrinsic, ir, types
 # slots that every table has
 BYTES_USED = 0  # bytes in live and retired blocks
 MAX_BYTES = 1  # limit for BYTES_USED
-EXCEEDED = 2  # code of the first limit that was reached, 0 = none; sticky until Python clears it
+EXCEEDED = 2  # code of the first limit that was reached, 0 = none; until the call ends
 RETIRED = 3  # newest retired block, 0 = none
 WORK = 4  # ticks of work since the call began, see `spend`
 MAX_WORK = 5  # limit for WORK

@@ -21,8 +21,14 @@ WALKED = MAX_EMPTINESS + 1  # trie nodes visited since the call began
 SEARCHED = WALKED + 1  # nodes made by emptiness tests since the call began
 REPORT = SEARCHED + 1  # a number for the caller: position of the refused byte
 
+# --- who writes, and how the last call ended that had the lock, see tables/turns.py
+WRITER = REPORT + 1  # 0: nobody
+QUICK_WORK = WRITER + 1  # ticks that one call without the lock may spend, 0: there are none
+SPENT = QUICK_WORK + 1  # ticks
+REACHED = SPENT + 1  # code of the limit that was reached, 0: none
+
 # --- scratch, used under the lock only
-SCRATCH = REPORT + 1  # int32 stack
+SCRATCH = REACHED + 1  # int32 stack
 SCRATCH_TOP = SCRATCH + 1
 STAMPS = SCRATCH_TOP + 1  # int32[65536]: meeting two class maps
 STAMP = STAMPS + 1

@@ -13,14 +13,14 @@ import pytest
 import llmask
 from llmask import forks
 from llmask.kernels import engine
-from llmask.store.lock import StoreLock, Waits
+from llmask.kernels.table import Table
+from llmask.kernels.tables import store_layout
+from llmask.store.lock import StoreLock, Waits, new_store_lock
 from tests.unit.interrupted import interrupted
 
 
 def new_lock(long_us: int = 1000) -> Any:
-    lock = StoreLock()
-    lock.waits = Waits(long_us)
-    return lock
+    return new_store_lock(Table(store_layout.N_STORE_SLOTS, 10**6, (), ()), Waits(long_us))
 
 
 def while_another_thread_holds(lock: Any, seconds: float, act: Any) -> None:
@@ -134,8 +134,7 @@ def test_who_ends_an_operation_lets_a_thread_that_waits_have_the_interpreter(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_forked_child_waits_for_no_thread_that_it_does_not_have() -> None:
-    lock = forks.new_lock(forks.STORE, StoreLock)
-    lock.waits = Waits(1000)
+    lock = forks.new_lock(forks.STORE, new_lock)
     with lock.turn:  # of a thread that is not in the child
         child = os.fork()
         if not child:
@@ -199,6 +198,6 @@ def test_no_interrupt_of_a_wait_leaves_the_lock_closed() -> None:
 
 
 def test_a_fork_takes_it_as_any_other_lock() -> None:
-    lock = forks.new_lock(forks.STORE, StoreLock)
+    lock = forks.new_lock(forks.STORE, new_lock)
     assert isinstance(lock, StoreLock)
     assert lock in forks._locks
