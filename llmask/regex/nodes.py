@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..errors import GrammarError, LimitExceeded
 from ..kernels import engine
-from ..kernels.regex.nodes import ALL_UNITS, LAZY_END, UNIT
+from ..kernels.regex.nodes import ALL_UNITS, FIRST_SINGLE, LAZY_END, UNIT
 from ..kernels.table import Table
 from ..kernels.tables import grammar_layout, kept
 from ..work import in_parts, let_others_in
@@ -136,6 +136,8 @@ class RegexNodes:
 
     def literal(self, data: bytes) -> int:
         """Exactly these bytes."""
+        if len(data) == 1:
+            return FIRST_SINGLE + data[0]
         return self._run(engine.LITERAL, data=np.frombuffer(data, np.uint8).astype(np.int32))
 
     def words(self, words: Sequence[bytes]) -> int:

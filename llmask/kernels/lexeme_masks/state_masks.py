@@ -38,7 +38,7 @@ from ..regex.class_maps import class_of, class_size
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import HIGH, K_CONCAT, K_REPEAT, KIND, LOW, UNBOUNDED, A, B, field, push
 from ..tables.interning import list_item, list_length, list_offset, mix
-from ..tables.linear_hash import HASH_BITS, add_to_chain, first_in_chain, hash_in_chain, next_in_chain
+from ..tables.linear_hash import HASH_BITS, NO_RECORD, add_record, first_place, next_record
 from ..tables.memory import (
     EXCEEDED,
     block,
@@ -321,19 +321,18 @@ def intern_mask(table, masks, heads, count, links_slot, words, n_words):
     """Number of an equal mask of a table, which has them in these slots, or of a new copy."""
     never_inline()
     hashed = _hash_words(words, n_words)
-    number = first_in_chain(table, heads, count, hashed)
+    place = first_place(table, heads, count, hashed)
     links = block(table, links_slot)
-    while number >= 0:
-        if hash_in_chain(links, 8, number) == hashed:
-            if _are_equal(get_i64(block(table, masks), number), words, n_words * 4):
-                return number
-        number = next_in_chain(links, 8, number)
+    while place != 0:
+        number, place = next_record(place, links, 8, hashed)
+        if number != NO_RECORD and _are_equal(get_i64(block(table, masks), number), words, n_words * 4):
+            return number
     number = table[count]
     copy = new_block(table, n_words * 4)
     copy_bytes(copy, words, n_words * 4)
     put_i64(ensure(table, masks, (number + 1) * 8), number, copy)
     links = ensure(table, links_slot, (number + 1) * 8)
-    add_to_chain(table, heads, count, links, 8, hashed)
+    add_record(table, heads, count, links, 8, hashed)
     return number
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
 from ..tables.interning import intern_list, mix
-from ..tables.linear_hash import HASH_BITS, add_to_chain, first_in_chain, next_in_chain
+from ..tables.linear_hash import HASH_BITS, NO_RECORD, add_record, first_place, next_record
 from ..tables.memory import block, ensure, exceed, get_i32, get_u8, put_i32, put_u8, spend
 from ..tables.store_layout import (
     BYTE_SETS,
@@ -118,16 +118,16 @@ def find_node(store, kind, a, b, low, high):
     never_inline()
     hashed = _node_hash(store, kind, a, b, low, high) & HASH_BITS
     nodes = block(store, NODES)
-    node = first_in_chain(store, NODE_HEADS, N_NODES, hashed)
-    while node >= 0:
+    place = first_place(store, NODE_HEADS, N_NODES, hashed)
+    while place != 0:
+        node, place = next_record(place, nodes + NEXT * 4, NODE_FIELDS * 4, hashed)
         at = node * NODE_FIELDS
-        if get_i32(nodes, at) == kind and get_i32(nodes, at + B) == b:
+        if node != NO_RECORD and get_i32(nodes, at) == kind and get_i32(nodes, at + B) == b:
             if kind == K_LITERAL:
                 if _same_literal(store, get_i32(nodes, at + A), a, b):
                     return node
             elif get_i32(nodes, at + A) == a and get_i32(nodes, at + LOW) == low and get_i32(nodes, at + HIGH) == high:
                 return node
-        node = next_in_chain(nodes + NEXT * 4, NODE_FIELDS * 4, node)
     return -1 - hashed
 
 
@@ -150,7 +150,7 @@ def add_node(store, missed, kind, a, b, low, high, flags, class_map, distance):
     put_i32(nodes, at + MAP, class_map)
     put_i32(nodes, at + ROW, 0)
     put_i32(nodes, at + DISTANCE, min(distance, MOST_DISTANCE))
-    add_to_chain(store, NODE_HEADS, N_NODES, nodes + NEXT * 4, NODE_FIELDS * 4, -1 - missed)
+    add_record(store, NODE_HEADS, N_NODES, nodes + NEXT * 4, NODE_FIELDS * 4, -1 - missed)
     return node
 
 

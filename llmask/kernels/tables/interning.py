@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import wrapped_product
-from .linear_hash import HASH_BITS, add_to_chain, drop_from_chain, first_in_chain, hash_in_chain, next_in_chain
+from .linear_hash import HASH_BITS, NO_RECORD, add_record, drop_record, first_place, next_record
 from .memory import block, ensure, get_i32, get_i64, put_i32, put_i64, spend
 
 RECORDS = 0
@@ -75,11 +75,11 @@ def find_list(table, family, address, first, n, hashed):
     """Id of the list int32 `address[first : first + n]`, or MISSING; `hashed` is its hash_i32."""
     records = block(table, family + RECORDS)
     pool = block(table, family + POOL)
-    number = first_in_chain(table, family + HEADS, family + COUNT, hashed)
-    while number >= 0:
-        at = 4 * number
-        if hash_in_chain(records + _RECORD_NEXT, _RECORD_BYTES, number) == hashed and get_i32(records, at + 1) == n:
-            offset = get_i32(records, at)
+    place = first_place(table, family + HEADS, family + COUNT, hashed)
+    while place != 0:
+        number, place = next_record(place, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
+        if number != NO_RECORD and get_i32(records, 4 * number + 1) == n:
+            offset = get_i32(records, 4 * number)
             same = True
             for i in range(n):
                 if get_i32(pool, offset + i) != get_i32(address, first + i):
@@ -87,7 +87,6 @@ def find_list(table, family, address, first, n, hashed):
                     break
             if same:
                 return number
-        number = next_in_chain(records + _RECORD_NEXT, _RECORD_BYTES, number)
     return MISSING
 
 
@@ -114,7 +113,7 @@ def intern_list(table, family, address, first, n):
     records = ensure(table, family + RECORDS, (number + 1) * _RECORD_BYTES)
     put_i32(records, 4 * number, offset)
     put_i32(records, 4 * number + 1, n)
-    add_to_chain(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
+    add_record(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES, hashed)
     return number
 
 
@@ -122,7 +121,7 @@ def intern_list(table, family, address, first, n):
 def forget_last_list(table, family):
     """Take the newest list back."""
     records = block(table, family + RECORDS)
-    drop_from_chain(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES)
+    drop_record(table, family + HEADS, family + COUNT, records + _RECORD_NEXT, _RECORD_BYTES)
 
 
 @kernel
@@ -131,15 +130,22 @@ def _hash_key(key):
 
 
 @kernel
+def _find_entry(table, slot, key):
+    hashed = _hash_key(key)
+    place = first_place(table, slot + MAP_HEADS, slot + MAP_COUNT, hashed)
+    entries = block(table, slot)
+    while place != 0:
+        entry, place = next_record(place, entries + _ENTRY_NEXT, _ENTRY_BYTES, hashed)
+        if entry != NO_RECORD and get_i64(entries, 3 * entry) == key:
+            return entry
+    return NO_RECORD
+
+
+@kernel
 def map_get(table, slot, key):
     """Value for `key`, or MISSING."""
-    entry = first_in_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, _hash_key(key))
-    entries = block(table, slot)
-    while entry >= 0:
-        if get_i64(entries, 3 * entry) == key:
-            return get_i32(entries, 6 * entry + 2)
-        entry = next_in_chain(entries + _ENTRY_NEXT, _ENTRY_BYTES, entry)
-    return MISSING
+    entry = _find_entry(table, slot, key)
+    return get_i32(block(table, slot), 6 * entry + 2) if entry != NO_RECORD else MISSING
 
 
 @kernel
@@ -157,17 +163,14 @@ def map_put(table, slot, key, value):
     entries = ensure(table, slot, (entry + 1) * _ENTRY_BYTES)
     put_i64(entries, 3 * entry, key)
     put_i32(entries, 6 * entry + 2, value)
-    add_to_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, entries + _ENTRY_NEXT, _ENTRY_BYTES, _hash_key(key))
+    add_record(table, slot + MAP_HEADS, slot + MAP_COUNT, entries + _ENTRY_NEXT, _ENTRY_BYTES, _hash_key(key))
 
 
 @kernel
 def map_change(table, slot, key, value):
     """Give a key another value, or add it. Only for maps that nobody reads without the lock."""
-    entry = first_in_chain(table, slot + MAP_HEADS, slot + MAP_COUNT, _hash_key(key))
-    entries = block(table, slot)
-    while entry >= 0:
-        if get_i64(entries, 3 * entry) == key:
-            put_i32(entries, 6 * entry + 2, value)
-            return
-        entry = next_in_chain(entries + _ENTRY_NEXT, _ENTRY_BYTES, entry)
-    map_put(table, slot, key, value)
+    entry = _find_entry(table, slot, key)
+    if entry != NO_RECORD:
+        put_i32(block(table, slot), 6 * entry + 2, value)
+    else:
+        map_put(table, slot, key, value)
