@@ -13,6 +13,7 @@ lexeme 5 ns.
 
 from __future__ import annotations
 
+from ..lexeme_masks.exits import X_NODE, X_STATE, exit_field
 from ..lexer.dense_transitions import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from ..lexer.states import (
     DEAD,
@@ -49,7 +50,6 @@ from ..tables.store_layout import (
     CHILD_FIRST,
     CHILD_NODE,
     DUPLICATES,
-    EXITS,
     LIMIT_WALKED,
     MAX_WALKED,
     N_DUPLICATES,
@@ -200,8 +200,8 @@ def list_crossing(store, grammar, configuration, data):
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
             return 0
         at = state_field(store, twin, S_FIRST_EXIT) + i
-        node = get_i32(block(store, EXITS), 2 * at)
-        ends_here = state_field(store, get_i32(block(store, EXITS), 2 * at + 1), S_FINISHED) != 0
+        node = exit_field(store, at, X_NODE)
+        ends_here = state_field(store, exit_field(store, at, X_STATE), S_FINISHED) != 0
         packed = _behind_path(store, grammar, pack(place, state), node)
         if packed == REFUSED:
             continue

@@ -30,7 +30,6 @@ from ..tables.store_layout import (
     CHILD_FIRST,
     CHILD_NODE,
     DUPLICATES,
-    EXITS,
     HOT_ROWS,
     N_DUPLICATES,
     NARROW_FRAMES,
@@ -40,7 +39,8 @@ from ..tables.store_layout import (
     WALKED,
     WORDS,
 )
-from .trie_walk import FRAME, WORDS_MARGIN, add_exit, has_bit, set_bit
+from .exits import X_NODE, X_STATE, add_exit, exit_field
+from .trie_walk import FRAME, WORDS_MARGIN, has_bit, set_bit
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
 MOST_ENDS = 8  # exits of a state that are not those of the state whose mask it has
@@ -152,7 +152,7 @@ def _keep_exits(store, base, first_changed):
     never_inline()
     first = state_field(store, base, S_FIRST_EXIT)
     for i in range(first, first + state_field(store, base, S_N_EXITS)):
-        node = get_i32(block(store, EXITS), 2 * i)
+        node = exit_field(store, i, X_NODE)
         low = first_changed
         high = store[SCRATCH_TOP]
         while low < high:
@@ -162,7 +162,7 @@ def _keep_exits(store, base, first_changed):
             else:
                 high = middle
         if low == store[SCRATCH_TOP] or scratch(store, low) != node:
-            add_exit(store, node, get_i32(block(store, EXITS), 2 * i + 1))
+            add_exit(store, node, exit_field(store, i, X_STATE))
 
 
 @kernel

@@ -77,6 +77,8 @@ from ..tables.store_layout import (
     WORDS,
 )
 from .delta_walk import GIVEN_UP, agree, changed_walk
+from .excluded_texts import ends_alike, free_state
+from .exits import X_NODE, exit_field
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
 from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
 
@@ -100,6 +102,16 @@ def build_state_mask(store, asked):
         if store[EXCEEDED] == 0:
             _take_mask(store, state, other, store[N_EXITS])
         return
+    other, texts = free_state(store, state)
+    if other != DEAD and store[EXCEEDED] == 0:
+        twin = state_field(store, other, S_TWIN)
+        _build_own_mask(store, twin, other, best_slice(store, twin))
+        first_exit = state_field(store, twin, S_FIRST_EXIT)
+        end = first_exit + state_field(store, twin, S_N_EXITS)
+        if store[EXCEEDED] == 0 and state_field(store, twin, S_BASE) == 0:
+            if ends_alike(store, state, first_exit, end, 0, texts):
+                _take_mask(store, state, other, store[N_EXITS])
+                return
     best = best_slice(store, state)
     if best >= 0 and _n_left(store, best) <= MANY_NODES and is_wide(store, state):
         other = _state_of_most(store, state)
@@ -198,10 +210,11 @@ def first_replaced(store, twin, exit, end):
     """The first exit from number `exit` on before `end` whose node has one of the twin's own, or `end`."""
     own = state_field(store, twin, S_FIRST_EXIT)
     own_end = own + state_field(store, twin, S_N_EXITS)
-    exits = block(store, EXITS)
+    if own == own_end:
+        return end
     for i in range(exit, end):
         for j in range(own, own_end):
-            if get_i32(exits, 2 * i) == get_i32(exits, 2 * j):
+            if exit_field(store, i, X_NODE) == exit_field(store, j, X_NODE):
                 return i
     return end
 

@@ -21,7 +21,7 @@ Cost: 1.5-2 ns a node in the wide walk.
 from __future__ import annotations
 
 from ..lexer.dense_transitions import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state, is_wide
-from ..lexer.states import S_ACCEPTS, state_field
+from ..lexer.states import DEAD, S_ACCEPTS, state_field
 from ..machine.constants import (
     TRIE_BYTE_MASK,
     TRIE_DEPTH_MASK,
@@ -34,14 +34,12 @@ from ..machine.jit import kernel, never_inline
 from ..tables.memory import (
     EXCEEDED,
     block,
-    ensure,
     exceed,
     get_i32,
     get_i64,
     get_u8,
     load_i32,
     load_i64,
-    put_i32,
     spend,
     store_i32,
     store_i64,
@@ -50,7 +48,6 @@ from ..tables.store_layout import (
     CHILD_BYTE,
     CHILD_FIRST,
     CHILD_NODE,
-    EXITS,
     HOT_ROWS,
     LIMIT_WALKED,
     MAX_WALKED,
@@ -61,6 +58,8 @@ from ..tables.store_layout import (
     WALKED,
     WORDS,
 )
+from .excluded_texts import ends_alike, free_state
+from .exits import add_exit
 
 NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
 WORDS_MARGIN = 64  # bytes before the scratch mask, where bit NO_TOKEN = -1 lies
@@ -75,16 +74,6 @@ def has_bit(words, token):
 def set_bit(words, token):
     at = words + (token >> 5) * 4
     store_i32(at, load_i32(at) | (1 << (token & 31)))
-
-
-@kernel
-def add_exit(store, node, state):
-    never_inline()
-    n = store[N_EXITS]
-    exits = ensure(store, EXITS, (n + 1) * 8)
-    put_i32(exits, 2 * n, node)
-    put_i32(exits, 2 * n + 1, state)
-    store[N_EXITS] = n + 1
 
 
 @kernel
@@ -151,6 +140,19 @@ def wide_walk(store, trie, main, node, end, state):
     if store[WALKED] > store[MAX_WALKED]:
         exceed(store, LIMIT_WALKED)
     return n_tokens
+
+
+@kernel
+def _subtree_walk(store, trie, node, end, state):
+    """As `wide_walk` of the whole trie; of declared keys and others, that of others where it finds the same."""
+    first_exit = store[N_EXITS]
+    other, texts = free_state(store, state)
+    if other != DEAD:
+        n_tokens = wide_walk(store, trie, 0, node, end, other)
+        if ends_alike(store, state, first_exit, store[N_EXITS], node, texts):
+            return n_tokens
+        store[N_EXITS] = first_exit  # its tokens are the same, too
+    return wide_walk(store, trie, 0, node, end, state)
 
 
 FRAME = 5  # int64: node, next child, end of children, hot row, whether a child was dead
@@ -223,7 +225,7 @@ def narrow_walk(store, root, root_state):
         end_node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
         state = hot_state(store, entry - HOT_FIRST)
         if end_node - node <= NEAR_NODES or is_wide(store, state):
-            n_tokens += wide_walk(store, trie, 0, node, end_node, state)
+            n_tokens += _subtree_walk(store, trie, node, end_node, state)
             rows = block(store, HOT_ROWS)
         else:
             frame += FRAME * 8

@@ -29,6 +29,7 @@ In: the tables, a row and a lexer state. Out: CROSSING, CROSSING_ENDS, POINTS, P
 
 from __future__ import annotations
 
+from ..lexeme_masks.exits import X_END, X_FIRST, X_NODE, X_STATE, X_TOKEN, exit_field
 from ..lexeme_masks.state_masks import first_replaced
 from ..lexer.dense_transitions import HOT_DEAD, HOT_FIRST, hot_row, hot_state, hot_step
 from ..lexer.states import (
@@ -81,7 +82,6 @@ from ..tables.store_layout import (
     CHILD_FIRST,
     CHILD_NODE,
     DUPLICATES,
-    EXITS,
     LEAST_PART,
     LIMIT_WALKED,
     MAX_WALKED,
@@ -116,8 +116,13 @@ def allow(store, grammar, node, end):
     """List the token that ends at a trie node, and those with the same bytes; they lead to `end`."""
     never_inline()
     token = (get_i64(block(store, TRIE), node) >> TRIE_TOKEN_SHIFT) - 1
-    if token < 0:
-        return
+    if token >= 0:
+        _allow_alike(store, grammar, token, end)
+
+
+@kernel
+def _allow_alike(store, grammar, token, end):
+    """List a token and those with the same bytes."""
     allow_token(grammar, token, end)
     if store[N_DUPLICATES] != 0:
         other = get_i32(block(store, DUPLICATES), token)
@@ -462,24 +467,39 @@ def cross_exits(store, grammar, row, state, twin, record):
 
 
 @kernel
+def _leads_on(store, hot, child, end):
+    """Whether any of these children of a node leads on from an expanded row: behind most exits none does."""
+    first = child
+    while child < end and hot_step(store, hot, get_u8(block(store, CHILD_BYTE), child)) == HOT_DEAD:
+        child += 1
+    if child == end:
+        spend(store, 2 + ((child - first) >> 2))
+        store[WALKED] += child - first
+    return child < end
+
+
+@kernel
 def cross(store, grammar, row, state, first, n, record):
     """The same for some of all exits; `state` is that in which the walk began that found them."""
     never_inline()
     single = state_field(store, state, S_SINGLE)
-    child_first = block(store, CHILD_FIRST)
     walk = SHARED if record == NO_RECORD else CAREFUL
     last_scanned = 0
     target = 0
+    start = DEAD
+    hot = NO_HOT_ROW
     for i in range(first, first + n):
-        exits = block(store, EXITS)
-        node = get_i32(exits, 2 * i)
-        there = get_i32(exits, 2 * i + 1)
+        node = exit_field(store, i, X_NODE)
+        there = exit_field(store, i, X_STATE)
         scanned = single if single != 0 else state_field(store, there, S_ACCEPTS)
         if scanned != last_scanned:
             target = bare_goto(store, grammar, row, scanned)
             last_scanned = scanned
             if grammar[EXCEEDED] != 0 or store[EXCEEDED] != 0:
                 return
+            if target >= 0 and row_field(grammar, target & ROW_BITS, R_FLAGS) & IS_UNDECIDED == 0:
+                start = start_after(store, grammar, target & ROW_BITS, scanned)
+                hot = hot_row(store, start) if start != DEAD else NO_HOT_ROW
         if target < 0:
             continue
         finished = state_field(store, there, S_FINISHED) != 0
@@ -495,10 +515,11 @@ def cross(store, grammar, row, state, first, n, record):
             kind = ENDING if not finished else BELOW if flags & IS_NOWHERE == 0 else WHOLE
             note_point(store, grammar, node, kind)
             continue
-        start = start_after(store, grammar, target & ROW_BITS, scanned)
-        if finished:
-            allow(store, grammar, node, _end(grammar, target & ROW_BITS, start, walk, 0))
-        if start == DEAD or get_i32(child_first, node) == get_i32(child_first, node + 1):
+        if finished and exit_field(store, i, X_TOKEN) >= 0:
+            end = _end(grammar, target & ROW_BITS, start, walk, 0)
+            _allow_alike(store, grammar, exit_field(store, i, X_TOKEN), end)
+        child, last = exit_field(store, i, X_FIRST), exit_field(store, i, X_END)
+        if start == DEAD or child == last or (finished and not _leads_on(store, hot, child, last)):
             continue
         if finished and walk == SHARED and _is_plain(grammar, target & ROW_BITS):
             if is_part(store, grammar, node, start, NO_HOT_ROW):

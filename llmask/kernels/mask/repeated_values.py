@@ -6,13 +6,14 @@ record, which is almost always; else an exit costs a look-up of the whole text.
 
 from __future__ import annotations
 
+from ..lexeme_masks.exits import child_towards
 from ..machine.jit import kernel, never_inline
 from ..parser.items import CALL_OPEN
 from ..parser.rows import R_N_WAITS, R_WAITS, row_field
 from ..tables.grammar_layout import EDGES, PATH, PLAIN_TEXT, ROW_POOL, TEXT, TEXT_CHUNKS, TEXT_SETS, TEXTS
 from ..tables.interning import MISSING, list_item, list_length
 from ..tables.memory import block, ensure, get_i32, get_u8, put_i32
-from ..tables.store_layout import CHILD_BYTE, CHILD_FIRST, CHILD_NODE
+from ..tables.store_layout import CHILD_BYTE, CHILD_NODE
 from ..values.json_values import FIND, has_writings, value_number
 from ..values.text_sets import CHUNK_BITS, CHUNK_WORDS, FIRST_CHUNK, NO_TEXTS
 from ..values.texts import known_text, plain_text
@@ -24,22 +25,13 @@ from ..values.variants import has_text, texts_of
 def path_to(store, grammar, node):
     """Write the bytes from the root of the trie to a node to PATH; returns how many."""
     never_inline()
-    child_first = block(store, CHILD_FIRST)
-    child_node = block(store, CHILD_NODE)
     n = 0
     at = 0
     while at != node:
-        low = get_i32(child_first, at)  # nodes are in depth-first order: the last child that is not behind the node
-        high = get_i32(child_first, at + 1)
-        while high - low > 1:
-            middle = (low + high) >> 1
-            if get_i32(child_node, middle) <= node:
-                low = middle
-            else:
-                high = middle
-        put_i32(ensure(grammar, PATH, (n + 1) * 4), n, get_u8(block(store, CHILD_BYTE), low))
+        child = child_towards(store, at, node)
+        put_i32(ensure(grammar, PATH, (n + 1) * 4), n, get_u8(block(store, CHILD_BYTE), child))
         n += 1
-        at = get_i32(child_node, low)
+        at = get_i32(block(store, CHILD_NODE), child)
     return n
 
 

@@ -80,7 +80,7 @@ MASK_HEADS = N_MASKS + 1  # see tables/linear_hash.py; masks are found by conten
 MASK_LINKS = MASK_HEADS + 1  # int32[n_masks, 2]: NEXT, HASH
 TOKEN_LISTS = MASK_LINKS + 1  # int32[...]: short masks as lists of tokens
 N_TOKEN_LISTS = TOKEN_LISTS + 1
-EXITS = N_TOKEN_LISTS + 1  # int32[..., 2]: trie node, lexer state there
+EXITS = N_TOKEN_LISTS + 1  # int32[..., EXIT_FIELDS], see lexeme_masks/exits.py
 N_EXITS = EXITS + 1
 BASES = N_EXITS + 1  # int32[n_sets]: a wide state with these lexemes and a known mask, 0 = none yet
 
