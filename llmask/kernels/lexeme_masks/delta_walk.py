@@ -12,14 +12,9 @@ both reach in different states; it is given up behind MOST_CHANGED.
 
 from __future__ import annotations
 
-from ..lexer.dense_transitions import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state, hot_step
+from ..lexer.dense_transitions import HOT_BYTES, HOT_DEAD, HOT_FIRST, HOT_UNKNOWN, expand, hot_row, hot_state
 from ..lexer.states import S_ACCEPTS, S_FIRST_EXIT, S_N_EXITS, S_N_TOKENS, state_field
 from ..machine.constants import (
-    TRIE_BYTE_MASK,
-    TRIE_DEPTH_MASK,
-    TRIE_DEPTH_SHIFT,
-    TRIE_END_MASK,
-    TRIE_END_SHIFT,
     TRIE_TOKEN_SHIFT,
 )
 from ..machine.jit import kernel, never_inline
@@ -35,7 +30,6 @@ from ..tables.store_layout import (
     NARROW_FRAMES,
     SCRATCH_TOP,
     TRIE,
-    WALK_STACK,
     WALKED,
     WORDS,
 )
@@ -43,7 +37,6 @@ from .exits import X_NODE, X_STATE, add_exit, exit_field
 from .trie_walk import FRAME, WORDS_MARGIN, has_bit, set_bit
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
-MOST_ENDS = 8  # exits of a state that are not those of the state whose mask it has
 GIVEN_UP = -1
 NO_ROW = -1  # in place of an expanded row: nothing leads on
 
@@ -163,47 +156,3 @@ def _keep_exits(store, base, first_changed):
                 high = middle
         if low == store[SCRATCH_TOP] or scratch(store, low) != node:
             add_exit(store, node, exit_field(store, i, X_STATE))
-
-
-@kernel
-def _goes_on(store, entry):
-    """Whether an entry leads to a state in which no lexeme may end."""
-    return entry >= HOT_FIRST and state_field(store, hot_state(store, entry - HOT_FIRST), S_ACCEPTS) == 0
-
-
-@kernel
-def agree(store, trie, main, end, state, other):
-    """Whether two states have the same tokens and exits among those of a depth-first trie of `end` nodes.
-
-    Both walk it at once. Where a byte leads both to the same state, all below is the same; where both go on in states
-    that differ and do not accept, their children are looked at. Where both end, but not the same lexemes, an exit of
-    the first is added, at most MOST_ENDS; anything else is a difference. `main` is that of `wide_walk`.
-    """
-    never_inline()
-    agrees = state_field(store, state, S_ACCEPTS) == 0 and state_field(store, other, S_ACCEPTS) == 0
-    stack = block(store, WALK_STACK)
-    store_i64(stack, hot_row(store, state) << 32 | hot_row(store, other))
-    n_ends = 0
-    node = 1
-    visited = 0
-    while agrees and node < end and store[EXCEEDED] == 0:
-        visited += 1
-        word = load_i64(trie + node * 8)
-        at = stack + ((word >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK) * 8
-        above = load_i64(at - 8)
-        byte = word & TRIE_BYTE_MASK
-        entry = hot_step(store, above >> 32, byte)
-        there = hot_step(store, above & 0xFFFFFFFF, byte)
-        if entry != there and (entry >= 0 or there >= 0):
-            agrees = _goes_on(store, entry) and _goes_on(store, there)
-            store_i64(at, (entry - HOT_FIRST) << 32 | (there - HOT_FIRST))
-            node += 1
-            continue
-        if entry != there:
-            add_exit(store, load_i32(main + node * 4), -entry)
-            n_ends += 1
-            agrees = n_ends <= MOST_ENDS
-        node = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
-    spend(store, visited)
-    store[WALKED] += visited
-    return agrees and store[EXCEEDED] == 0

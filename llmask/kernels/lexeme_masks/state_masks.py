@@ -1,10 +1,9 @@
 """Masks of lexer states: computed once by a walk, shared by all grammars of a tokenizer.
 
 Short masks are lists of tokens, others bitmasks; equal bitmasks are one (the keys of an object that exclude declared
-names have the mask of any string). A state out of which most bytes lead into one and the same, as inside of a declared
-name, has that one's mask, and its exits but for those where another lexeme ends; both are followed to find whether it
-has (`agree`), where a walk of its own would visit all that its slice leaves. Where no slice serves a wide state, or one
-that leaves many nodes to the walk, its mask is made of that of the first wide state with the same lexemes
+names have the mask of any string). A state inside of such a key has the mask of one inside of a string, and its exits
+but for those where a declared name ends (excluded_texts.py). Where no slice serves a wide state, or one that leaves
+many nodes to the walk, its mask is made of that of the first wide state with the same lexemes
 (lexeme_masks/delta_walk.py), or else by such a walk.
 
 In: a lexer state. Out: mask, token count and exits in the record of its twin. Cost: the walk's.
@@ -17,7 +16,6 @@ from ..lexer.states import (
     DEAD,
     S_BASE,
     S_FIRST_EXIT,
-    S_MAP,
     S_MASK,
     S_MASK_KIND,
     S_N_EXITS,
@@ -27,14 +25,12 @@ from ..lexer.states import (
     STATE_FIELDS,
     lexeme_set,
     make_state,
-    next_state,
     put_state_field,
     state_field,
 )
 from ..machine.atomics import publish_i32
 from ..machine.jit import kernel, never_inline
 from ..machine.raw import VECTOR_BYTES, differ_vectors
-from ..regex.class_maps import class_of, class_size
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import HIGH, K_CONCAT, K_REPEAT, KIND, LOW, UNBOUNDED, A, B, field, push
 from ..tables.interning import list_item, list_length, list_offset, mix
@@ -76,8 +72,8 @@ from ..tables.store_layout import (
     TRIE,
     WORDS,
 )
-from .delta_walk import GIVEN_UP, agree, changed_walk
-from .excluded_texts import ends_alike, free_state
+from .delta_walk import GIVEN_UP, changed_walk
+from .excluded_texts import free_state, put_ends_right
 from .exits import X_NODE, exit_field
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
 from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
@@ -106,19 +102,13 @@ def build_state_mask(store, asked):
     if other != DEAD and store[EXCEEDED] == 0:
         twin = state_field(store, other, S_TWIN)
         _build_own_mask(store, twin, other, best_slice(store, twin))
-        first_exit = state_field(store, twin, S_FIRST_EXIT)
-        end = first_exit + state_field(store, twin, S_N_EXITS)
-        if store[EXCEEDED] == 0 and state_field(store, twin, S_BASE) == 0:
-            if ends_alike(store, state, first_exit, end, 0, texts):
-                _take_mask(store, state, other, store[N_EXITS])
-                return
+        first_exit = store[N_EXITS]
+        first = state_field(store, twin, S_FIRST_EXIT)
+        put_ends_right(store, state, first, first + state_field(store, twin, S_N_EXITS), 0, texts, False)
+        if store[EXCEEDED] == 0:
+            _take_mask(store, state, other, first_exit)
+        return
     best = best_slice(store, state)
-    if best >= 0 and _n_left(store, best) <= MANY_NODES and is_wide(store, state):
-        other = _state_of_most(store, state)
-        if other != DEAD and best_slice(store, other) == best:
-            _build_own_mask(store, state_field(store, other, S_TWIN), other if state == asked else asked, best)
-            if store[EXCEEDED] == 0 and _has_mask_of(store, state, other, best):
-                return
     if store[EXCEEDED] == 0:
         _build_own_mask(store, state, asked, best)
 
@@ -150,46 +140,6 @@ def _without_bound(store, state):
 def _n_left(store, best):
     """Nodes that a slice leaves to the walk."""
     return load_i64(block(store, SLICES) + (best * SLICE_FIELDS + SLICE_TRIE_NODES) * 8)
-
-
-@kernel
-def _state_of_most(store, state):
-    """The state that most bytes lead to and stay in, or DEAD: of a key, that of the keys that are not declared."""
-    never_inline()
-    class_map = state_field(store, state, S_MAP)
-    most = 0
-    found = 0
-    done = 0
-    for byte in range(128):
-        if class_of(store, class_map, byte) == done:
-            done += 1
-            n = class_size(store, class_map, byte)
-            if n > most and next_state(store, state, byte) != DEAD:
-                most, found = n, byte
-    other = next_state(store, state, found)
-    if other == state or other == DEAD or next_state(store, other, found) != other:
-        return DEAD
-    return other
-
-
-@kernel
-def _has_mask_of(store, state, other, best):
-    """Give a state the mask and the exits of another one where they are the same but for some; whether they are.
-
-    Its own exits take the place of those at the same nodes of the twin of S_BASE.
-    """
-    never_inline()
-    twin = state_field(store, other, S_TWIN)
-    if state_field(store, twin, S_MASK_KIND) != MASK_WORDS:
-        return False
-    at = block(store, SLICES) + best * SLICE_FIELDS * 8
-    first_exit = store[N_EXITS]
-    main = load_i64(at + 8 * SLICE_MAIN)
-    if not agree(store, load_i64(at + 8 * SLICE_TRIE), main, _n_left(store, best), state, other):
-        store[N_EXITS] = first_exit
-        return False
-    _take_mask(store, state, other, first_exit)
-    return True
 
 
 @kernel

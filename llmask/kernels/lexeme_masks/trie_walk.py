@@ -58,7 +58,7 @@ from ..tables.store_layout import (
     WALKED,
     WORDS,
 )
-from .excluded_texts import ends_alike, free_state
+from .excluded_texts import free_state, put_ends_right
 from .exits import add_exit
 
 NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
@@ -144,14 +144,13 @@ def wide_walk(store, trie, main, node, end, state):
 
 @kernel
 def _subtree_walk(store, trie, node, end, state):
-    """As `wide_walk` of the whole trie; of declared keys and others, that of others where it finds the same."""
+    """As `wide_walk` of the whole trie; of declared keys and others, that of others, whose exits are put right."""
     first_exit = store[N_EXITS]
     other, texts = free_state(store, state)
     if other != DEAD:
         n_tokens = wide_walk(store, trie, 0, node, end, other)
-        if ends_alike(store, state, first_exit, store[N_EXITS], node, texts):
-            return n_tokens
-        store[N_EXITS] = first_exit  # its tokens are the same, too
+        put_ends_right(store, state, first_exit, store[N_EXITS], node, texts, True)
+        return n_tokens
     return wide_walk(store, trie, 0, node, end, state)
 
 

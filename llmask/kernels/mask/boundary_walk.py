@@ -491,6 +491,8 @@ def cross(store, grammar, row, state, first, n, record):
     for i in range(first, first + n):
         node = exit_field(store, i, X_NODE)
         there = exit_field(store, i, X_STATE)
+        if there == DEAD:  # an end of the state whose mask this one has, and none of its own
+            continue
         scanned = single if single != 0 else state_field(store, there, S_ACCEPTS)
         if scanned != last_scanned:
             target = bare_goto(store, grammar, row, scanned)
