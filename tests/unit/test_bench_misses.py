@@ -138,20 +138,25 @@ def test_of_each_call_the_smallest_time_counts() -> None:
     assert misses.least([[call(5, 2), call(1, 1)], [call(4, 3), call(2, 0)]]) == [call(4, 2), call(1, 0)]
 
 
-def test_a_store_gets_its_own_operation_back() -> None:
+def test_a_store_gets_its_own_operations_back() -> None:
     class Store:
         def run(self, *arguments: int) -> int:
             return sum(arguments)
 
+        def step(self, *arguments: int) -> int:
+            return max(arguments)
+
     store: Any = Store()
-    own = store.run
+    own = store.run, store.step
     watch = misses.Watch(store)
     assert store.run(1, 2) == 3
     assert watch.n_operations == 1
+    assert store.step(1, 2) == 2
+    assert watch.n_operations == 2
     watch.begin()
     assert watch.n_operations == watch.built_ns == 0
     watch.end()
-    assert store.run == own
+    assert (store.run, store.step) == own
 
 
 def test_names_and_texts_are_found_wherever_they_are() -> None:
