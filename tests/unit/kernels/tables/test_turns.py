@@ -120,6 +120,17 @@ def test_a_thread_that_forks_may_build(tiny_tokenizer: Any) -> None:
         lock.let_go()
 
 
+def test_a_fork_inside_of_a_fork_does_not_wait_for_itself(tiny_tokenizer: Any) -> None:
+    store = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).store
+    store.lock.hold()
+    store.lock.hold()  # by the handler of a signal
+    store.lock.let_go()
+    store.lock.let_go()
+    assert store.table.slots[store_layout.WRITER] == 0
+    assert engine.change_writer(store.table.address, 0, FORKING)
+    assert engine.change_writer(store.table.address, FORKING, 0)
+
+
 @pytest.mark.parametrize("asked", ["mask", "token"])
 def test_the_turn_is_given_back_where_there_is_no_memory(tiny_tokenizer: Any, asked: str) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)
