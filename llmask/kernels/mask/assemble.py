@@ -202,10 +202,13 @@ def _cross_parts(store, grammar):
         at = i * PART_FIELDS
         row = get_i32(block(grammar, PARTS), at + P_ROW)
         state = get_i32(block(grammar, PARTS), at + P_STATE)
-        part = part_mask(store, state, get_i32(block(grammar, PARTS), at + P_NODE))
-        if part < 0:
-            break
-        put_i32(block(grammar, PARTS), at + P_PART, part)
+        node = get_i32(block(grammar, PARTS), at + P_NODE)
+        if node >= 0:
+            part = part_mask(store, state, node)
+            if part < 0:
+                break
+            put_i32(block(grammar, PARTS), at + P_PART, part)
+        part = get_i32(block(grammar, PARTS), at + P_PART)
         if part_field(store, part, M_KIND) != MASK_WORDS:
             first = part_field(store, part, M_MASK)
             for j in range(first, first + part_field(store, part, M_N_TOKENS)):
