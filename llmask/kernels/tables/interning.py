@@ -43,7 +43,7 @@ _MULTIPLIER = 0x9E3779B97F4A7C1 * 2 + 1  # odd, near 2^61 * golden ratio; stays 
 def mix(value, item):
     """One step of a multiplicative hash over int64."""
     value = wrapped_product(value ^ item, _MULTIPLIER)
-    return value ^ (value >> 29)
+    return value ^ (value >> 32)
 
 
 @kernel
