@@ -94,23 +94,22 @@ def build_state_mask(store, asked):
         return
     other = _without_bound(store, state)
     if other != DEAD and store[EXCEEDED] == 0:
-        _build_own_mask(store, other, asked, best_slice(store, other))
+        _build_own_mask(store, other, asked)
         if store[EXCEEDED] == 0:
             _take_mask(store, state, other, store[N_EXITS])
         return
     other, texts = free_state(store, state)
     if other != DEAD and store[EXCEEDED] == 0:
         twin = state_field(store, other, S_TWIN)
-        _build_own_mask(store, twin, other, best_slice(store, twin))
+        _build_own_mask(store, twin, other)
         first_exit = store[N_EXITS]
         first = state_field(store, twin, S_FIRST_EXIT)
         put_ends_right(store, state, first, first + state_field(store, twin, S_N_EXITS), 0, texts, False)
         if store[EXCEEDED] == 0:
             _take_mask(store, state, other, first_exit)
         return
-    best = best_slice(store, state)
     if store[EXCEEDED] == 0:
-        _build_own_mask(store, state, asked, best)
+        _build_own_mask(store, state, asked)
 
 
 @kernel
@@ -170,10 +169,13 @@ def first_replaced(store, twin, exit, end):
 
 
 @kernel
-def _build_own_mask(store, state, asked, best):
-    """The same by a walk; `state` is the twin, `best` its slice."""
+def _build_own_mask(store, state, asked):
+    """The same by a walk; `state` is the twin."""
     never_inline()
     if state_field(store, state, S_MASK_KIND) != MASK_NONE:
+        return
+    best = best_slice(store, state)
+    if store[EXCEEDED] != 0:
         return
     n_bytes = store[N_WORDS] * 4
     words = ensure(store, WORDS, n_bytes + WORDS_MARGIN + 8) + WORDS_MARGIN
