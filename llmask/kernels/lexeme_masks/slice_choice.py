@@ -31,12 +31,13 @@ from ..regex.nodes import (
     push,
 )
 from ..regex.set_operations import make_and
-from ..tables.interning import list_item, list_length, list_offset
-from ..tables.memory import block, get_i32, get_i64, spend
-from ..tables.store_layout import N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
+from ..tables.interning import list_item, list_length, list_offset, map_get, map_put
+from ..tables.memory import EXCEEDED, block, get_i32, get_i64, spend
+from ..tables.store_layout import COVERED, N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
 from .slice_capacity import counted_room
 from .slice_closure import roams
 
+NODE_BITS = 32
 SLICE_FIELDS = 8
 SLICE_CHAR = 0  # regex node of one code point
 SLICE_MOST = 1  # most code points of a token, UNBOUNDED for no bound
@@ -49,12 +50,18 @@ SLICE_MAIN = 6  # address of int32[n]: the same node in the whole trie
 
 @kernel
 def _covers(store, node, char):
-    """Whether every string of `char` matches `node`."""
+    """Whether every string of `char` matches `node`: a few nodes, asked for every state."""
     never_inline()
-    first = store[SCRATCH_TOP]
-    push(store, char)
-    push(store, make_not(store, node))
-    return is_empty(store, make_and(store, first))
+    key = node << NODE_BITS | char
+    known = map_get(store, COVERED, key)
+    if known < 0:
+        first = store[SCRATCH_TOP]
+        push(store, char)
+        push(store, make_not(store, node))
+        known = 1 if is_empty(store, make_and(store, first)) else 0
+        if store[EXCEEDED] == 0:
+            map_put(store, COVERED, key, known)
+    return known != 0
 
 
 @kernel

@@ -30,7 +30,7 @@ from ..tables.store_layout import (
     WORDS,
 )
 from .exits import X_END, X_FIRST, X_STATE, X_TOKEN, add_exit, exit_field
-from .state_masks import LIST_AT_MOST, MASK_LIST, MASK_NONE, MASK_WORDS, allow_duplicates, list_tokens, store_mask
+from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, allow_duplicates, list_tokens, store_mask
 from .trie_walk import WORDS_MARGIN, narrow_walk, set_bit, wide_walk
 
 M_KIND = 0  # MASK_LIST or MASK_WORDS
@@ -66,7 +66,7 @@ def part_mask(store, state, node):
         n_tokens = wide_walk(store, block(store, TRIE), 0, node, end, twin)
     else:
         n_tokens = narrow_walk(store, node, twin)
-    return _keep(store, key, first_exit, n_tokens, LIST_AT_MOST, 0)
+    return _keep(store, key, first_exit, n_tokens, MOST_BEHIND, 0)
 
 
 @kernel

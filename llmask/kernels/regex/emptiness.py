@@ -30,16 +30,21 @@ from .nodes import (
     BYTE_DISTANCE,
     DISTANCE,
     EMPTY,
+    FINITE,
     FLAGS,
     HIDES,
+    HIGH,
     K_AND,
     K_CONCAT,
     K_DFA,
+    K_NOT,
+    K_REPEAT,
     KIND,
     KNOWN_EMPTY,
     KNOWN_FULL,
     MAP,
     NULLABLE,
+    UNBOUNDED,
     A,
     B,
     add_flag,
@@ -89,6 +94,9 @@ def is_empty_in_parts(store, kept, root):
         return False
     if root == EMPTY or has_flag(store, root, KNOWN_EMPTY):
         return True
+    if _excludes_few(store, root):
+        add_flag(store, root, KNOWN_FULL)
+        return False
     if field(store, root, KIND) == K_CONCAT:
         # decided by its parts one after the other: the search below then never crosses a long plain tail
         left = field(store, root, A)
@@ -107,6 +115,27 @@ def _is_known_full(store, node):
     if node == EMPTY:
         return False
     return (flags & (NULLABLE | KNOWN_FULL)) != 0 or (flags & HIDES) == 0
+
+
+@kernel
+def _excludes_few(store, node):
+    """Whether a node is an endless repetition, with something behind it, of which finitely many strings are excluded.
+
+    So are all keys but the declared ones: a search would make the nodes of a string that nobody wrote.
+    """
+    if field(store, node, KIND) != K_AND or list_length(store, NODE_LISTS, field(store, node, A)) != 2:
+        return False
+    for i in range(2):
+        other = list_item(store, NODE_LISTS, field(store, node, A), i)
+        excluded = list_item(store, NODE_LISTS, field(store, node, A), 1 - i)
+        if field(store, excluded, KIND) == K_NOT and field(store, other, KIND) == K_CONCAT:
+            repeat = field(store, other, A)
+            if field(store, repeat, KIND) == K_REPEAT and field(store, repeat, HIGH) == UNBOUNDED:
+                is_plain = field(store, other, FLAGS) & HIDES == 0 and not has_flag(
+                    store, field(store, repeat, A), NULLABLE
+                )
+                return is_plain and has_flag(store, field(store, excluded, A), FINITE)
+    return False
 
 
 @kernel

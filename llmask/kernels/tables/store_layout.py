@@ -114,7 +114,8 @@ ROOMS = (
     N_SLICES + 1
 )  # map: node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py
 
-N_STORE_SLOTS = ROOMS + 3
+COVERED = ROOMS + 3  # map: node, that of plain characters -> whether the first matches all of these
+N_STORE_SLOTS = COVERED + 3
 
 # codes in EXCEEDED, beside memory.LIMIT_BYTES and memory.LIMIT_WORK
 LIMIT_NODES = 3
@@ -159,6 +160,6 @@ STORE_BLOCKS = (
     ),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES, PART_MASKS),
     *(first + i for first in _LISTS for i in range(3)),
-    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS, ROOMS) for i in range(2)),
+    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS, ROOMS, COVERED) for i in range(2)),
 )
 STORE_POOLS = (MASKS, N_MASKS)
