@@ -32,9 +32,10 @@ from ..tables.store_layout import (
     TRIE,
     WALKED,
     WORDS,
+    WORDS_MARGIN,
 )
 from .exits import X_NODE, X_STATE, add_exit, exit_field
-from .trie_walk import FRAME, WORDS_MARGIN, has_bit, set_bit
+from .trie_walk import FRAME, has_bit, set_bit
 
 MOST_CHANGED = 2048  # children looked at; a whole walk of 128,000 tokens is worth 50,000
 GIVEN_UP = -1

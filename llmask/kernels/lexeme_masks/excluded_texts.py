@@ -77,7 +77,7 @@ def _free_part(store, node):
 
 
 @kernel
-def _length(store, node):
+def literal_length(store, node):
     """Bytes of a literal; 0: it is none."""
     if FIRST_SINGLE <= node < LAZY_END:
         return 1
@@ -85,7 +85,7 @@ def _length(store, node):
 
 
 @kernel
-def _byte_at(store, literal, position):
+def byte_at(store, literal, position):
     if literal < LAZY_END:
         return literal - FIRST_SINGLE
     return get_u8(block(store, LITERALS), field(store, literal, A) + position)
@@ -94,11 +94,11 @@ def _byte_at(store, literal, position):
 @kernel
 def _begins_like(store, literal, free):
     """Whether `free` is inside of a string, and ends, where a token is inside of a literal, and ends."""
-    n = _length(store, literal)
+    n = literal_length(store, literal)
     spend(store, n)
     node = free
     for i in range(min(n, store[LONGEST])):
-        node = derivative(store, node, _byte_at(store, literal, i))
+        node = derivative(store, node, byte_at(store, literal, i))
         if node == EMPTY or (node == EPSILON) != (i == n - 1):
             return False
     return True
@@ -119,7 +119,7 @@ def free_state(store, state):
     texts = EMPTY
     for i in range(0, n, 2):
         node = list_item(store, STATE_KEYS, state, i + 1)
-        if _length(store, node) > 0:
+        if literal_length(store, node) > 0:
             continue
         if lexeme >= 0:
             return DEAD, EMPTY
@@ -129,7 +129,7 @@ def free_state(store, state):
         return DEAD, EMPTY
     for i in range(0, n, 2):
         node = list_item(store, STATE_KEYS, state, i + 1)
-        if _length(store, node) > 0 and not _begins_like(store, node, free):
+        if literal_length(store, node) > 0 and not _begins_like(store, node, free):
             return DEAD, EMPTY
     first = store[SCRATCH_TOP]
     push(store, lexeme)
@@ -146,7 +146,7 @@ def put_ends_right(store, state, first, end, root, texts, in_place):
     never_inline()
     shortest = field(store, texts, DISTANCE) // BYTE_DISTANCE
     for i in range(0, list_length(store, STATE_KEYS, state), 2):
-        n = _length(store, list_item(store, STATE_KEYS, state, i + 1))
+        n = literal_length(store, list_item(store, STATE_KEYS, state, i + 1))
         if n > 0:
             shortest = min(shortest, n)
     above = (get_i64(block(store, TRIE), root) >> TRIE_DEPTH_SHIFT) & TRIE_DEPTH_MASK
@@ -162,7 +162,7 @@ def put_ends_right(store, state, first, end, root, texts, in_place):
             word = get_i64(block(store, TRIE), get_i32(block(store, CHILD_NODE), child))
             passed = (word >> TRIE_END_SHIFT) & TRIE_END_MASK
         elif _spells_one(store, state, root, node, length, texts):
-            behind = _state_behind(store, state, root, node)
+            behind = state_behind(store, state, root, node)
             if in_place:
                 put_i32(block(store, EXITS), i * EXIT_FIELDS + X_STATE, behind)
             else:
@@ -176,13 +176,13 @@ def _begins_one(store, state, byte, texts):
         return True
     for i in range(0, list_length(store, STATE_KEYS, state), 2):
         literal = list_item(store, STATE_KEYS, state, i + 1)
-        if _length(store, literal) > 0 and _byte_at(store, literal, 0) == byte:
+        if literal_length(store, literal) > 0 and byte_at(store, literal, 0) == byte:
             return True
     return False
 
 
 @kernel
-def _state_behind(store, state, root, target):
+def state_behind(store, state, root, target):
     """The state behind the bytes from one node of the trie to another."""
     node = root
     while node != target and state != DEAD:
@@ -210,10 +210,10 @@ def _spells_one(store, state, root, target, length, texts):
     spells = rest != EMPTY and has_flag(store, rest, NULLABLE)
     for i in range(0, list_length(store, STATE_KEYS, state), 2):
         literal = list_item(store, STATE_KEYS, state, i + 1)
-        if _length(store, literal) == length:
+        if literal_length(store, literal) == length:
             same = True
             for j in range(length):
-                if scratch(store, first + j) != _byte_at(store, literal, j):
+                if scratch(store, first + j) != byte_at(store, literal, j):
                     same = False
                     break
             spells = spells or same

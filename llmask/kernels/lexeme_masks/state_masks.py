@@ -71,12 +71,13 @@ from ..tables.store_layout import (
     TOKEN_LISTS,
     TRIE,
     WORDS,
+    WORDS_MARGIN,
 )
 from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
 from .exits import X_NODE, exit_field
 from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
-from .trie_walk import WORDS_MARGIN, has_bit, narrow_walk, set_bit, wide_walk
+from .trie_walk import has_bit, narrow_walk, set_bit, wide_walk
 
 MASK_NONE = 0  # not computed yet
 MASK_LIST = 1  # a short list of tokens

@@ -28,10 +28,11 @@ from ..tables.store_layout import (
     TRIE,
     WALKED,
     WORDS,
+    WORDS_MARGIN,
 )
 from .exits import X_END, X_FIRST, X_STATE, X_TOKEN, add_exit, exit_field
 from .state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, allow_duplicates, list_tokens, store_mask
-from .trie_walk import WORDS_MARGIN, narrow_walk, set_bit, wide_walk
+from .trie_walk import narrow_walk, set_bit, wide_walk
 
 M_KIND = 0  # MASK_LIST or MASK_WORDS
 M_MASK = 1  # where its list begins, or the number of its bitmask

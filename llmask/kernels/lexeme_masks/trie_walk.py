@@ -57,12 +57,13 @@ from ..tables.store_layout import (
     WALK_STACK,
     WALKED,
     WORDS,
+    WORDS_MARGIN,
 )
 from .excluded_texts import free_state, put_ends_right
 from .exits import add_exit
+from .literal_walk import NOT_LITERAL, literal_walk
 
 NEAR_NODES = 2048  # a subtree of so many nodes is 16 KB: jumping within it is cheaper than reading lists of children
-WORDS_MARGIN = 64  # bytes before the scratch mask, where bit NO_TOKEN = -1 lies
 
 
 @kernel
@@ -145,6 +146,9 @@ def wide_walk(store, trie, main, node, end, state):
 @kernel
 def _subtree_walk(store, trie, node, end, state):
     """As `wide_walk` of the whole trie; of declared keys and others, that of others, whose exits are put right."""
+    n_tokens = literal_walk(store, node, state)
+    if n_tokens != NOT_LITERAL:
+        return n_tokens
     first_exit = store[N_EXITS]
     other, texts = free_state(store, state)
     if other != DEAD:
@@ -175,6 +179,9 @@ def narrow_walk(store, root, root_state):
     Returns the number of tokens.
     """
     never_inline()
+    n_tokens = literal_walk(store, root, root_state)
+    if n_tokens != NOT_LITERAL:
+        return n_tokens
     words = block(store, WORDS) + WORDS_MARGIN
     trie = block(store, TRIE)
     child_first = block(store, CHILD_FIRST)

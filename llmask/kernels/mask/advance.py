@@ -5,13 +5,24 @@ In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of
 
 from __future__ import annotations
 
-from ..lexeme_masks.trie_walk import WORDS_MARGIN, wide_walk
+from ..lexeme_masks.trie_walk import wide_walk
 from ..lexer.states import S_TWIN, state_field
 from ..machine.jit import kernel, never_inline
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.grammar_layout import NAMES_TOKENS
 from ..tables.memory import block, ensure, get_i32, get_u8
-from ..tables.store_layout import N_EXITS, N_TRIE, N_WORDS, REPORT, TOKEN_DATA, TOKEN_OFFSETS, TRIE, WALKED, WORDS
+from ..tables.store_layout import (
+    N_EXITS,
+    N_TRIE,
+    N_WORDS,
+    REPORT,
+    TOKEN_DATA,
+    TOKEN_OFFSETS,
+    TRIE,
+    WALKED,
+    WORDS,
+    WORDS_MARGIN,
+)
 from .configurations import (
     C_PLACE,
     C_STATE,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ..lexeme_masks.state_masks import MASK_LIST, MASK_NONE, MASK_WORDS, build_state_mask, intern_mask
 from ..lexeme_masks.subtree_masks import M_FIRST_EXIT, M_KIND, M_MASK, M_N_EXITS, M_N_TOKENS, part_field, part_mask
-from ..lexeme_masks.trie_walk import WORDS_MARGIN, has_bit, set_bit
+from ..lexeme_masks.trie_walk import has_bit, set_bit
 from ..lexer.states import DEAD, S_MASK, S_MASK_KIND, S_N_TOKENS, S_TWIN, state_field
 from ..machine.atomics import load_acquire_i32, publish_i32
 from ..machine.jit import kernel, never_inline
@@ -55,7 +55,7 @@ from ..tables.memory import (
     store_i32,
     store_i64,
 )
-from ..tables.store_layout import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS
+from ..tables.store_layout import EOS, MASKS, N_EOS, N_VOCAB, N_WORDS, TOKEN_LISTS, WORDS, WORDS_MARGIN
 from ..values.transcripts import NO_RECORD, record_of, row_of
 from .boundary_walk import (
     BARE,

@@ -35,6 +35,7 @@ STAMP = STAMPS + 1
 SEARCH_SEEN = STAMP + 1  # int32[n_nodes]: the last emptiness search that saw a node
 SEARCH = SEARCH_SEEN + 1  # number of the current emptiness search
 WORDS = SEARCH + 1  # int32[n_words]: tokens of the walk in progress
+WORDS_MARGIN = 64  # bytes before it, where bit NO_TOKEN = -1 lies
 WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
 NARROW_FRAMES = WALK_STACK + 1  # int64[MAX_TOKEN_BYTES + 2, 5], see trie_walk.py
 
