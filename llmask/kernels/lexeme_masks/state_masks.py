@@ -83,6 +83,7 @@ MASK_NONE = 0  # not computed yet
 MASK_LIST = 1  # a short list of tokens
 MASK_WORDS = 2  # a whole bitmask
 MANY_NODES = 16_000  # left to the walk by a slice: looking what changed comes first
+LINE = 8  # pairs of words in a line of the cache
 LIST_AT_MOST = 64  # longer lists are kept as bitmasks: of 128,000 tokens these are written as fast, and combined faster
 
 
@@ -322,24 +323,33 @@ def allow_duplicates(store, words):
 
 
 @kernel
+def _is_clear(words):
+    """Whether no bit is set in the next LINE pairs of words."""
+    found = 0
+    for pair in range(LINE):
+        found |= load_i64(words + pair * 8)
+    return found == 0
+
+
+@kernel
 def list_tokens(store, words, n_tokens):
     """Append the set bits to TOKEN_LISTS; returns the position of the first."""
     never_inline()
     first = store[N_TOKEN_LISTS]
     tokens = ensure(store, TOKEN_LISTS, (first + n_tokens + 1) * 4)
     n = 0
-    for pair in range((store[N_WORDS] + 1) // 2):  # two words at a time; behind the last there is room
+    pair = 0  # two words at a time; behind the last there is room
+    n_pairs = (store[N_WORDS] + 1) // 2
+    while n < n_tokens and pair < n_pairs:
+        while pair + LINE <= n_pairs and _is_clear(words + pair * 8):
+            pair += LINE
         if load_i64(words + pair * 8) != 0:
             for word in range(2 * pair, 2 * pair + 2):
                 bits = load_i32(words + word * 4)
-                if bits != 0:
-                    for bit in range(32):
-                        if (bits >> bit) & 1 != 0:
-                            put_i32(tokens, first + n, word * 32 + bit)
-                            n += 1
-                if n == n_tokens:
-                    break
-        if n == n_tokens:
-            break
+                for bit in range(32 if bits != 0 else 0):
+                    if (bits >> bit) & 1 != 0:
+                        put_i32(tokens, first + n, word * 32 + bit)
+                        n += 1
+        pair += 1
     store[N_TOKEN_LISTS] = first + n
     return first
