@@ -70,11 +70,11 @@ def next_of_class(store, class_map, byte):
 @kernel
 def class_size(store, class_map, byte):
     """How many bytes there are in the class of a byte."""
-    classes = classes_of(store, class_map)
-    number = get_u8(classes, byte)
-    n = 0
-    for other in range(256):
-        n += 1 if get_u8(classes, other) == number else 0
+    n = 1
+    other = next_of_class(store, class_map, byte)
+    while other != byte:
+        other = next_of_class(store, class_map, other)
+        n += 1
     return n
 
 

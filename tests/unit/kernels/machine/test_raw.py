@@ -39,7 +39,7 @@ def test_a_hash_is_the_same_whatever_the_compiler_sees() -> None:
     """`mix(constant, uint8)` shifted zeros in: the signs of both factors were seen and taken for its own."""
     for item in range(256):
         product = signed((LARGE ^ item) * _MULTIPLIER)
-        assert of_a_constant(np.array([item], np.uint8)) == product ^ (product >> 29)
+        assert of_a_constant(np.array([item], np.uint8)) == product ^ (product >> 32)
 
 
 def test_operations_drop_what_is_beyond_64_bits() -> None:
