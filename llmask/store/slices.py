@@ -2,7 +2,7 @@
 
 JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body
 with room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens
-only. Slices for k = 1 and 2 save nothing: a state with so little room dies early by itself.
+only. Slices for k = 1, 2 and 4 save nothing: a state with so little room dies early by itself.
 
 The others are for what is not JSON: text without the characters that triggers, ends of strings and comments, and
 escapes begin with. Of 274,520 nodes of the trie of Llama 3 they leave to the walk
@@ -12,6 +12,7 @@ escapes begin with. Of 274,520 nodes of the trie of Llama 3 they leave to the wa
     ASCII_TEXT     82,800   of those only ASCII: string literals of C; most of what is left dies at its first byte
     WORDS          63,100   no punctuation of ASCII at all
     NO_CAPITALS    99,500   free text in which a word is excluded (STOP), or a trigger ("Action:")
+    NAMES         216,300   letters and digits of ASCII only: patterns of names; what begins with a blank dies at once
 
 so that the trie is walked as a whole only where a trigger or an excluded word begins with a small letter, once for each
 such text (tests/properties/test_free_text.py counts). Users may add more: speed changes, and no bit.
@@ -47,18 +48,19 @@ Run = Callable[..., int]
 JSON_RAW = CodePointSet.from_ranges(
     [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0x80, 0x2027), (0x202A, 0xD7FF), (0xE000, 0x10FFFF)]
 )
-MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 6, 4)
+MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 6)
 CONTROLS = CodePointSet.from_ranges([(0, 8), (11, 12), (14, 31)])
 FREE_TEXT = TEXT.subtract(CONTROLS).subtract(CodePointSet.of("<[{"))
 PLAIN_TEXT = FREE_TEXT.subtract(CodePointSet.of("\"'`\\*#$\n\r/]|}>&%~^@"))
 NO_CAPITALS = FREE_TEXT.subtract(CodePointSet.from_ranges([(0x41, 0x5A)]))
 ASCII_TEXT = PLAIN_TEXT.subtract(CodePointSet.from_ranges([(0, 31), (127, 0x10FFFF)]))
 WORDS = PLAIN_TEXT.subtract(CodePointSet.of("!()+,-.:;=?_\t"))
+NAMES = CodePointSet.from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)])
 WRITTEN = r"(?P<char>(?s:.+?))(?:\+|\{1,(?P<most>[0-9]{1,9})\})"
 # characters of the tokens of a slice, and how many of them at most
 SLICES = (
     *((JSON_RAW, most) for most in MOST_CODE_POINTS),
-    *((members, UNBOUNDED) for members in (FREE_TEXT, PLAIN_TEXT, ASCII_TEXT, WORDS, NO_CAPITALS)),
+    *((members, UNBOUNDED) for members in (FREE_TEXT, PLAIN_TEXT, ASCII_TEXT, WORDS, NO_CAPITALS, NAMES)),
 )
 
 
