@@ -43,3 +43,27 @@ def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
             assert np.array_equal(one, two)
     assert n_parts[0] == 0
     assert 0 < n_parts[1] < n_parts[2]
+
+
+def test_what_follows_many_exits_changes_no_mask(default_tokenizer: Any) -> None:
+    """The second schema finds known states behind its strings and keys, and so parts."""
+    text = '{"NAME": "x, y", "a": ["p", "q"], "other": {"z": "\\u0041"}}'
+    masks, n_parts = [], []
+    for least in (NEVER, 512):
+        compiler = Compiler(default_tokenizer)
+        slots = compiler.store().table.array
+        slots[store_layout.LEAST_PART] = least
+        found = []
+        for name in "bc":
+            before = slots[store_layout.PART_IDS + MAP_COUNT]
+            matcher = compiler.json_schema({"properties": {name: True, "a": {"type": "array"}}}).matcher()
+            for byte in text.replace("NAME", name).encode():
+                bitmask = llmask.allocate_bitmask(1, default_tokenizer.vocab_size)
+                matcher.fill_bitmask(bitmask)
+                found.append(bitmask)
+                matcher.accept_bytes(bytes([byte]))
+            n_parts.append(int(slots[store_layout.PART_IDS + MAP_COUNT] - before))
+        masks.append(found)
+    assert np.array_equal(masks[0], masks[1])
+    assert n_parts[:2] == [0, 0]
+    assert min(n_parts[2:]) > 0
