@@ -60,7 +60,7 @@ def test_sequences_that_meet_a_limit_anywhere_end_in_valid_documents(
     assert n_finished > 0
 
 
-def limited(tokenizer: Any, units: int = 3) -> llmask.Matcher:
+def limited(tokenizer: Any, units: int = 2) -> llmask.Matcher:
     """A matcher in a string of which no mask can be built."""
     compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(max_step_work=units))
     matcher = compiler.json_schema(SCHEMAS[0]).matcher(on_limit="finish")

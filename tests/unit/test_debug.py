@@ -38,11 +38,11 @@ configuration 2: row 1, lexer state 17; the document may not end here
   inside the lexeme: 'b'
   beyond its end: '"' '","' '",' '"]'
 
-row 3, lexer state 22
+row 3, lexer state 21
   kernel #~2.1: • /"a"|"ab"/ (","{count==0, +1 up to 1} -> 1 | "]")    begun in row 0, count 1
   scans /"a"|"ab"/  of #~2.1: • /"a"|"ab"/ (","{count==0, +1 up to 1} -> 1 | "]")    begun in row 0, count 1
 
-lexer state 22, before a lexeme
+lexer state 21, before a lexeme
   /[\\t\\n\\r ]{1,64}/
   /"a"|"ab"/
 
