@@ -14,8 +14,8 @@ character, `n_full`, each can be completed in every way that UTF-8 has, that is 
 leaves out blanks some cannot; so it is also noted which first bytes these *odd* ones have, and up to which character,
 `n_whole`, those with other first bytes can.
 
-The walk that made the mask of a lexer state followed the bytes of all tokens; transitions that were not made then are
-of no token, and are left out. Where slices stood for tokens some are made here.
+A walk of the whole trie that made the mask of a lexer state followed the bytes of all tokens; transitions that were not
+made then are of no token, and are left out. Where slices stood for tokens, or literals for states, some are made here.
 
 Where there is room for many plain characters of JSON (slice_choice.py) nothing is followed: as long as there is room
 any of them may come behind plain ones. Then nothing is said of tokens with others (`is_plain`).

@@ -200,9 +200,9 @@ def _build_own_mask(store, state, asked):
         main = load_i64(at + 8 * SLICE_MAIN)
         n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), main, 0, _n_left(store, best), state)
     elif n_tokens == GIVEN_UP:
-        is_walked = 1
         fill_bytes(words, n_bytes, 0)
         if is_wide(store, state):
+            is_walked = 1
             n_tokens = wide_walk(store, block(store, TRIE), 0, 0, store[N_TRIE], state)
         else:
             n_tokens = narrow_walk(store, 0, state)

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import llmask
-from llmask.kernels.tables import store_layout
+from llmask.kernels.lexer.states import S_MAP, S_ROW, S_TWIN, S_WALKED, STATE_FIELDS, UNKNOWN
+from llmask.kernels.tables import interning, store_layout
 from tests.reference.definition import read_mask
 
 LONGEST = 6
@@ -56,3 +58,58 @@ def test_bounds_share_a_mask_and_walk_once(default_tokenizer: llmask.Tokenizer) 
             read_mask(matcher, default_tokenizer.vocab_size)
             walked.append(int(array[store_layout.WALKED]))
     assert max(walked[1:]) < 1000
+
+
+DOCUMENTS: list[tuple[Any, str]] = [
+    (
+        {"properties": {"name": {"enum": ["abc", "abd"]}, "nail": True}, "additionalProperties": False},
+        '{"name": "abd"}',
+    ),
+    ({"properties": {"name": {"type": "integer"}, "nail": True}}, '{"name": 10, "nob": [1.5, null, "x"]}'),
+    ({"type": "array", "items": {"pattern": "^[a-c0-9]+(-[ab]+)?$", "type": "string"}}, '["ab0-a", "c"]'),
+    ({"type": "array", "items": {"format": "date"}}, '["2024-02-29"]'),
+    ({"type": "string", "pattern": "^([^a-y ]|[a-y ]z)*$"}, '"azbz-zA zyz"'),
+]
+
+
+@pytest.mark.parametrize(("schema", "document"), DOCUMENTS)
+def test_states_from_which_the_trie_was_walked_know_the_bytes_of_all_tokens(schema: Any, document: str) -> None:
+    """Canonical masks take a transition that is not built for one that no token needs (canonical/sure.py)."""
+    pieces = {document[i:j].encode() for i in range(len(document)) for j in range(i + 2, min(i + 6, len(document) + 1))}
+    tokens = [bytes([byte]) for byte in range(256)] + sorted(pieces)
+    tokenizer = llmask.Tokenizer.from_bytes([*tokens, b""], eos=len(tokens), special=[])
+    grammar = llmask.Compiler(tokenizer).json_schema(schema)
+    matcher = grammar.matcher()
+    for byte in document.encode():
+        read_mask(matcher, tokenizer.vocab_size)
+        matcher.accept_bytes(bytes([byte]))
+    store = grammar.store
+    table, nodes = store.table, store.nodes
+    n_states = table.slots[store_layout.STATE_KEYS + interning.COUNT]
+    states = table.read(store_layout.STATES, 0, n_states * STATE_FIELDS).reshape(n_states, STATE_FIELDS)
+
+    def known(state: int, byte: int) -> int:
+        row = int(states[state][S_ROW])
+        number = int(table.read(store_layout.CLASS_MAPS + 1, int(states[state][S_MAP]) * 256 + byte, 1, np.uint8)[0])
+        return int(table.read(store_layout.TRANSITIONS, row - 1 + number, 1)[0]) if row else UNKNOWN
+
+    def leads_on(state: int, byte: int) -> bool:
+        offset, length = table.read(store_layout.STATE_KEYS, 4 * state, 2)
+        lefts = table.read(store_layout.STATE_KEYS + 1, int(offset), int(length) & -2)[1::2]
+        rests = (nodes.derivative(int(left), byte) for left in lefts)
+        return any(rest != nodes.EMPTY and not nodes.is_empty(rest) for rest in rests)
+
+    walked = [state for state in range(2, n_states) if states[state][S_WALKED]]
+    assert walked or "pattern" not in schema  # a string of which no slice stands for most tokens
+    for start in walked:
+        assert states[start][S_TWIN] == start
+        for token in tokens:
+            state = start
+            for byte in token:
+                target = known(state, byte)
+                if target == UNKNOWN:
+                    assert not leads_on(state, byte), (start, token, state)
+                    break
+                state = target
+                if state == 1:
+                    break
