@@ -30,6 +30,7 @@ from .excluded_texts import byte_at, literal_length, state_behind
 from .exits import X_NODE, add_exit, exit_field
 
 NOT_LITERAL = -1
+MANY_LITERALS = 1024  # are walked together: each exit is looked for among those before it
 NO_CHILD = -1
 
 
@@ -38,10 +39,12 @@ def literal_walk(store, root, state):
     """Walk along the literals of a state; returns how many tokens, or NOT_LITERAL: something else may go on, too."""
     never_inline()
     n = list_length(store, STATE_KEYS, state) & -2
+    n_literals = 0
     for i in range(1, n, 2):
-        node = list_item(store, STATE_KEYS, state, i)
-        if literal_length(store, node) == 0 and not _is_choice(store, node):
+        n_literals += _n_literals(store, list_item(store, STATE_KEYS, state, i))
+        if n_literals >= MANY_LITERALS:  # some may be none
             return NOT_LITERAL
+    spend(store, n_literals >> 4)
     first_exit = store[N_EXITS]
     n_tokens = 0
     for i in range(1, n, 2):
@@ -56,15 +59,18 @@ def literal_walk(store, root, state):
 
 
 @kernel
-def _is_choice(store, node):
-    """Whether a node is a union of literals."""
+def _n_literals(store, node):
+    """How many literals a node is a union of; MANY_LITERALS where it is something else."""
+    if literal_length(store, node) > 0:
+        return 1
     if field(store, node, KIND) != K_UNION:
-        return False
+        return MANY_LITERALS
     members = field(store, node, A)
-    for i in range(list_length(store, NODE_LISTS, members)):
+    n = list_length(store, NODE_LISTS, members)
+    for i in range(min(n, MANY_LITERALS)):
         if literal_length(store, list_item(store, NODE_LISTS, members, i)) == 0:
-            return False
-    return True
+            return MANY_LITERALS
+    return n
 
 
 @kernel
@@ -118,6 +124,7 @@ def _child_with(store, node, byte):
 @kernel
 def _has_exit(store, first, node):
     """Whether one of the exits from number `first` on is at a node."""
+    spend(store, (store[N_EXITS] - first) >> 3)
     for i in range(first, store[N_EXITS]):
         if exit_field(store, i, X_NODE) == node:
             return True

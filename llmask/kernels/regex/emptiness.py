@@ -124,7 +124,7 @@ def _excludes_few(store, node):
     So are all keys but the declared ones: a search would make the nodes of a string that nobody wrote. What stands
     before it is matched by something.
     """
-    while field(store, node, KIND) == K_CONCAT and not has_flag(store, field(store, node, A), HIDES):
+    if field(store, node, KIND) == K_CONCAT and not has_flag(store, field(store, node, A), HIDES):
         node = field(store, node, B)
     if field(store, node, KIND) != K_AND or list_length(store, NODE_LISTS, field(store, node, A)) != 2:
         return False
