@@ -44,7 +44,7 @@ MASK_FIELDS = 6
 NODE_BITS = 32
 BEHIND = 1 << 31  # the number of an exit in place of a node
 EXIT_NODES = 32  # nodes that an exit stands for when it is asked whether what follows is large enough to be a part
-MOST_BEHIND = 1024  # tokens of what follows, always a list
+MOST_LISTED = 1024  # tokens of a part that is a list; what follows exits is none where it has more
 
 
 @kernel
@@ -67,7 +67,7 @@ def part_mask(store, state, node):
         n_tokens = wide_walk(store, block(store, TRIE), 0, node, end, twin)
     else:
         n_tokens = narrow_walk(store, node, twin)
-    return _keep(store, key, first_exit, n_tokens, MOST_BEHIND, 0)
+    return _keep(store, key, first_exit, n_tokens, 0)
 
 
 @kernel
@@ -91,7 +91,7 @@ def part_behind(store, state, first, n):
         for exit in range(first, first + n):
             if exit_field(store, exit, X_STATE) != DEAD:
                 n_tokens += _walk_behind(store, exit, hot_row(store, twin))
-        part = _keep(store, key, first_exit, n_tokens, MOST_BEHIND, n)
+        part = _keep(store, key, first_exit, n_tokens, n)
     return part if part >= 0 and part_field(store, part, M_N_BEHIND) == n else -1
 
 
@@ -137,7 +137,7 @@ def _begin(store):
 
 
 @kernel
-def _keep(store, key, first_exit, n_tokens, most_listed, n_behind):
+def _keep(store, key, first_exit, n_tokens, n_behind):
     """Keep the mask in progress as that of a part; returns its number, or -1 where a limit is reached."""
     words = block(store, WORDS) + WORDS_MARGIN
     if store[EXCEEDED] != 0:
@@ -146,7 +146,7 @@ def _keep(store, key, first_exit, n_tokens, most_listed, n_behind):
     n_tokens += allow_duplicates(store, words)
     part = store[PART_IDS + MAP_COUNT]
     fields = ensure(store, PART_MASKS, (part + 1) * MASK_FIELDS * 4)
-    is_list = n_tokens <= most_listed
+    is_list = n_tokens <= MOST_LISTED
     if n_behind != 0 and not is_list:
         store[N_EXITS] = first_exit
         n_tokens = n_behind = mask = 0

@@ -485,6 +485,7 @@ def cross(store, grammar, row, state, first, n, record):
     never_inline()
     single = state_field(store, state, S_SINGLE)
     walk = SHARED if record == NO_RECORD else CAREFUL
+    leaves_parts = grammar[LISTS_PARTS] != 0 and grammar[TELLS_ENDS] == 0  # a part tells nothing of where tokens lead
     last_scanned = 0
     target = 0
     start = DEAD
@@ -503,7 +504,7 @@ def cross(store, grammar, row, state, first, n, record):
             if target >= 0 and row_field(grammar, target & ROW_BITS, R_FLAGS) & IS_UNDECIDED == 0:
                 start = start_after(store, grammar, target & ROW_BITS, scanned)
                 hot = hot_row(store, start) if start != DEAD else NO_HOT_ROW
-                if single != 0 and grammar[LISTS_PARTS] > grammar[TELLS_ENDS] and start != DEAD:
+                if single != 0 and leaves_parts and start != DEAD:
                     part = part_behind(store, start, i, first + n - i) if _is_plain(grammar, target) else -1
                     if part >= 0:
                         note_part(grammar, target, start, -1, part)
