@@ -17,78 +17,20 @@ from ..lexer.states import DEAD, make_state, next_state
 from ..machine.constants import TRIE_DEPTH_MASK, TRIE_DEPTH_SHIFT, TRIE_END_MASK, TRIE_END_SHIFT
 from ..machine.jit import kernel, never_inline
 from ..regex.derivatives import derivative
-from ..regex.nodes import (
-    BYTE_DISTANCE,
-    DISTANCE,
-    EMPTY,
-    EPSILON,
-    FINITE,
-    FIRST_SINGLE,
-    HIDES,
-    HIGH,
-    K_AND,
-    K_CONCAT,
-    K_LITERAL,
-    K_NOT,
-    K_REPEAT,
-    KIND,
-    LAZY_END,
-    NULLABLE,
-    UNBOUNDED,
-    A,
-    B,
-    field,
-    has_flag,
-    push,
-    scratch,
-)
+from ..regex.nodes import BYTE_DISTANCE, DISTANCE, EMPTY, EPSILON, NULLABLE, field, has_flag, push, scratch
+from ..regex.text_derivatives import byte_at, free_part, literal_length
 from ..tables.interning import list_item, list_length
 from ..tables.memory import block, get_i32, get_i64, get_u8, put_i32, spend
 from ..tables.store_layout import (
     CHILD_BYTE,
     CHILD_NODE,
     EXITS,
-    LITERALS,
     LONGEST,
-    NODE_LISTS,
     SCRATCH_TOP,
     STATE_KEYS,
     TRIE,
 )
 from .exits import EXIT_FIELDS, X_DEPTH, X_NODE, X_STATE, add_exit, child_towards, exit_field
-
-
-@kernel
-def _free_part(store, node):
-    """Of `string and not texts` the string, of which a single byte is the end, and the texts; EMPTY if it is not so."""
-    if field(store, node, KIND) != K_AND or list_length(store, NODE_LISTS, field(store, node, A)) != 2:
-        return EMPTY, EMPTY
-    for i in range(2):
-        free = list_item(store, NODE_LISTS, field(store, node, A), i)
-        other = list_item(store, NODE_LISTS, field(store, node, A), 1 - i)
-        if field(store, other, KIND) == K_NOT and field(store, free, KIND) == K_CONCAT:
-            texts = field(store, other, A)
-            repeat, end = field(store, free, A), field(store, free, B)
-            is_free = field(store, repeat, KIND) == K_REPEAT and field(store, repeat, HIGH) == UNBOUNDED
-            if is_free and FIRST_SINGLE <= end < LAZY_END and has_flag(store, texts, FINITE):
-                if not has_flag(store, texts, HIDES):  # else DISTANCE is a guess
-                    return free, texts
-    return EMPTY, EMPTY
-
-
-@kernel
-def literal_length(store, node):
-    """Bytes of a literal; 0: it is none."""
-    if FIRST_SINGLE <= node < LAZY_END:
-        return 1
-    return field(store, node, B) if field(store, node, KIND) == K_LITERAL else 0
-
-
-@kernel
-def byte_at(store, literal, position):
-    if literal < LAZY_END:
-        return literal - FIRST_SINGLE
-    return get_u8(block(store, LITERALS), field(store, literal, A) + position)
 
 
 @kernel
@@ -124,7 +66,7 @@ def free_state(store, state):
         if lexeme >= 0:
             return DEAD, EMPTY
         lexeme = list_item(store, STATE_KEYS, state, i)
-        free, texts = _free_part(store, node)
+        free, texts = free_part(store, node)
     if free == EMPTY:
         return DEAD, EMPTY
     for i in range(0, n, 2):

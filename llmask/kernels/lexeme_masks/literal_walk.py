@@ -12,6 +12,7 @@ from ..lexer.states import S_FINISHED, state_field
 from ..machine.constants import TRIE_TOKEN_SHIFT
 from ..machine.jit import kernel, never_inline
 from ..regex.nodes import K_UNION, KIND, A, field
+from ..regex.text_derivatives import byte_at, literal_length
 from ..tables.interning import list_item, list_length
 from ..tables.memory import block, get_i32, get_i64, get_u8, load_i32, spend, store_i32
 from ..tables.store_layout import (
@@ -26,7 +27,7 @@ from ..tables.store_layout import (
     WORDS,
     WORDS_MARGIN,
 )
-from .excluded_texts import byte_at, literal_length, state_behind
+from .excluded_texts import state_behind
 from .exits import X_NODE, add_exit, exit_field
 
 NOT_LITERAL = -1

@@ -6,10 +6,12 @@ In: tables, a configuration, tokens or bytes. Out: configurations. Cost: that of
 from __future__ import annotations
 
 from ..lexeme_masks.trie_walk import wide_walk
-from ..lexer.states import S_TWIN, state_field
+from ..lexer.leaps import known_leap, leap
+from ..lexer.states import DEAD, MISS, S_TWIN, UNKNOWN, known_next, state_field
 from ..machine.jit import kernel, never_inline
 from ..parser.token_terminals import NAMES_ORDINARY
 from ..tables.grammar_layout import NAMES_TOKENS
+from ..tables.interning import MISSING
 from ..tables.memory import block, ensure, get_i32, get_u8
 from ..tables.store_layout import (
     N_EXITS,
@@ -23,15 +25,18 @@ from ..tables.store_layout import (
     WORDS,
     WORDS_MARGIN,
 )
+from ..values.transcripts import FIRST_PLACE
 from .configurations import (
     C_PLACE,
     C_STATE,
     ENDED,
     REFUSED,
     after_token,
+    arrive,
     configuration_field,
     configuration_of,
     known_after_token,
+    known_arrive,
     known_configuration,
     known_step,
     pack,
@@ -81,10 +86,20 @@ def take_text(store, grammar, configuration, token):
     offsets, data = block(store, TOKEN_OFFSETS), block(store, TOKEN_DATA)
     place = configuration_field(grammar, configuration, C_PLACE)
     state = configuration_field(grammar, configuration, C_STATE)
-    for i in range(get_i32(offsets, token), get_i32(offsets, token + 1)):
-        packed = step(store, grammar, place, state, get_u8(data, i))
+    end = get_i32(offsets, token + 1)
+    may_leap = True
+    for i in range(get_i32(offsets, token), end):
+        byte = get_u8(data, i)
+        if may_leap and place < FIRST_PLACE and i + 1 < end and known_next(store, state, byte) == UNKNOWN:
+            target = leap(store, state, i, end - i)
+            if target != DEAD:
+                packed = arrive(store, grammar, place, target)
+                return configuration_of(store, grammar, packed) if packed != REFUSED else REFUSED
+            may_leap = False  # the lexeme ends on the way
+        packed = step(store, grammar, place, state, byte)
         if packed == REFUSED:
             return REFUSED
+        may_leap = may_leap or packed >> 32 != place
         place = packed >> 32
         state = packed & 0xFFFFFFFF
     return configuration_of(store, grammar, pack(place, state))
@@ -106,6 +121,11 @@ def known_after(store, grammar, configuration, token):
     state = configuration_field(grammar, configuration, C_STATE)
     for i in range(first, end):
         packed = known_step(store, grammar, place, state, get_u8(data, i))
+        if packed == MISS and place < FIRST_PLACE:
+            target = known_leap(store, state, i)
+            if target != MISSING:
+                packed = known_arrive(store, grammar, place, target)
+                return known_configuration(grammar, packed) if packed >= 0 else packed
         if packed < 0:
             return packed
         place = packed >> 32

@@ -104,6 +104,18 @@ def first_configuration(store, grammar):
 
 
 @kernel
+def arrive(store, grammar, place, target):
+    """pack(place, state) where the lexer has come to a state, or REFUSED. A lexeme that cannot go on ends at once."""
+    if state_field(store, target, S_FINISHED) != 0:
+        scanned = state_field(store, target, S_ACCEPTS)
+        place = goto(store, grammar, place, scanned)
+        if place < 0:
+            return REFUSED
+        target = start_after(store, grammar, place, scanned)
+    return pack(place, target)
+
+
+@kernel
 def step(store, grammar, place, state, byte):
     """pack(place, state) after one more byte, or REFUSED. Builds what is missing."""
     never_inline()
@@ -120,13 +132,7 @@ def step(store, grammar, place, state, byte):
             return REFUSED
     if place >= FIRST_PLACE:
         place = place_after(store, grammar, place, byte, target)
-    if state_field(store, target, S_FINISHED) != 0:
-        scanned = state_field(store, target, S_ACCEPTS)
-        place = goto(store, grammar, place, scanned)
-        if place < 0:
-            return REFUSED
-        target = start_after(store, grammar, place, scanned)
-    return pack(place, target)
+    return arrive(store, grammar, place, target)
 
 
 @kernel
@@ -135,6 +141,20 @@ def known_start_after(grammar, place, scanned):
     if scanned == grammar[IGNORED] and grammar[IGNORED_REPEATS] == 0:
         return row_field(grammar, row, R_BARE_START)
     return row_field(grammar, row, R_START)
+
+
+@kernel
+def known_arrive(store, grammar, place, target):
+    """As `arrive`, reading only; MISS where something is not built yet."""
+    if state_field(store, target, S_FINISHED) != 0:
+        scanned = state_field(store, target, S_ACCEPTS)
+        place = known_goto(grammar, place, scanned)
+        if place < 0:
+            return MISS if place == MISSING else REFUSED
+        target = known_start_after(grammar, place, scanned)
+        if target == UNKNOWN:
+            return MISS
+    return pack(place, target)
 
 
 @kernel
@@ -160,15 +180,7 @@ def known_step(store, grammar, place, state, byte):
         place = known_place_after(store, grammar, place, byte, target)
         if place < 0:
             return MISS
-    if state_field(store, target, S_FINISHED) != 0:
-        scanned = state_field(store, target, S_ACCEPTS)
-        place = known_goto(grammar, place, scanned)
-        if place < 0:
-            return MISS if place == MISSING else REFUSED
-        target = known_start_after(grammar, place, scanned)
-        if target == UNKNOWN:
-            return MISS
-    return pack(place, target)
+    return known_arrive(store, grammar, place, target)
 
 
 @kernel

@@ -71,8 +71,9 @@ N_TRANSITIONS = TRANSITIONS + 1
 HOT_ROWS = N_TRANSITIONS + 1  # int32[n_hot, 256]: expanded rows for wide walks, see trie_walk.py
 HOT_STATES = HOT_ROWS + 1  # int32[n_hot]
 N_HOT = HOT_STATES + 1
+LEAPS = N_HOT + 1  # map: lexer state, place in TOKEN_DATA -> state behind the rest of that token, see lexer/leaps.py
 
-TOKEN_SETS = N_HOT + 1  # lists: see parser/token_terminals.py
+TOKEN_SETS = LEAPS + 3  # lists: see parser/token_terminals.py
 
 # --- masks of lexer states
 MASKS = TOKEN_SETS + 4  # int64[n_masks]: addresses of blocks of n_words int32
@@ -161,6 +162,6 @@ STORE_BLOCKS = (
     ),
     *(DUPLICATES, DUPLICATE_PAIRS, EOS, SPECIALS, SLICES, PART_MASKS),
     *(first + i for first in _LISTS for i in range(3)),
-    *(first + i for first in (MEETS, LEXEME_OF_NODE, PART_IDS, ROOMS, COVERED) for i in range(2)),
+    *(first + i for first in (MEETS, LEXEME_OF_NODE, LEAPS, PART_IDS, ROOMS, COVERED) for i in range(2)),
 )
 STORE_POOLS = (MASKS, N_MASKS)
