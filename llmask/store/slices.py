@@ -2,7 +2,7 @@
 
 JSON's slices hold the tokens of 1 to k code points that may stand unescaped in a string, for a few k. A string body
 with room for k more code points copies the mask of the largest slice that fits and walks the trie of the other tokens
-only. Slices for k = 1, 2 and 4 save nothing: a state with so little room dies early by itself.
+only. A string of a bounded length takes the mask without a bound, less the tokens that are longer than its room.
 
 The others are for what is not JSON: text without the characters that triggers, ends of strings and comments, and
 escapes begin with. Of 274,520 nodes of the trie of Llama 3 they leave to the walk
@@ -72,6 +72,8 @@ class SliceArrays(NamedTuple):
     n_tokens
     rest    int64[n], trie words of all other tokens
     main    int32[n], the same nodes in the whole trie
+    lengths int32[2 + longest], code points of the longest token, then how many tokens have more than 0, 1, ...
+    longer  int32[n_tokens], its tokens, the longest first; of the first slice, empty in others
     """
 
     most: int
@@ -79,8 +81,11 @@ class SliceArrays(NamedTuple):
     n_tokens: int
     rest: npt.NDArray[np.int64]
     main: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int32]
+    longer: npt.NDArray[np.int32]
 
 
+_NONE = np.zeros(0, np.int32)
 _made: WeakKeyDictionary[Tokenizer, dict[tuple[str, ...], list[SliceArrays]]] = WeakKeyDictionary()
 
 
@@ -106,8 +111,11 @@ def slices_of(
         made[others] = _make(tokenizer, run, wanted)
     table = np.array(
         [
-            (char, most, mask.ctypes.data, n_tokens, rest.ctypes.data, len(rest), main.ctypes.data, 0)
-            for (char, _), (most, mask, n_tokens, rest, main) in zip(wanted, made[others], strict=True)
+            (
+                *(char, part.most, part.mask.ctypes.data, part.n_tokens, part.rest.ctypes.data, len(part.rest)),
+                *(array.ctypes.data for array in (part.main, part.lengths, part.longer)),
+            )
+            for (char, _), part in zip(wanted, made[others], strict=True)
         ],
         np.int64,
     )
@@ -159,4 +167,14 @@ def _make(tokenizer: Tokenizer, run: Run, wanted: list[tuple[int, int]]) -> list
         numbers = np.array([*addresses, len(words)], np.int64)
         n_rest = run(engine.WRITE_REST, numbers.ctypes.data, data=masks[i].view(np.int32))
         made[i] = rest[:n_rest].copy(), main[:n_rest].copy()
-    return [SliceArrays(most, masks[i], sizes[i], *made[i]) for i, (_, most) in enumerate(wanted)]
+    by_length = [_by_length(counts[wanted[0][0]]), *[(_NONE, _NONE)] * (len(wanted) - 1)]
+    return [SliceArrays(most, masks[i], sizes[i], *made[i], *by_length[i]) for i, (_, most) in enumerate(wanted)]
+
+
+def _by_length(counts: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """`lengths` and `longer` of the tokens that have any of the characters that were counted."""
+    longest = int(counts.max(initial=0))
+    n_of_length = np.bincount(counts, minlength=longest + 1)[1:]
+    n_longer = np.append(n_of_length[::-1].cumsum()[::-1], 0)
+    tokens = np.argsort(-counts, kind="stable")[: int(n_longer[0])]
+    return np.array([longest, *n_longer], np.int32), tokens.astype(np.int32)

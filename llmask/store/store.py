@@ -202,6 +202,9 @@ class Store:
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)
         self.table.put(store_layout.SLICES, table_of_slices)
+        self._bytes_of_slices = sum(
+            array.nbytes for part in self.slice_arrays for array in part if isinstance(array, np.ndarray)
+        )
         slots[store_layout.N_SLICES] = len(table_of_slices)
         tokenizer.stores.add(self)
 
@@ -247,9 +250,4 @@ class Store:
     def bytes_used(self) -> int:
         """Memory of the shared tables, in bytes, with slices and what frontends remember of nodes."""
         of_canonical = 0 if self.canonical_table is None else self.canonical_table.bytes_used
-        return (
-            self.table.bytes_used
-            + of_canonical
-            + REMEMBERED_BYTES * self.nodes.n_remembered
-            + sum(part.mask.nbytes + part.rest.nbytes + part.main.nbytes for part in self.slice_arrays)
-        )
+        return self.table.bytes_used + of_canonical + REMEMBERED_BYTES * self.nodes.n_remembered + self._bytes_of_slices

@@ -25,12 +25,14 @@ from ..regex.nodes import (
     K_UNION,
     KIND,
     UNBOUNDED,
+    UNIT,
     A,
+    B,
     field,
     has_flag,
     push,
 )
-from ..regex.set_operations import make_and
+from ..regex.set_operations import QUOTE, make_and
 from ..tables.interning import list_item, list_length, list_offset, map_get, map_put
 from ..tables.memory import EXCEEDED, block, get_i32, get_i64, spend
 from ..tables.store_layout import COVERED, N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
@@ -38,7 +40,8 @@ from .slice_capacity import counted_room
 from .slice_closure import roams
 
 NODE_BITS = 32
-SLICE_FIELDS = 8
+NO_ROOM = -1
+SLICE_FIELDS = 9
 SLICE_CHAR = 0  # regex node of one code point
 SLICE_MOST = 1  # most code points of a token, UNBOUNDED for no bound
 SLICE_MASK = 2  # address of its mask
@@ -46,6 +49,8 @@ SLICE_TOKENS = 3  # number of its tokens
 SLICE_TRIE = 4  # address of the trie words of all other tokens
 SLICE_TRIE_NODES = 5
 SLICE_MAIN = 6  # address of int32[n]: the same node in the whole trie
+SLICE_LENGTHS = 7  # address of int32[2 + most]: the length of the longest token, then how many have more than 0, 1, ...
+SLICE_LONGER = 8  # address of int32[n]: its tokens, the longest first
 
 
 @kernel
@@ -190,6 +195,23 @@ def cover_of_state(store, state, char):
         elif is_lazy(store, node) and not roams(store, node, char, 0):
             return 0
     return UNBOUNDED if n_lazy != 0 else covered
+
+
+@kernel
+def exact_room(store, state):
+    """How many strings of the first slice's node a state takes and no more, or NO_ROOM: a string of bounded length.
+
+    A token of that slice without a bound then stays alive if it is not longer, and only the others have to be walked.
+    """
+    node = list_item(store, STATE_KEYS, state, 1)
+    repeat = field(store, node, A)
+    if store[N_SLICES] == 0 or list_length(store, STATE_KEYS, state) != 2 or field(store, node, KIND) != K_CONCAT:
+        return NO_ROOM
+    if field(store, repeat, KIND) != K_REPEAT or field(store, repeat, HIGH) == UNBOUNDED:
+        return NO_ROOM
+    char = get_i64(block(store, SLICES), SLICE_CHAR)
+    is_unit = has_flag(store, field(store, repeat, A), UNIT) and field(store, node, B) == QUOTE
+    return field(store, repeat, HIGH) if is_unit and _covers(store, field(store, repeat, A), char) else NO_ROOM
 
 
 @kernel

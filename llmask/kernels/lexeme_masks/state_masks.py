@@ -49,6 +49,7 @@ from ..tables.memory import (
     put_i32,
     put_i64,
     spend,
+    store_i32,
 )
 from ..tables.store_layout import (
     BASES,
@@ -76,7 +77,19 @@ from ..tables.store_layout import (
 from .delta_walk import GIVEN_UP, changed_walk
 from .excluded_texts import free_state, put_ends_right
 from .exits import X_NODE, exit_field
-from .slice_choice import SLICE_FIELDS, SLICE_MAIN, SLICE_MASK, SLICE_TOKENS, SLICE_TRIE, SLICE_TRIE_NODES, best_slice
+from .slice_choice import (
+    NO_ROOM,
+    SLICE_FIELDS,
+    SLICE_LENGTHS,
+    SLICE_LONGER,
+    SLICE_MAIN,
+    SLICE_MASK,
+    SLICE_TOKENS,
+    SLICE_TRIE,
+    SLICE_TRIE_NODES,
+    best_slice,
+    exact_room,
+)
 from .trie_walk import has_bit, narrow_walk, set_bit, wide_walk
 
 MASK_NONE = 0  # not computed yet
@@ -176,7 +189,8 @@ def _build_own_mask(store, state, asked):
     never_inline()
     if state_field(store, state, S_MASK_KIND) != MASK_NONE:
         return
-    best = best_slice(store, state)
+    room = exact_room(store, state)
+    best = best_slice(store, state) if room == NO_ROOM else 0
     if store[EXCEEDED] != 0:
         return
     n_bytes = store[N_WORDS] * 4
@@ -197,6 +211,8 @@ def _build_own_mask(store, state, asked):
     if n_tokens == GIVEN_UP and best >= 0:
         copy_bytes(words, load_i64(at + 8 * SLICE_MASK), n_bytes)
         n_tokens = load_i64(at + 8 * SLICE_TOKENS)
+        if room != NO_ROOM:
+            n_tokens -= _forbid_longer(words, load_i64(at + 8 * SLICE_LENGTHS), load_i64(at + 8 * SLICE_LONGER), room)
         main = load_i64(at + 8 * SLICE_MAIN)
         n_tokens += wide_walk(store, load_i64(at + 8 * SLICE_TRIE), main, 0, _n_left(store, best), state)
     elif n_tokens == GIVEN_UP:
@@ -223,6 +239,17 @@ def _build_own_mask(store, state, asked):
         if base == 0 and is_wide(store, state):
             put_i32(block(store, BASES), lexemes, state)
     publish_i32(block(store, STATES) + (state * STATE_FIELDS + S_MASK_KIND) * 4, kind)
+
+
+@kernel
+def _forbid_longer(words, lengths, tokens, most):
+    """Take the tokens of a slice out of its mask that are longer than `most`; returns how many these are."""
+    n = load_i32(lengths + 4 + 4 * most) if most < load_i32(lengths) else 0
+    for i in range(n):
+        token = load_i32(tokens + 4 * i)
+        at = words + (token >> 5) * 4
+        store_i32(at, load_i32(at) & ~(1 << (token & 31)))
+    return n
 
 
 @kernel

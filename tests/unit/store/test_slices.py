@@ -244,6 +244,19 @@ def test_keys_beside_a_pattern_leave_little_to_the_walk(default_tokenizer: Any) 
     assert 0 < matcher.store.table.array[store_layout.WALKED] < default_tokenizer.trie.n_nodes // 4
 
 
+@pytest.mark.parametrize("bounds", [{"maxLength": 8}, {"minLength": 36, "maxLength": 36}, {"maxLength": 1}])
+def test_strings_of_a_bounded_length_leave_to_the_walk_what_free_ones_do(default_tokenizer: Any, bounds: Any) -> None:
+    """Tokens that are too long are known by their length."""
+    n_walked = []
+    for said in ({}, bounds):
+        matcher = llmask.Compiler(default_tokenizer).json_schema({"type": "string", **said}).matcher()
+        matcher.accept_bytes(b'"')
+        matcher.store.table.array[store_layout.WALKED] = 0
+        matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
+        n_walked.append(int(matcher.store.table.array[store_layout.WALKED]))
+    assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer.trie.n_nodes // 50)
+
+
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]
 TIMES = ["", "*", "+", "?", "{0,3}", "{1,9}", "{0,12}", "{2,40}", "{0,99}", "{7}"]
 
