@@ -29,7 +29,7 @@ from ..limits import Limits
 from ..regex.nodes import RegexNodes
 from ..work import active, work_exceeded
 from .lock import Waits, new_store_lock
-from .slices import slices_of
+from .slices import SLICES, slices_of
 
 if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
@@ -206,6 +206,7 @@ class Store:
             array.nbytes for part in self.slice_arrays for array in part if isinstance(array, np.ndarray)
         )
         slots[store_layout.N_SLICES] = len(table_of_slices)
+        slots[store_layout.N_WIDE_SLICES] = len(SLICES)
         tokenizer.stores.add(self)
 
     def _put_vocabulary(self) -> None:

@@ -35,7 +35,7 @@ from ..regex.nodes import (
 from ..regex.set_operations import QUOTE, make_and
 from ..tables.interning import list_item, list_length, list_offset, map_get, map_put
 from ..tables.memory import EXCEEDED, block, get_i32, get_i64, spend
-from ..tables.store_layout import COVERED, N_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
+from ..tables.store_layout import COVERED, N_SLICES, N_WIDE_SLICES, NODE_LISTS, SCRATCH_TOP, SLICES, STATE_KEYS
 from .slice_capacity import counted_room
 from .slice_closure import roams
 
@@ -223,7 +223,7 @@ def best_slice(store, state):
     most_tokens = 0
     char = -1
     covered = 0
-    for i in range(store[N_SLICES]):
+    for i in range(0 if is_wide(store, state) else store[N_WIDE_SLICES], store[N_SLICES]):
         at = i * SLICE_FIELDS
         if get_i64(slices, at + SLICE_TOKENS) <= most_tokens:
             continue  # most states take the largest of all; deciding on the others took a twelfth of a first document

@@ -112,8 +112,9 @@ N_SPECIALS = SPECIALS + 1
 # --- slices, see slices in trie_walk.py
 SLICES = N_SPECIALS + 1  # int64[n_slices, SLICE_FIELDS]
 N_SLICES = SLICES + 1
+N_WIDE_SLICES = N_SLICES + 1  # the first so many: their tokens begin with more bytes than a narrow state goes on with
 ROOMS = (
-    N_SLICES + 1
+    N_WIDE_SLICES + 1
 )  # map: node without bounds, node of a slice -> bytes to the end, see lexeme_masks/slice_capacity.py
 
 COVERED = ROOMS + 3  # map: node, that of plain characters -> whether the first matches all of these
