@@ -30,6 +30,7 @@ from ..lexer.states import (
 )
 from ..machine.atomics import publish_i32
 from ..machine.jit import kernel, never_inline
+from ..machine.lanes import lowest_bit
 from ..machine.raw import VECTOR_BYTES, differ_vectors
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.nodes import HIGH, K_CONCAT, K_REPEAT, KIND, LOW, UNBOUNDED, A, B, field, push
@@ -370,13 +371,11 @@ def list_tokens(store, words, n_tokens):
     while n < n_tokens and pair < n_pairs:
         while pair + LINE <= n_pairs and _is_clear(words + pair * 8):
             pair += LINE
-        if load_i64(words + pair * 8) != 0:
-            for word in range(2 * pair, 2 * pair + 2):
-                bits = load_i32(words + word * 4)
-                for bit in range(32 if bits != 0 else 0):
-                    if (bits >> bit) & 1 != 0:
-                        put_i32(tokens, first + n, word * 32 + bit)
-                        n += 1
+        bits = load_i64(words + pair * 8)
+        while bits != 0:
+            put_i32(tokens, first + n, pair * 64 + lowest_bit(bits))
+            bits &= bits - 1
+            n += 1
         pair += 1
     store[N_TOKEN_LISTS] = first + n
     return first
