@@ -5,11 +5,11 @@ masks of lexer states, rows, configurations, and lists of the tokens that cross 
 document (its mask, then its token) is counted by the kind of its place, which is what the last byte before it is in,
 and by what it built, which counters of the tables tell before and after each call.
 
-    reading    the call without the compiled operations that build: looking up, writing the mask, Python (which also
-               writes rules where values have to differ)
-    grammar's  these operations once more, in a second grammar of the same schema in the same store, by its own first
-               document: rows, configurations, crossing tokens, and calling the operations
-    store's    the rest of them: lexer states and their masks, which the first run left in the store for all grammars
+    reading    the same call where all is there, as a second document that is like the first finds it: looking up,
+               writing the mask, Python
+    grammar's  what the call takes beside that in a second grammar of the same schema in the same store, by its own
+               first document: rows, configurations, crossing tokens, and rules where values have to differ
+    store's    the rest: lexer states and their masks, which the first run left in the store for all grammars
 
 All three together are the time of the calls, and all kinds together are that of all steps; nothing is left aside.
 Every call takes place in several stores, one after the other, each of which meets the same schemas in the same order;
@@ -38,7 +38,7 @@ from bench.report import spread
 from bench.vocabularies import SOURCES
 from llmask.kernels.lexeme_masks.state_masks import MASK_LIST, MASK_NONE
 from llmask.kernels.lexer.states import DEAD, S_MASK_KIND, S_TWIN, STATE_FIELDS
-from llmask.kernels.mask.configurations import C_STATE, CONFIGURATION_FIELDS, ENDED
+from llmask.kernels.mask.configurations import C_MASK_KIND, C_STATE, CONFIGURATION_FIELDS, ENDED
 from llmask.kernels.tables import grammar_layout, interning, store_layout
 
 clock = time.perf_counter_ns
@@ -60,7 +60,6 @@ _COLON = re.compile(rb"[ \t\r\n]*:")
 STATES, RULES, ROWS = "lexer states", "rules", "rows"
 LIST, WORDS = "short mask of the lexer state", "long mask of the lexer state"  # a list of tokens, or a bitmask
 CONFIGURATION, CROSSING = "configuration", "crossing"
-STEPS = "steps"  # between lexer states, or between rows, that are all there already
 TABLES = "new tables"  # the old ones have outgrown their room
 NOTHING = "nothing"
 FILL, ACCEPT = "mask", "token"
@@ -149,47 +148,16 @@ class Call(NamedTuple):
     asked     FILL or ACCEPT
     built     what it built, in an order that is always the same
     total_ns  how long it took
-    built_ns  how long of that the compiled operations took that build
-    again_ns  how long they took in a second grammar of the same schema
+    again_ns  how long the same call took in a second grammar of the same schema
+    known_ns  how long it took in that grammar once more; all three are one where nothing is built
     """
 
     place: str
     asked: str
     built: tuple[str, ...]
     total_ns: int
-    built_ns: int
-    again_ns: int = 0
-
-
-class Watch:
-    """Takes the place of what builds in a store, and notes how long the operations take that steps ask for."""
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self._own = store.run, store.step
-        self.n_operations = 0
-        self.built_ns = 0
-        store.run, store.step = (self._watched(operation) for operation in self._own)
-
-    def _watched(self, operation: Any) -> Any:
-        def watched(*arguments: Any, **named: Any) -> int:
-            started = clock()
-            try:
-                result: int = operation(*arguments, **named)
-            finally:
-                self.built_ns += clock() - started
-                self.n_operations += 1
-            return result
-
-        return watched
-
-    def begin(self) -> None:
-        """Forget what was noted."""
-        self.n_operations = self.built_ns = 0
-
-    def end(self) -> None:
-        """Give the store its own operations back."""
-        self._store.run, self._store.step = self._own
+    again_ns: int
+    known_ns: int
 
 
 class Counters(NamedTuple):
@@ -197,6 +165,7 @@ class Counters(NamedTuple):
 
     states: int
     transitions: int
+    leaps: int
     rows: int
     configurations: int
     rules: int
@@ -207,10 +176,19 @@ class Counters(NamedTuple):
         return cls(
             store[store_layout.STATE_KEYS + interning.COUNT],
             store[store_layout.N_TRANSITIONS],
+            store[store_layout.LEAPS + interning.MAP_COUNT],
             grammar[grammar_layout.KERNELS + interning.COUNT],
             grammar[grammar_layout.N_CONFIGURATIONS],
             grammar[grammar_layout.N_RULES],
         )
+
+
+def kind_of_mask(matcher: Any) -> int:
+    """MASK_NONE where the mask of a sequence is missing."""
+    if matcher.configuration == ENDED:
+        return MASK_LIST
+    at = matcher.configuration * CONFIGURATION_FIELDS + C_MASK_KIND
+    return int(matcher.generation.table.read(grammar_layout.CONFIGURATIONS, at, 1)[0])
 
 
 def kind_of_state_mask(matcher: Any) -> int:
@@ -226,8 +204,8 @@ def kind_of_state_mask(matcher: Any) -> int:
 
 
 def built_between(before: Counters, after: Counters, asked: str, new_mask: str | None) -> tuple[str, ...]:
-    """What a call built that ran an operation; `new_mask`: LIST or WORDS, if there was no mask of the lexer state."""
-    has_states = after.states > before.states or after.transitions > before.transitions
+    """What a call built that built something; `new_mask`: LIST or WORDS, if there was no mask of the lexer state."""
+    has_states = after[:3] != before[:3]  # with transitions and leaps
     found = [STATES] if has_states else []
     found += [] if new_mask is None else [new_mask]
     found += [RULES] if after.rules > before.rules else []
@@ -236,7 +214,7 @@ def built_between(before: Counters, after: Counters, asked: str, new_mask: str |
         found.append(CROSSING)
     elif after.configurations > before.configurations:
         found.append(CONFIGURATION)
-    return tuple(found or [STEPS])
+    return tuple(found)
 
 
 class Reader:
@@ -261,46 +239,49 @@ class Reader:
             first, second = self.engine.compile(schema), self.engine.compile(schema)
         except CompileError:
             return None
-        found = self._read(first, ids, kinds)
-        again = self._read(second, ids, kinds)
-        return [call._replace(again_ns=other.built_ns) for call, other in zip(found, again, strict=True)]
+        readings = [self._read(grammar, ids, kinds) for grammar in (first, second, second)]
+        return [
+            call if call.built == (NOTHING,) else call._replace(again_ns=again.total_ns, known_ns=known.total_ns)
+            for call, again, known in zip(*readings, strict=True)
+        ]
 
     def _read(self, grammar: Any, ids: list[int], kinds: list[str]) -> list[Call]:
         matcher = self.engine.start(grammar)
-        watch = Watch(matcher.store)
         found = []
-        try:
-            for place, token in zip(kinds, [*ids, self.engine.eos_ids[0]], strict=True):
-                found.append(self._timed(watch, matcher, place, FILL, token))
-                if not self.engine.is_allowed(token):
-                    break
-                found.append(self._timed(watch, matcher, place, ACCEPT, token))
-        finally:
-            watch.end()
+        for place, token in zip(kinds, [*ids, self.engine.eos_ids[0]], strict=True):
+            found.append(self._timed(matcher, place, FILL, token))
+            if not self.engine.is_allowed(token):
+                break
+            found.append(self._timed(matcher, place, ACCEPT, token))
         return found
 
-    def _timed(self, watch: Watch, matcher: Any, place: str, asked: str, token: int) -> Call:
-        lacks_mask = asked == FILL and kind_of_state_mask(matcher) == MASK_NONE
+    def _timed(self, matcher: Any, place: str, asked: str, token: int) -> Call:
+        is_missing = asked == FILL and kind_of_mask(matcher) == MASK_NONE
+        lacks_mask = is_missing and kind_of_state_mask(matcher) == MASK_NONE
         tables, before = matcher.generation, Counters.read(matcher)
-        watch.begin()
         started = clock()
         if asked == FILL:
             self.engine.fill(matcher)
         else:
             self.engine.accept(matcher, token)
         elapsed = clock() - started
-        if not watch.n_operations:
-            return Call(place, asked, (NOTHING,), elapsed, 0)
         after = Counters.read(matcher)
         new_mask = None if not lacks_mask else LIST if kind_of_state_mask(matcher) == MASK_LIST else WORDS
-        built = (TABLES,) if matcher.generation is not tables else built_between(before, after, asked, new_mask)
-        return Call(place, asked, built, elapsed, watch.built_ns)
+        if matcher.generation is not tables:
+            built: tuple[str, ...] = (TABLES,)
+        elif is_missing or after != before:
+            built = built_between(before, after, asked, new_mask)
+        else:
+            built = (NOTHING,)
+        return Call(place, asked, built, elapsed, elapsed, elapsed)
 
 
 def least(runs: list[list[Call]]) -> list[Call]:
     """Of each call that of the run in which it took the smallest time."""
     return [
-        min(calls, key=lambda call: call.total_ns)._replace(again_ns=min(call.again_ns for call in calls))
+        min(calls, key=lambda call: call.total_ns)._replace(
+            again_ns=min(call.again_ns for call in calls), known_ns=min(call.known_ns for call in calls)
+        )
         for calls in zip(*runs, strict=True)
     ]
 
@@ -378,12 +359,12 @@ def measure(rows: Iterable[Row], engines: list[Llmask]) -> Found:
 
 def parts(calls: Iterable[Call]) -> tuple[float, float, float]:
     """Microseconds of calls: reading, the grammar's, the store's."""
-    total = built = again = 0
+    total = again = known = 0
     for call in calls:
         total += call.total_ns
-        built += call.built_ns
         again += call.again_ns
-    return (total - built) / 1000, again / 1000, (built - again) / 1000
+        known += call.known_ns
+    return known / 1000, (again - known) / 1000, (total - again) / 1000
 
 
 def sort_of(call: Call) -> str:

@@ -1,6 +1,8 @@
 """The engine's doors: what Python calls.
 
-    build        everything that writes, one operation a call, under the store's lock; a STEP without it
+    build        everything that writes, one operation a call, under the store's lock
+    step_mask    as fill_mask, and build what is missing, if it is little             no lock
+    step_token   as accept, the same                                                  no lock
     fill_mask    write a known mask                                  no lock
     fill_masks   write the known masks of a batch                    no lock
     help_with_masks   what other threads run meanwhile
@@ -26,9 +28,10 @@ from .lexeme_masks.slices import count_characters, write_rest
 from .lexer.dense_transitions import forget_hot_rows
 from .lexer.states import MISS, init_states
 from .machine.atomics import exchange
+from .machine.calls import address_of_code, call_at
 from .machine.jit import door, kernel, never_inline
 from .mask.advance import known_after, live_bytes, take_bytes, take_token, walk_all
-from .mask.assemble import build_mask
+from .mask.assemble import FILL_MISS, build_mask
 from .mask.batch import (
     CELLS,
     CONTROL_FIELDS,
@@ -97,6 +100,7 @@ from .tables.store_layout import (
     SPENT,
     STATE_KEYS,
     STATES_PER_CALL,
+    STEP_CODE,
     TOKEN_SETS,
     WALKED,
     WORK_PER_CALL,
@@ -144,7 +148,6 @@ COUNT_CHARACTERS = 18  # a: node; data: of each token how many, to write, see sl
 WRITE_REST = 20  # data: mask; a: address of five numbers, see slices.py -> number of nodes
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
-STEP = 42  # instead of tables the address of a cell; a: token or NO_TOKEN -> see step_alone; no lock
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
 MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
 # from FIRST_FINISHING on: see finish/operations.py
@@ -231,12 +234,7 @@ def change_writer(store_address, before, after):
 
 @door(SIGNATURE, group="engine")
 def build(operation, store_address, grammar_address, a, b, c, data):
-    """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock.
-
-    A STEP needs no lock, and does everything by itself.
-    """
-    if operation == STEP:
-        return step_alone(store_address, a)
+    """Run one writing operation (see the list above), or return LIMIT_REACHED. The caller holds the lock."""
     store = as_table(store_address)
     grammar = as_table(grammar_address)
     has_taken = wait_for_turn(store)
@@ -339,6 +337,7 @@ def build(operation, store_address, grammar_address, a, b, c, data):
     elif operation == INIT_STORE:
         init_nodes(store)
         init_states(store)
+        store[STEP_CODE] = address_of_code(step_alone)
     store[SPENT] = store[WORK] if store_address == grammar_address else store[WORK] + grammar[WORK]
     store[REACHED] = _take_exceeded(store, grammar)
     if store[REACHED] != 0:
@@ -352,6 +351,15 @@ def build(operation, store_address, grammar_address, a, b, c, data):
 def fill_mask(cell, mask, row):
     """Write the mask of a matcher (the address of its cell) into `mask[row]`, or FILL_MISS."""
     return fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
+
+
+@door("int64(int64, int32[:, ::1], int64)", group="engine")
+def step_mask(cell, mask, row):
+    """As `fill_mask`, and what is missing is built if `step_alone` does it."""
+    status = fill_row(cell, mask.ctypes.data, mask.shape[0], mask.shape[1], row)
+    if status != FILL_MISS:
+        return status
+    return call_at(as_table(load_i64(cell + 8 * CELL_STORE))[STEP_CODE], cell, NO_TOKEN)
 
 
 @door("void(int64, int64[::1], int64[::1], int32[:, ::1], int8[::1], int64)", group="engine")
@@ -388,15 +396,29 @@ def help_with_masks(control, looks):
     help_with_batches(control, looks)
 
 
-@door("int64(int64, int64)", group="engine")
-def accept(cell, token):
-    """Configuration of a matcher after a token, REFUSED, or MISS where something is not built yet."""
+@kernel
+def _known_after(cell, token):
     store = as_table(load_i64(cell + 8 * CELL_STORE))
     grammar = as_table(load_i64(cell + 8 * CELL_GRAMMAR))
     configuration = load_i64(cell + 8 * CELL_CONFIGURATION)
     if configuration == ENDED or token < 0 or token >= store[N_VOCAB]:
         return REFUSED
     return known_after(store, grammar, configuration, token)
+
+
+@door("int64(int64, int64)", group="engine")
+def accept(cell, token):
+    """Configuration of a matcher after a token, REFUSED, or MISS where something is not built yet."""
+    return _known_after(cell, token)
+
+
+@door("int64(int64, int64)", group="engine")
+def step_token(cell, token):
+    """As `accept`, and what is missing is built if `step_alone` does it."""
+    reached = _known_after(cell, token)
+    if reached != MISS:
+        return reached
+    return call_at(as_table(load_i64(cell + 8 * CELL_STORE))[STEP_CODE], cell, token)
 
 
 @door("int64(int64, int64)", group="engine")

@@ -17,7 +17,6 @@ import numpy as np
 from ..arguments import as_bitmask, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
-from ..kernels.engine import NO_TOKEN
 from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
 from ..kernels.mask.cell import ASK, CELL_CONFIGURATION, CELL_FILTER, NO_FILTER
 from ..kernels.mask.configurations import ENDED
@@ -122,19 +121,18 @@ class Matcher(Sequence):
         if type(bitmask) is not np.ndarray:  # the type of a list is found in its parts, however deep
             bitmask = as_bitmask(bitmask)
         try:
-            status = engine.fill_mask(self.cell_address, bitmask, row)
+            status = engine.step_mask(self.cell_address, bitmask, row)
+        except MemoryError:
+            self._give_turn_back()
+            raise
         except (TypeError, ValueError, OverflowError):  # not an array, not one that kernels read, a row beyond 64 bits
             bitmask = as_bitmask(bitmask)
             if not 0 <= row < len(bitmask):
                 raise no_such_row(row, bitmask, self.store.n_words) from None
             bitmask, row = bitmask[row : row + 1], 0
-            status = engine.fill_mask(self.cell_address, bitmask, row)
+            status = engine.step_mask(self.cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
-        if status == FILL_MISS:
-            status = self.store.step(self.cell_address, NO_TOKEN)
-            if status == FILL_SOME:
-                return True
         if status == FILL_MISS:
             if self._finishes_from is not None:
                 return self.finish(bitmask, row)

@@ -80,9 +80,12 @@ class ClosingMatcher(Matcher):
         if type(token) is not int:
             token = as_integer(token, "a token id")
         try:
-            reached = engine.accept(self.cell_address, token)
+            reached = engine.step_token(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
+        except MemoryError:
+            self._give_turn_back()
+            raise
         if reached < 0:
             reached = self._built_after(token, reached)
             if reached == REFUSED:

@@ -2,8 +2,8 @@
 
 The state is the number of a configuration; the sequence is the list of those numbers, one a token, so forking copies a
 few pointers and rolling back shortens the list. Known steps take no lock; nor does a miss, if nobody else builds and
-little is missing (`Builder.step`). Otherwise it is built under the store's lock. When the grammar's tables have
-outgrown their room, the next miss moves the sequence to new ones by replaying its tokens (store/generation.py).
+little is missing (`kernels.engine.step_alone`). Otherwise it is built under the store's lock. When the grammar's tables
+have outgrown their room, the next miss moves the sequence to new ones by replaying its tokens (store/generation.py).
 
 The parts of the state (history, pieces of bytes, the cell that compiled code reads) change one after the other, and
 Python raises KeyboardInterrupt between any two calls. Without care one interrupt of a step in forty left the tokens of
@@ -143,9 +143,12 @@ class Sequence(Forking):
         if type(token) is not int:
             token = as_integer(token, "a token id")
         try:
-            reached = engine.accept(self.cell_address, token)
+            reached = engine.step_token(self.cell_address, token)
         except OverflowError:  # no token has a number of more than 63 bits
             return False
+        except MemoryError:
+            self._give_turn_back()
+            raise
         if reached < 0:
             reached = self._built_after(token, reached)
             if reached == REFUSED:
@@ -159,15 +162,17 @@ class Sequence(Forking):
         return True
 
     def _built_after(self, token: int, reached: int) -> int:
-        """Configuration after a token for which `engine.accept` has none (`reached`: MISS or REFUSED), or REFUSED."""
+        """Configuration after a token for which `step_token` has none (`reached`: MISS or REFUSED), or REFUSED."""
         if reached == MISS:
-            reached = self.store.step(self.cell_address, token)
-            if reached == MISS:
-                self.make_room()
-                reached = self._build_after(self.generation, self.configuration, token)
+            self.make_room()
+            reached = self._build_after(self.generation, self.configuration, token)
         if reached == REFUSED and token in self.store.tokenizer.eos_ids and not self.has_ended():
             return ENDED if self.is_accepting() else REFUSED
         return reached
+
+    def _give_turn_back(self) -> None:
+        """After a step that found no memory."""
+        engine.change_writer(self.store.table.address, self.cell_address, 0)
 
     def _build_after(self, generation: Generation, configuration: int, token: int) -> int:
         """Configuration after one more token that is no end of sequence, or REFUSED."""

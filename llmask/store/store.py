@@ -20,7 +20,6 @@ from .. import forks
 from ..errors import LimitExceeded
 from ..kernels import engine
 from ..kernels.lexeme_masks import trie_walk
-from ..kernels.lexer.states import MISS
 from ..kernels.machine.constants import MAX_TOKEN_BYTES
 from ..kernels.machine.jit import entry_point
 from ..kernels.table import Table
@@ -101,17 +100,6 @@ class Builder:
             raise work_exceeded(meter.limit, meter.most)
         return result
 
-    def step(self, cell: int, token: int) -> int:
-        """Build what a step misses without the lock, see `kernels.engine.step_alone`; MISS where that cannot be."""
-        if active.meter is not None:
-            return MISS
-        try:
-            result: int = self._build(engine.STEP, cell, 0, token, 0, 0, _NO_DATA)
-        except BaseException:  # there is no memory for a block
-            engine.change_writer(self.address, cell, 0)
-            raise
-        return result
-
     def n_nodes(self) -> int:
         """Regex nodes in the store."""
         return int(self.table.array[store_layout.N_NODES])
@@ -171,7 +159,6 @@ class Store:
     slices : families of tokens beside the usual ones, as `Compiler` takes them.
     slice_arrays : see slices.py; the table holds their addresses.
     run : runs such an operation, see `Builder.run`.
-    step : builds what a step misses, see `Builder.step`.
     canonical_table : what llmask/canonical knows of the tokenizer; None: masks are grammatical.
     """
 
@@ -197,7 +184,6 @@ class Store:
         builder = Builder(self.table, limits, self.waits)
         self.lock = builder.lock
         self.run = builder.run
-        self.step = builder.step
         self.run(engine.INIT_STORE)
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)

@@ -24,7 +24,8 @@ REPORT = SEARCHED + 1  # a number for the caller: position of the refused byte
 # --- who writes, and how the last call ended that had the lock, see tables/turns.py
 WRITER = REPORT + 1  # 0: nobody
 QUICK_WORK = WRITER + 1  # ticks that one call without the lock may spend, 0: there are none
-SPENT = QUICK_WORK + 1  # ticks
+STEP_CODE = QUICK_WORK + 1  # address of engine.step_alone
+SPENT = STEP_CODE + 1  # ticks
 REACHED = SPENT + 1  # code of the limit that was reached, 0: none
 
 # --- scratch, used under the lock only

@@ -13,6 +13,7 @@ import pytest
 import llmask
 from llmask.kernels import engine
 from llmask.kernels.lexer.states import MISS
+from llmask.kernels.mask.assemble import FILL_MISS
 from llmask.kernels.tables import grammar_layout, memory, store_layout
 from llmask.kernels.tables.turns import FORKING, LOCKED
 
@@ -30,21 +31,30 @@ def another(name: str) -> Any:
 
 
 class Noted:
-    """Takes the place of `Store.step` and `Store.run`, and counts what they do for steps."""
+    """Takes the place of what steps call, and counts what is built without the lock and with it."""
 
-    def __init__(self, store: Any) -> None:
-        self._own = store.step, store.run
+    def __init__(self, store: Any, patch: pytest.MonkeyPatch) -> None:
+        self._step_mask, self._step_token, self._run = engine.step_mask, engine.step_token, store.run
         self.alone = self.locked = 0
-        store.step, store.run = self.step, self.run
+        patch.setattr(engine, "step_mask", self.step_mask)
+        patch.setattr(engine, "step_token", self.step_token)
+        patch.setattr(store, "run", self.run)
 
-    def step(self, cell: int, token: int) -> int:
-        result: int = self._own[0](cell, token)
-        self.alone += result != MISS
+    def step_mask(self, cell: int, bitmask: Any, row: int) -> int:
+        is_missing = engine.fill_mask(cell, bitmask, row) == FILL_MISS
+        result: int = self._step_mask(cell, bitmask, row)
+        self.alone += is_missing and result != FILL_MISS
+        return result
+
+    def step_token(self, cell: int, token: int) -> int:
+        is_missing = engine.accept(cell, token) == MISS
+        result: int = self._step_token(cell, token)
+        self.alone += is_missing and result != MISS
         return result
 
     def run(self, *arguments: Any, **named: Any) -> int:
         self.locked += 1
-        result: int = self._own[1](*arguments, **named)
+        result: int = self._run(*arguments, **named)
         return result
 
 
@@ -78,8 +88,9 @@ def test_a_step_takes_the_lock_only_when_much_is_missing(default_tokenizer: Any,
         assert slots[store_layout.QUICK_WORK] > 0
         if units is not None:
             slots[store_layout.QUICK_WORK] = units << memory.TICK_BITS
-        noted = Noted(grammar.store)
-        found.append(list(masks_of(grammar, tokens)))
+        with pytest.MonkeyPatch.context() as patch:
+            noted = Noted(grammar.store, patch)
+            found.append(list(masks_of(grammar, tokens)))
         if units == 0:
             assert noted.alone == 0 < noted.locked
         elif units is None:
@@ -97,7 +108,7 @@ def test_a_step_leaves_it_to_the_lock_while_another_thread_writes(tiny_tokenizer
     address = grammar.store.table.address
     assert engine.change_writer(address, 0, LOCKED)
     assert not engine.change_writer(address, 0, FORKING)
-    assert grammar.store.step(matcher.cell_address, 5) == MISS
+    assert engine.step_token(matcher.cell_address, tiny_tokenizer.encode("{")[0]) == MISS
     matched: list[bool] = []
     thread = threading.Thread(target=lambda: matched.append(matcher.accept(tiny_tokenizer.encode("{")[0])))
     thread.start()
@@ -132,14 +143,14 @@ def test_a_fork_inside_of_a_fork_does_not_wait_for_itself(tiny_tokenizer: Any) -
 
 
 @pytest.mark.parametrize("asked", ["mask", "token"])
-def test_the_turn_is_given_back_where_there_is_no_memory(tiny_tokenizer: Any, asked: str) -> None:
+def test_the_turn_is_given_back_where_there_is_no_memory(
+    tiny_tokenizer: Any, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grammar = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA)
-    matcher = grammar.matcher()
-    builder = grammar.store.step.__self__
-    build = builder._build
+    matcher, builder = grammar.matcher(), grammar.store.run.__self__
 
-    def fail(operation: int, address: int, *rest: Any) -> int:
-        writer = address if operation == engine.STEP else LOCKED
+    def fail(*given: Any) -> int:
+        writer = LOCKED if given[0] == engine.IS_NULLABLE else matcher.cell_address
         assert engine.change_writer(builder.address, 0, writer)
         raise MemoryError
 
@@ -149,12 +160,13 @@ def test_the_turn_is_given_back_where_there_is_no_memory(tiny_tokenizer: Any, as
         else:
             matcher.accept_token(tiny_tokenizer.encode("{")[0])
 
-    builder._build = fail
-    with pytest.raises(MemoryError):
-        step()
-    with pytest.raises(MemoryError):
-        builder.run(engine.IS_NULLABLE, 1)
-    builder._build = build
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, f"step_{asked}", fail)
+        patch.setattr(builder, "_build", fail)
+        with pytest.raises(MemoryError):
+            step()
+        with pytest.raises(MemoryError):
+            builder.run(engine.IS_NULLABLE, 1)
     assert grammar.store.table.slots[store_layout.WRITER] == 0
     step()
 
@@ -194,14 +206,13 @@ def test_threads_that_build_alone_and_with_the_lock_see_the_same_masks(
     assert grammars[0].store.table.slots[store_layout.WRITER] == 0
 
 
-def test_the_row_of_a_miss_is_used_once(tiny_tokenizer: Any) -> None:
+def test_a_mask_is_built_into_the_row_of_the_call(tiny_tokenizer: Any) -> None:
+    """Who only looks whether a mask is there leaves its row behind."""
     matcher = llmask.Compiler(tiny_tokenizer).json_schema(SCHEMA).matcher()
-    bitmask = llmask.allocate_bitmask(1, tiny_tokenizer.vocab_size)
-    assert matcher.store.step(matcher.cell_address, engine.NO_TOKEN) == MISS  # no row was asked for
+    looked, bitmask = (llmask.allocate_bitmask(2, tiny_tokenizer.vocab_size) for _ in range(2))
+    looked[:] = bitmask[:] = 0
+    assert engine.fill_mask(matcher.cell_address, looked, 1) == FILL_MISS
     matcher.fill_bitmask(bitmask)
-    expected = bitmask.copy()
-    bitmask[:] = 0
-    assert matcher.store.step(matcher.cell_address, engine.NO_TOKEN) == MISS
-    assert not np.any(bitmask)
-    matcher.fill_bitmask(bitmask)
-    assert np.array_equal(bitmask, expected)
+    assert np.any(bitmask[0])
+    assert not np.any(bitmask[1])
+    assert not np.any(looked)
