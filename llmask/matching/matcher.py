@@ -130,7 +130,7 @@ class Matcher(Sequence):
             if not 0 <= row < len(bitmask):
                 raise no_such_row(row, bitmask, self.store.n_words) from None
             bitmask, row = bitmask[row : row + 1], 0
-            status = engine.step_mask(self.cell_address, bitmask, row)
+            status = engine.fill_mask(self.cell_address, bitmask, row)
         if status == FILL_SOME:
             return True
         if status == FILL_MISS:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..tokenizer.tokenizer import Tokenizer
 
 CALL_WORK = 1  # units for the call itself
-QUICK_WORK = 1000  # units that a step takes without the lock: how long others wait for it
+QUICK_WORK = 1000  # units that a step takes without the lock, and no meter counts: how long others wait for it
 LEAST_PART = 512  # nodes: a part takes up to 16 KB, and walking so many 10 us
 REMEMBERED_BYTES = 450  # an entry of the memo of nodes, whose key holds texts and numbers of schemas; 300 to 650
 _NO_DATA = np.zeros(0, np.int32)
