@@ -37,6 +37,8 @@ TYPICAL = (*NUMBERS, b"true", b"false", b"null", b" ", b"ab", b"a", *QUOTED, b'"
 MOST_WORDS = 64  # of a lexeme that lists them
 ENOUGH = 3  # typical texts of a lexeme, beside which no others are looked for
 RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
+COUNTED = b"a1"  # in turn: hardly any vocabulary has them as one token
+MOST_COUNTED = 64  # characters of a text in which they are counted
 MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
 MOST_SILENT = 10_000  # steps without a lexeme from one place
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
@@ -157,13 +159,30 @@ class Likely:
     def _find_texts(self, lexeme: int) -> list[bytes]:
         found = [text for text in TYPICAL if self._nodes.matches(lexeme, text)]
         if all(text in found for text in QUOTED):
-            return [text for text in found if text not in QUOTED or text in FREE]
+            found = [text for text in found if text not in QUOTED or text in FREE]
         random = Random(lexeme)
         with suppress(LimitExceeded):  # then it has none, perhaps
+            found += self._counted(lexeme)
             if len(found) < ENOUGH:
                 found.append(self._strings.shortest(lexeme))
                 found += [self._strings.sample(lexeme, random, n) for n in RANDOM_BYTES[: ENOUGH - len(found)]]
         return found
+
+    def _counted(self, lexeme: int) -> list[bytes]:
+        """A text of a lexeme that counts its characters, in tokens of one character: a mask for each number of them."""
+        text = bytearray()
+        node, seen = lexeme, {lexeme}
+        while len(text) < MOST_COUNTED and (ways := self._strings.ways(node)):
+            wanted = COUNTED[len(text) % 2 :] + COUNTED
+            way, byte = next(
+                ((way, byte) for byte in wanted for way in ways if byte in way.members), (ways[0], ways[0].members[0])
+            )
+            text.append(byte)
+            node = way.target
+            if node in seen:
+                return []
+            seen.add(node)
+        return [bytes(text) + (b"" if self._nodes.is_nullable(node) else self._strings.shortest(node))]
 
 
 def closes(option: Option) -> bool:

@@ -3,9 +3,10 @@
 A place is a configuration behind a token, the bytes that were written since, and the place of a derivation. From each
 one goes on with every lexeme that may come next; the text since the last token is split as the tokenizer splits it, all
 tokens but the last are taken, and masks are built on the way. What is not the first choice (another property than the
-next one, another text of a lexeme) is a deviation; places with fewer deviations are explored first, those of as many in
-the order in which they were found. Rows are interned, so a list ends where its elements lead to the same place again.
-This is best-first search with bounded discrepancies (W. Harvey, M. Ginsberg, "Limited discrepancy search", 1995).
+next one) is a deviation, another text of a lexeme counts as two; places with fewer deviations are explored first, those
+of as many in the order in which they were found. Rows are interned, so a list ends where its elements lead to the same
+place again. This is best-first search with bounded discrepancies (W. Harvey, M. Ginsberg, "Limited discrepancy search",
+1995).
 
 In: a grammar and what is likely in it. Out: masks in its tables and its store. Cost: 10 us a mask and 10 us a place;
 some milliseconds for a median schema.
@@ -14,21 +15,22 @@ some milliseconds for a median schema.
 from __future__ import annotations
 
 import time
+from collections import deque
 from contextlib import suppress
-from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import LlmaskError
 from ..kernels import engine
 from ..kernels.mask.configurations import REFUSED
-from .likely import CLOSING, END, OPENING, Likely, Option, closes
+from .likely import CLOSING, END, OPENING, Likely, closes
 
 if TYPE_CHECKING:
     from ..grammar.rules import Rules
     from ..store.loaded_grammar import LoadedGrammar
 
 MOST_PLACES = 50_000  # without bounds: a second or two
-MOST_DEVIATIONS = 2  # hardly any step of a document needs more; most need none
+MOST_DEVIATIONS = 3  # hardly any step of a document needs more; most need none
+ANOTHER_TEXT = 2  # deviations: mostly it leads to where the first text leads
 FREE_NESTING = 2  # calls of a rule inside of each other; more are deviations
 MOST_FAULTS = 20  # places where a limit is met, which may take as long as a limit lets them
 SHARED = 50  # places, a millisecond
@@ -49,21 +51,9 @@ class Warmed(NamedTuple):
     n_masks: int
 
 
-class Place(NamedTuple):
-    """See above; smaller ones are explored first.
-
-    n_deviations, number    how likely it is, and when it was found
-    here, tail              configuration behind the last token, and the bytes since
-    place                   of the derivation
-    depth                   how many brackets are open; -1: in one line
-    """
-
-    n_deviations: int
-    number: int
-    here: int
-    tail: bytes
-    place: int
-    depth: int
+# Configuration behind a token, bytes since, place of the derivation, how many brackets are open (-1: in one line). A
+# plain tuple, because the garbage collector does not go through those of numbers and bytes.
+Place = tuple[int, bytes, int, int]
 
 
 class _Search:
@@ -78,19 +68,18 @@ class _Search:
         self.masks: set[int] = set()  # configurations whose masks are built
         self.n_found = 0
         self.n_explored = 0
-        self.waiting: list[Place] = []
-        self._seen: set[tuple[int, bytes, int, int]] = set()
-        self._splits: dict[bytes, tuple[list[int], bytes] | None] = {}
-        self.find(0, self.generation.start, b"", likely.start, -1)
+        self._waiting: list[deque[Place]] = [deque() for _ in range(MOST_DEVIATIONS + 1)]  # by deviations
+        self._seen: set[Place] = set()
+        self._splits: dict[bytes, tuple[tuple[int, ...], bytes] | None] = {}
+        self._after: dict[tuple[int, int], int] = {}  # by configuration and token
+        self._find(0, (self.generation.start, b"", likely.start, -1))
         if likely.is_json:
-            self.find(LINES, self.generation.start, b"", likely.start, 0)
+            self._find(LINES, (self.generation.start, b"", likely.start, 0))
 
-    def find(self, n_deviations: int, here: int, tail: bytes, place: int, depth: int) -> None:
+    def _find(self, n_deviations: int, place: Place) -> None:
         """A place is to be explored."""
-        if n_deviations > MOST_DEVIATIONS:
-            return
         self.n_found += 1
-        heappush(self.waiting, Place(n_deviations, self.n_found, here, tail, place, depth))
+        self._waiting[n_deviations].append(place)
 
     def explore(self) -> None:
         """Explore the likeliest place.
@@ -99,68 +88,73 @@ class _Search:
         ------
         LlmaskError : a limit was reached.
         """
-        at = heappop(self.waiting)
+        n_deviations = next(number for number, places in enumerate(self._waiting) if places)
+        start, text, place, depth = self._waiting[n_deviations].popleft()
         self.n_explored += 1
-        split = self._split(at.tail)
-        here = after = REFUSED if split is None else at.here
-        ids, tail = split or ([], b"")
+        split = self._split(text)
+        if split is None:
+            return
+        ids, tail = split
+        here = after = start
         for token in ids:
-            here = after
-            if here != REFUSED:
-                self._build(here)
-                after = self.generation.run(engine.ACCEPT, here, token)
-        key = after, tail, at.place, at.depth
-        if after == REFUSED or key in self._seen:
+            here, after = after, self._take(after, token)
+            if after == REFUSED:
+                return
+        behind = after, tail, place, depth
+        if behind in self._seen:
             return
-        self._seen.add(key)
-        for number, option in enumerate(self.likely.options(at.place)):
-            self._go_on(at, here, tail, option, 0 if number == 0 or closes(option) else 1)
-
-    def _go_on(self, at: Place, here: int, tail: bytes, option: Option, n_deviations: int) -> None:
-        if option is END:
-            self._end(here, tail)
-            return
-        nesting = self.likely.nesting(option.place)
-        if nesting > FREE_NESTING and nesting > self.likely.nesting(at.place):
-            n_deviations += 1
-        for number, word in enumerate(option.texts):
-            depth = at.depth
-            between = self.likely.between(tail, word, None if depth < 0 else depth)
-            if depth >= 0:
-                depth += (word in OPENING) - (word in CLOSING)
-            more = at.n_deviations + n_deviations + (number > 0)
-            self.find(more, here, tail + between + word, option.place, depth)
+        self._seen.add(behind)
+        nesting = max(FREE_NESTING, self.likely.nesting(place))
+        for number, option in enumerate(self.likely.options(place)):
+            if option is END:
+                self._end(here, tail)
+                continue
+            more = n_deviations + (number > 0 and not closes(option)) + (self.likely.nesting(option.place) > nesting)
+            others = more + ANOTHER_TEXT
+            for word in option.texts:
+                if more > MOST_DEVIATIONS:
+                    break
+                between = self.likely.between(tail, word, None if depth < 0 else depth)
+                inner = depth if depth < 0 else depth + (word in OPENING) - (word in CLOSING)
+                self._find(more, (here, tail + between + word, option.place, inner))
+                more = others
 
     def _end(self, here: int, tail: bytes) -> None:
-        ids = self._tokens(tail)
-        for token in ids or ():
-            self._build(here)
-            here = self.generation.run(engine.ACCEPT, here, token)
+        ids, _ = self._split(tail) or ((), b"")
+        for token in ids:
+            here = self._take(here, token)
             if here == REFUSED:
                 return
         self._build(here)
+
+    def _take(self, here: int, token: int) -> int:
+        """The configuration behind a token; the mask before it is built."""
+        after = self._after.get((here, token))
+        if after is None:
+            self._build(here)
+            after = self._after[here, token] = self.generation.run(engine.ACCEPT, here, token)
+        return after
 
     def _build(self, here: int) -> None:
         if here not in self.masks:
             self.generation.run(engine.BUILD_MASK, here)
             self.masks.add(here)
 
-    def _split(self, text: bytes) -> tuple[list[int], bytes] | None:
-        """The tokens of a text, and the bytes of the last one; None where tokens do not spell it."""
+    def _split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
+        """The tokens of a text in the middle of a document, and the bytes of the last; None: tokens do not spell it."""
         if text not in self._splits:
-            ids = self._tokens(text)
-            self._splits[text] = None if ids is None else (ids, self.tokenizer.token_bytes(ids[-1]) if ids else b"")
+            self._splits[text] = self._find_split(text)
         return self._splits[text]
 
-    def _tokens(self, text: bytes) -> list[int] | None:
-        """A text in the middle of a document, as tokens; None where they do not spell it."""
+    def _find_split(self, text: bytes) -> tuple[tuple[int, ...], bytes] | None:
+        spelling = self.tokenizer.vocabulary.tokens.get
         with suppress(LlmaskError, UnicodeDecodeError):
             for lead in LEADS:
                 ids = self.tokenizer.encode(lead + text.decode())
-                pieces = [self.tokenizer.token_bytes(token) for token in ids]
+                pieces = [spelling(token) for token in ids]
                 for n_lead in range(2 * len(lead) + 1):
                     if b"".join(pieces[n_lead:]) == text:
-                        return ids[n_lead:]
+                        return tuple(ids[n_lead:]), pieces[-1] if text else b""
         return None
 
 
@@ -177,7 +171,12 @@ def warmed(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float |
         return Warmed(0.0, 0)
     table, room = search.generation.table, search.generation.room
     n_faults = 0
-    while search.waiting and search.n_explored < MOST_PLACES and n_faults < MOST_FAULTS and table.bytes_used <= room:
+    while (
+        search.n_explored < search.n_found
+        and search.n_explored < MOST_PLACES
+        and n_faults < MOST_FAULTS
+        and table.bytes_used <= room
+    ):
         if (ends is not None and time.monotonic() >= ends) or (masks is not None and len(search.masks) >= masks):
             break
         try:

@@ -50,6 +50,11 @@ def test_texts_of_lexemes(compiler: Compiler) -> None:
     assert b"12" in texts({"type": "integer"})
     assert b"0.5" not in texts({"type": "integer"})
     assert b'"2024-01-15"' in texts({"type": "string", "format": "date"})
+    assert texts({"type": "string", "maxLength": 20})[-1] == b'"' + b"1a" * 10 + b'"'
+    assert (
+        texts({"type": "string", "minLength": 3}) == texts({"type": "string", "minLength": 3, "maxLength": 10**6})[:-1]
+    )
+    assert b'"' + b"1a" * 12 + b'"' in texts({"type": "string", "pattern": "^[0-9a-f]{24}$"})
     odd = texts({"type": "string", "pattern": "^q{3}x[0-9]+$"})
     assert odd
     assert all(compiler.json_schema({"pattern": "^q{3}x[0-9]+$"}).accepts(text) for text in odd)

@@ -70,6 +70,17 @@ def test_likely_documents_find_their_masks(compiler: llmask.Compiler, document: 
     assert missing_steps(grammar, text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Summer Sale", "a", "of, 31 letters - and much else.", 'a "quoted" word\\n', "0123456789-0123456789-0123456789"],
+)
+@pytest.mark.parametrize("bounds", [{"maxLength": 32}, {"minLength": 1, "maxLength": 40}])
+def test_strings_that_are_counted(compiler: llmask.Compiler, text: str, bounds: dict[str, Any]) -> None:
+    grammar = compiler.json_schema({"properties": {"n": {"type": "string", **bounds}}, "additionalProperties": False})
+    grammar.warm()
+    assert missing_steps(grammar, json.dumps({"n": text})) == []
+
+
 @pytest.mark.parametrize("tokenizer", ["llama3_tokenizer", "llama_spm_tokenizer", "tiny_tokenizer", "byte_tokenizer"])
 def test_other_vocabularies(request: pytest.FixtureRequest, tokenizer: str) -> None:
     """SentencePiece puts a blank in front of a text, and words are split in other ways."""
