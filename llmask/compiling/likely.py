@@ -39,6 +39,7 @@ ENOUGH = 3  # typical texts of a lexeme, beside which no others are looked for
 RANDOM_BYTES = (3, 8)  # how long the others get before they look for an end
 COUNTED = b"a1"  # in turn: hardly any vocabulary has them as one token
 MOST_COUNTED = 64  # characters of a text in which they are counted
+LONGEST = 500  # bytes of a shortest string; where it is longer, typical texts have to do: 10 ms
 MOST_SEARCHED = 500  # nodes, for one string of a lexeme: 25 ms
 MOST_SILENT = 10_000  # steps without a lexeme from one place
 OPENING, CLOSING = (b"{", b"["), (b"}", b"]")
@@ -162,10 +163,12 @@ class Likely:
             found = [text for text in found if text not in QUOTED or text in FREE]
         random = Random(lexeme)
         with suppress(LimitExceeded):  # then it has none, perhaps
-            found += self._counted(lexeme)
+            if self._strings.length(lexeme) > LONGEST:
+                return found
             if len(found) < ENOUGH:
                 found.append(self._strings.shortest(lexeme))
                 found += [self._strings.sample(lexeme, random, n) for n in RANDOM_BYTES[: ENOUGH - len(found)]]
+            found += self._counted(lexeme)
         return found
 
     def _counted(self, lexeme: int) -> list[bytes]:

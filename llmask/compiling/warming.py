@@ -185,7 +185,7 @@ def warmed(grammar: LoadedGrammar, rules: Rules, is_json: bool, seconds: float |
             n_faults += 1
         if search.n_explored % SHARED == 0:
             time.sleep(0)  # other threads may have the interpreter
-    return Warmed(search.n_explored / search.n_found, len(search.masks))
+    return Warmed(search.n_explored / search.n_found if search.masks else 0.0, len(search.masks))
 
 
 def check_bound(name: str, bound: Any) -> None:

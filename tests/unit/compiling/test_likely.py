@@ -55,9 +55,15 @@ def test_texts_of_lexemes(compiler: Compiler) -> None:
         texts({"type": "string", "minLength": 3}) == texts({"type": "string", "minLength": 3, "maxLength": 10**6})[:-1]
     )
     assert b'"' + b"1a" * 12 + b'"' in texts({"type": "string", "pattern": "^[0-9a-f]{24}$"})
+    assert len(texts({"type": "string", "minLength": 400})[0]) == 402
     odd = texts({"type": "string", "pattern": "^q{3}x[0-9]+$"})
     assert odd
     assert all(compiler.json_schema({"pattern": "^q{3}x[0-9]+$"}).accepts(text) for text in odd)
+
+
+def test_a_lexeme_of_long_strings_has_no_text(compiler: Compiler) -> None:
+    """A string of a million bytes would take seconds, which no bound of `warm` sees."""
+    assert likely(compiler.json_schema({"type": "string", "minLength": 100_000})).options(0) == []
 
 
 @pytest.mark.parametrize(

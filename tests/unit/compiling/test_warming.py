@@ -120,6 +120,10 @@ def test_a_list_ends_where_its_rows_are_the_same(compiler: llmask.Compiler) -> N
     assert done.n_masks < 200
 
 
+def test_where_no_text_is_found_nothing_is_known(compiler: llmask.Compiler) -> None:
+    assert compiler.json_schema({"type": "string", "minLength": 100_000}).warm() == (0.0, 0)
+
+
 def test_bounds(compiler: llmask.Compiler) -> None:
     wide = {"properties": {f"key{number}": {"type": "string"} for number in range(200)}}
     assert compiler.json_schema(wide).warm(0).n_masks == 0
