@@ -55,6 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    else:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # last, one would keep others waiting
 
 
 def pytest_collection_finish() -> None:
