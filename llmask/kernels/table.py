@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from array import array
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -31,12 +32,13 @@ class Table:
 
     def __init__(self, n_slots: int, max_bytes: int, blocks: Sequence[int], pools: Sequence[int]) -> None:
         make_ready("engine")
-        self.array: npt.NDArray[np.int64] = np.zeros(n_slots, np.int64)
-        self.array[memory.MAX_BYTES] = max_bytes
-        self.array[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
-        self.slots = self.array.data
-        self.address: int = self.array.ctypes.data
-        free = weakref.finalize(self, _free, self.array, _numbers(tuple(blocks)), _numbers(tuple(pools)))
+        slots = array("q", bytes(8 * n_slots))  # says where it lies sooner than numpy does
+        self.array: npt.NDArray[np.int64] = np.frombuffer(slots, np.int64)
+        self.slots = memoryview(slots)
+        self.address: int = slots.buffer_info()[0]
+        self.slots[memory.MAX_BYTES] = max_bytes
+        self.slots[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
+        free = weakref.finalize(self, _free, slots, _numbers(tuple(blocks)), _numbers(tuple(pools)))
         free.atexit = False  # the process gives its memory back by itself
 
     def put(self, slot: int, data: npt.NDArray[Any]) -> None:
@@ -61,6 +63,6 @@ def _numbers(slots: tuple[int, ...]) -> npt.NDArray[np.int64]:
     return np.array(slots, np.int64)
 
 
-def _free(array: npt.NDArray[np.int64], blocks: npt.NDArray[np.int64], pools: npt.NDArray[np.int64]) -> None:
-    """Give the blocks back; the array itself is kept alive up to here by its finalizer."""
-    engine.free_table(array.ctypes.data, blocks, pools)
+def _free(slots: array[int], blocks: npt.NDArray[np.int64], pools: npt.NDArray[np.int64]) -> None:
+    """Give the blocks back; the slots themselves are kept alive up to here by their finalizer."""
+    engine.free_table(slots.buffer_info()[0], blocks, pools)

@@ -59,14 +59,15 @@ class Generation:
             grammar_layout.GRAMMAR_BLOCKS,
             grammar_layout.GRAMMAR_POOLS,
         )
-        self.table.array[grammar_layout.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
-        self.table.array[grammar_layout.MAX_ITEMS] = limits.max_items
-        self.table.array[grammar_layout.MAX_UNIQUE] = limits.max_unique_values
-        self.table.array[grammar_layout.FEW_ITEMS] = FEW_ITEMS
-        self.table.array[grammar_layout.MOST_LINKS] = MOST_LINKS
+        slots = self.table.slots
+        slots[grammar_layout.MAX_ROWS] = min(limits.max_rows, MOST_ROWS - 1)
+        slots[grammar_layout.MAX_ITEMS] = limits.max_items
+        slots[grammar_layout.MAX_UNIQUE] = limits.max_unique_values
+        slots[grammar_layout.FEW_ITEMS] = FEW_ITEMS
+        slots[grammar_layout.MOST_LINKS] = MOST_LINKS
         if store.canonical_table is not None:
-            self.table.array[grammar_layout.CANON] = store.canonical_table.address
-            self.table.array[grammar_layout.TELLS_ENDS] = 1
+            slots[grammar_layout.CANON] = store.canonical_table.address
+            slots[grammar_layout.TELLS_ENDS] = 1
         self.store = store
         self.notes: dict[str, Any] = {}
         self._source = source

@@ -269,6 +269,12 @@ class Translation(Writer):
                 return self.rules.call(start, self.any_rule(), end)
             if len(schemas) > 1 or self.shares_places or not self._stands_in_place(*schemas[0], path):
                 return self.rules.call(start, self.rule_of(schemas), end)
+        schema, at = schemas[0]
+        if len(schemas) == 1 and type(schema) is dict:
+            shape = self.shape(schema, at)
+            if shape.is_plain and not shape.is_open:  # most are
+                self.count_work()
+                return self._write_parts([(schema, at, shape)], rule, start, end, depth)
         return self.write_conjunction(conjunction_of(self, schemas), path, rule, start, end, depth)
 
     def _stands_in_place(self, schema: Any, at: Path, path: Path) -> bool:
@@ -285,6 +291,8 @@ class Translation(Writer):
 
     def _followed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The same schemas with bare references followed, each once, `true` left out."""
+        if len(schemas) == 1 and type(schemas[0][0]) is dict and self.shape(*schemas[0]).in_place != ("$ref",):
+            return schemas
         found: dict[Hashable, SchemaAt] = {}
         for schema, path in schemas:
             seen: set[Hashable] = set()
