@@ -18,15 +18,15 @@ from typing import Any
 from .. import forks
 from ..arguments import as_flag, as_list
 from ..errors import GrammarError, LlmaskError
-from ..frontends.json_schema import SchemaOptions
 from ..frontends.json_schema.reading.inputs import key_of, schema_of
+from ..frontends.json_schema.reading.options import options_within
 from ..frontends.json_schema.reading.owned import owned
 from ..limits import Limits, checked
 from ..store.copying import Shared
 from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
-from ..work import metered
+from ..work import Meter, active
 from . import pickles as pickles  # copyreg learns there how grammars are pickled
 from .compiled import CompiledGrammar
 from .grammar_cache import GrammarCache
@@ -94,6 +94,7 @@ class Compiler(Shared):
     def _begin(self, settings: Settings) -> None:
         self.tokenizer, self.limits, cache_bytes, self._is_canonical, self._slices, self._warm = settings
         self._cache = GrammarCache(cache_bytes)
+        self._options = options_within(self.limits)
         self._lock = forks.new_lock(forks.COMPILER)
         self._compiled = Compiled()
         self._waits = Waits(self.limits.max_step_work)
@@ -188,12 +189,12 @@ class Compiler(Shared):
         >>> compiler = llmask.Compiler(llmask.Tokenizer.default())
         >>> grammar = compiler.json_schema({"type": "integer", "minimum": 1})
         """
-        options = SchemaOptions(
+        options = self._options(
             whitespace=whitespace,
             max_whitespace=max_whitespace,
             indent=indent,
             format=format,
-            formats={} if formats is None else formats,
+            formats=formats,
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
@@ -203,7 +204,6 @@ class Compiler(Shared):
             literals=literals,
             registry=registry,
             dialect=dialect,
-            limits=self.limits,
         )
         schema = schema_of(schema, self.limits.max_schema_bytes)
         recipe = Recipe("json_schema", schema, options, taken=() if registry is None else [])
@@ -558,12 +558,14 @@ class Compiler(Shared):
 
     def _metered(self, compile_now: Callable[[], CompiledGrammar]) -> CompiledGrammar:
         grammar = None
-        with metered(self.limits.max_compile_work, "max_compile_work") as meter:
-            try:
-                grammar = compile_now()
-            finally:
-                with self._lock:
-                    self._compiled.count(meter.spent, grammar is not None)
+        outer = active.meter
+        active.meter = meter = Meter(self.limits.max_compile_work, "max_compile_work")
+        try:
+            grammar = compile_now()
+        finally:
+            active.meter = outer
+            with self._lock:
+                self._compiled.count(meter.spent, grammar is not None)
         return grammar
 
     def statistics(self) -> dict[str, int]:

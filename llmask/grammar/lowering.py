@@ -239,7 +239,7 @@ class Lowering:
             return expression
         options: list[Expression | None] = []
         if isinstance(expression, Lexeme):
-            node = self.nodes.intersect([expression.node, self.nodes.complement(self.nodes.EPSILON)])
+            node = self.nodes.without(expression.node, [self.nodes.EPSILON])
             return None if self.nodes.is_empty(node) else replace(expression, node=node)
         if isinstance(expression, Reference):
             return self._rule_not_empty(expression.name)

@@ -79,6 +79,7 @@ from .kinds import (
 if TYPE_CHECKING:
     from llmask.grammar.notation import Network
 
+MOST_WRITTEN = 500  # copies of a rule that are remembered, of 1.2 KB for the one of any JSON value
 MakeVariant = Callable[[RuleId, list[bytes]], RuleId | None]
 """Writes the rule that derives what a rule does without some texts into the same `Rules`, and returns it; None where
 nothing is left. Rules, states and guards are only added. For the same rule and texts (their order aside) it may be
@@ -387,13 +388,20 @@ class RuleTemplate:
         self._of_rule = np.zeros_like(edges)
         self._of_rule[calls, 2] = 1
         self._edges = edges - self._of_state * start - self._of_rule * rule
+        self._written: dict[tuple[int, int], bytes] = {}  # by start and rule
 
     def write(self, rules: Rules, rule: RuleId) -> None:
         """Write a copy as `rule`, which was declared just before."""
         start = rules.rule_starts[rule]
         assert start == len(rules.state_rules) - 1
-        rules.state_rules.extend([rule] * (self._n_states - 1))
-        rules.edges.frombytes((self._edges + self._of_state * start + self._of_rule * rule).tobytes())
+        rules.state_rules.extend(array("i", [rule]) * (self._n_states - 1))
+        edges = self._written.get((start, rule))
+        if edges is None:
+            if len(self._written) >= MOST_WRITTEN:
+                self._written.clear()
+            edges = (self._edges + self._of_state * start + self._of_rule * rule).tobytes()
+            self._written[start, rule] = edges
+        rules.edges.frombytes(edges)
         rules.final(StateId(start + 1))
 
 

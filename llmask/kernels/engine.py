@@ -118,6 +118,7 @@ CONCAT = 3  # data: nodes                           -> node
 UNION = 4  # data: nodes                            -> node
 INTERSECT = 5  # data: nodes                        -> node
 COMPLEMENT = 6  # a: node                           -> node
+EXCEPT = 42  # a: node; data: nodes                 -> node: what `a` matches and none of them
 REPEAT = 7  # a: node, b: low, c: high              -> node
 PUT_NUMBERS = 41  # a: place or -1, b: how many in all; data: some of an automaton, see regex/automata.py -> place
 DFA = 8  # a: classes, b: states, c: place of its numbers; data: class of each byte -> node
@@ -260,6 +261,12 @@ def build(operation, store_address, grammar_address, a, b, c, data):
         result = make_and(store, _push_all(store, data))
     elif operation == COMPLEMENT:
         result = make_not(store, a)
+    elif operation == EXCEPT:
+        others = make_not(store, make_union(store, _push_all(store, data)))
+        first = store[SCRATCH_TOP]
+        push(store, a)
+        push(store, others)
+        result = make_and(store, first)
     elif operation == REPEAT:
         result = make_repeat(store, a, b, c)
     elif operation == BYTE_SET:

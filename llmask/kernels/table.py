@@ -6,9 +6,9 @@ In: the number of slots and a limit in bytes. Out: `Table.array`. Cost: see memo
 from __future__ import annotations
 
 import ctypes
-import weakref
+import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -26,20 +26,26 @@ class Table:
     Attributes
     ----------
     array : int64[n_slots], the slots.
-    address : where the array lies; what doors take.
+    address : where the array lies, which is as long as the table; what doors take.
     slots : the same as a memoryview, which reads and writes a slot in a third of the time.
     """
 
-    def __init__(self, n_slots: int, max_bytes: int, blocks: Sequence[int], pools: Sequence[int]) -> None:
+    address = 0
+
+    def __init__(self, n_slots: int, max_bytes: int, blocks: tuple[int, ...], pools: tuple[int, ...]) -> None:
         make_ready("engine")
         slots = array("q", bytes(8 * n_slots))  # says where it lies sooner than numpy does
         self.array: npt.NDArray[np.int64] = np.frombuffer(slots, np.int64)
         self.slots = memoryview(slots)
-        self.address: int = slots.buffer_info()[0]
         self.slots[memory.MAX_BYTES] = max_bytes
         self.slots[memory.MAX_WORK] = 2**62  # of `build` each call sets its own
-        free = weakref.finalize(self, _free, slots, _numbers(tuple(blocks)), _numbers(tuple(pools)))
-        free.atexit = False  # the process gives its memory back by itself
+        self._blocks, self._pools = blocks, pools
+        self.address = slots.buffer_info()[0]
+
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        """Give the blocks back; a process that ends gives back its memory by itself."""
+        if self.address and not is_finalizing():
+            engine.free_table(self.address, _numbers(self._blocks), _numbers(self._pools))
 
     def put(self, slot: int, data: npt.NDArray[Any]) -> None:
         """Copy an array into the block of `slot`."""
@@ -61,8 +67,3 @@ class Table:
 def _numbers(slots: tuple[int, ...]) -> npt.NDArray[np.int64]:
     """Slots as an array, one for all tables of a kind."""
     return np.array(slots, np.int64)
-
-
-def _free(slots: array[int], blocks: npt.NDArray[np.int64], pools: npt.NDArray[np.int64]) -> None:
-    """Give the blocks back; the slots themselves are kept alive up to here by their finalizer."""
-    engine.free_table(slots.buffer_info()[0], blocks, pools)

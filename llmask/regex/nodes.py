@@ -192,6 +192,10 @@ class RegexNodes:
         """Every byte string that `node` does not match."""
         return self._run(engine.COMPLEMENT, node)
 
+    def without(self, node: int, others: Sequence[int]) -> int:
+        """What `node` matches and none of `others`."""
+        return self._run(engine.EXCEPT, node, data=np.array(others, np.int32))
+
     def repeat(self, node: int, low: int, high: int | None = None) -> int:
         """`low` to `high` times (None: no bound), kept as a counter."""
         if low < 0 or (high is not None and high < low) or max(low, high or 0) >= UNBOUNDED:

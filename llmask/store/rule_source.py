@@ -56,7 +56,6 @@ class RuleSource:
         return self._part(self._rules, sizes)
 
     def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        data = array("i", self._head)
         parts = rules.columns()
         if any(sizes):
             parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
@@ -64,10 +63,8 @@ class RuleSource:
             priorities = parts[_PRIORITIES]  # a copy
             for at in range(0, len(priorities), PRIORITY_FIELDS):
                 priorities[at] -= first_edge
-        data.extend(len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True))
-        for part in parts:
-            data.extend(part)
-        return np.frombuffer(data, np.int32)
+        lengths = [len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True)]
+        return np.frombuffer(bytearray().join((array("i", (*self._head, *lengths)), *parts)), np.int32)
 
 
 _FIELDS = (1, 1, EDGE_FIELDS, 2, GUARD_FIELDS, 1, PRIORITY_FIELDS, 1)  # numbers that an entry of each column takes

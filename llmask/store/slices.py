@@ -135,7 +135,7 @@ def read_slice(nodes: RegexNodes, text: str) -> tuple[int, int]:
         raise GrammarError(f"{text!r} is no slice", help="write a class of characters and + or {1,n}: [^*]+")
     char = compile_pattern(nodes, found["char"])
     if nodes.is_empty(char) or not nodes.is_empty(
-        nodes.intersect([char, nodes.complement(utf8_char(nodes, TEXT))])
+        nodes.without(char, [utf8_char(nodes, TEXT)])
     ):  # words of a prefix code: kernels/lexeme_masks/slice_choice.py follows one after the other
         raise GrammarError(f"{found['char']!r} is not one character", help="write a class of characters: [^*]")
     most = int(found["most"] or UNBOUNDED)

@@ -110,6 +110,10 @@ class RegexNodes:
             return self.parts[node][1]
         return self._node((COMPLEMENT, node), not self.nullable[node])
 
+    def without(self, node: int, others: Iterable[int]) -> int:
+        """What `node` accepts and none of `others`."""
+        return self.intersect([node, self.complement(self.union(others))])
+
     def name(self, node: int, name: str) -> int:
         """Nothing is printed here."""
         return node

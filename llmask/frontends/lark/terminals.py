@@ -226,7 +226,7 @@ class Terminals:
             return Value(None, both, "&".join(f"(?:{part.regexp})" for part in parts))
         if isinstance(node, Negated):
             part = self.value(node.part, scope)
-            others = self.nodes.intersect([self._texts(), self.nodes.complement(self.closed(part, node.spot))])
+            others = self.nodes.without(self._texts(), [self.closed(part, node.spot)])
             return Value(None, others, f"~(?:{part.regexp})")
         return _refuse_part(node)
 
@@ -329,7 +329,7 @@ class Terminals:
     def _first_ends(self, node: int) -> int:
         """Strings of a node of which no shorter part in front is one."""
         longer = self.nodes.concat([node, self._any_bytes()])
-        return self.nodes.intersect([node, self.nodes.complement(longer)])
+        return self.nodes.without(node, [longer])
 
 
 def _tree(value: Value) -> Tree:

@@ -189,7 +189,7 @@ class XmlParameters:
             known = [self._spelled(name) for name in properties] + [self._spelled(name) for name in required]
             node = compile_pattern(self.nodes, NAME)
             if known:
-                node = self.nodes.intersect([node, self.nodes.complement(self.nodes.union(known))])
+                node = self.nodes.without(node, known)
             parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
         return sequence([*parts, self.blank])
 

@@ -319,7 +319,7 @@ def woven(nodes: RegexNodes, grammar: Grammar) -> Grammar:
 
     def weave(expression: Expression) -> Expression:
         if isinstance(expression, Lexeme) and nodes.is_nullable(expression.node):
-            node = nodes.intersect([expression.node, nodes.complement(nodes.EPSILON)])
+            node = nodes.without(expression.node, [nodes.EPSILON])
             return Repeat(sequence([replace(expression, node=node), Reference(IGNORED)]), 0, 1)
         if isinstance(expression, (Lexeme, Inclusion, TokenSet)):
             return sequence([expression, Reference(IGNORED)])

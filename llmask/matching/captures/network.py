@@ -93,7 +93,7 @@ class Network:
         if found is None:
             found = node
             if self.nodes.is_nullable(node):
-                found = self.nodes.intersect([node, self.nodes.complement(self.nodes.EPSILON)])
+                found = self.nodes.without(node, [self.nodes.EPSILON])
             self._not_empty[node] = found
         return found
 

@@ -207,7 +207,7 @@ def _number_node(nodes: RegexNodes, wanted: NumberRange) -> int:
         if len(excluded) > MAX_EXCLUDED:
             node = number_node(nodes, others._replace(exponent=False))
             listed = listed_numbers_node(nodes, [plain_numeral(value) for value in excluded])
-            node = nodes.intersect([node, nodes.complement(listed)])
+            node = nodes.without(node, [listed])
             return nodes.EMPTY if nodes.is_empty(node) else node
     if divisor is not None and low is not None and high is not None:
         multiples = _few_multiples(divisor, low, high)

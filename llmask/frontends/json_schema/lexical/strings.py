@@ -90,8 +90,7 @@ def other_strings(nodes: RegexNodes, names: Iterable[str]) -> int:
     key = (__name__, "other", *names)
     found = nodes.memo.get(key)
     if found is None:
-        named = spellings_of(nodes, names)
-        found = nodes.memo[key] = nodes.intersect([free_string(nodes), nodes.complement(named)])
+        found = nodes.memo[key] = nodes.without(free_string(nodes), _spellings(nodes, names))
     return int(found)
 
 
@@ -103,17 +102,22 @@ def spellings_of(nodes: RegexNodes, texts: Iterable[str]) -> int:
     GrammarError
         When one holds two surrogates for one character. LimitExceeded when it is longer than `MAX_LITERAL`.
     """
+    return nodes.union(_spellings(nodes, texts))
+
+
+def _spellings(nodes: RegexNodes, texts: Iterable[str]) -> list[int]:
+    """Nodes that together match every spelling of each of `texts`."""
     distinct = dict.fromkeys(texts)
-    _check_texts(distinct)
     if len(distinct) <= FEW:
-        return nodes.union([any_spelling(nodes, text) for text in distinct])
+        return [any_spelling(nodes, text) for text in distinct]
+    _check_texts(distinct)
     body = words_node(
         nodes,
         sorted(distinct),
         lambda piece: nodes.concat(_letters(nodes, piece)),
         lambda several: nodes.union(_letters(nodes, several)),
     )
-    return quoted(nodes, body)
+    return [quoted(nodes, body)]
 
 
 def _check_texts(texts: Iterable[str]) -> None:
@@ -127,18 +131,15 @@ def _check_texts(texts: Iterable[str]) -> None:
 
 def any_spelling(nodes: RegexNodes, text: str) -> int:
     """Node of every spelling of `text`, with its quotes; errors as `spellings_of` has them."""
-    _check_texts([text])
-    key = (__name__, "any", text)
-    found = nodes.memo.get(key)
+    known: dict[str, int] = nodes.remembered((__name__, "any"))
+    found = known.get(text)
     if found is None:
-        found = nodes.memo[key] = quoted(nodes, *_letters(nodes, text))
-    return int(found)
+        _check_texts([text])
+        found = known[text] = quoted(nodes, *_letters(nodes, text))
+    return found
 
 
 def _letters(nodes: RegexNodes, text: Iterable[str]) -> list[int]:
     """Nodes of every spelling of each character of `text`."""
     known: dict[str, int] = nodes.remembered(__name__)
-    for letter in text:
-        if letter not in known:
-            known[letter] = json_char(nodes, CodePointSet.of(letter))
-    return [known[letter] for letter in text]
+    return [known.get(letter) or known.setdefault(letter, json_char(nodes, CodePointSet.of(letter))) for letter in text]

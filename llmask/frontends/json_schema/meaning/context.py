@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from llmask.errors import GrammarError, LimitExceeded
 from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.lexical.lexemes import lexemes_of_types, punctuation_of
+from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.lexical.strings import literal_string
 from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
 from llmask.frontends.json_schema.reading.keywords import Internal, Shape
@@ -42,6 +42,9 @@ class Context:
     Attributes
     ----------
     rules : what is written.
+    keys : lexemes of declared keys, see `key_node`.
+    is_in_order : keys are written in the order of the schema, those of free ones may be repeated, and none is added to
+        what the schema says of them.
     warnings : what is not enforced, by JSON pointer of the keyword.
     hints : what is hardly meant, by JSON pointer of the keyword (`hints.py`).
     reasons : places that allow nothing: why, where, and how to mend it.
@@ -49,9 +52,17 @@ class Context:
     void : places of which a guard must know that they allow nothing.
     """
 
+    __slots__ = (
+        "__weakref__", "_first_node", "_max_work", "_seen", "_shape_of", "_shapes", "_synthetic", "_work", "counted",
+        "draft", "format_key", "format_patterns", "hints", "is_in_order", "items_seen", "keys", "lexeme_of_type",
+        "needs", "nodes", "options", "punctuation", "reasons", "references", "rules", "schema", "shares_places",
+        "stricter", "value_nodes", "variants", "void", "warnings",
+    )  # fmt: skip
+
     def __init__(self, nodes: RegexNodes, schema: Any, options: SchemaOptions) -> None:
         self.nodes = nodes
         self.options = options
+        self.is_in_order = options.property_order == "schema" and not options.unique_keys and not options.closed
         self.references = References(schema, options.registry, options.dialect is not None)
         self.schema = self.references.root
         self.draft = self.references.draft
@@ -63,8 +74,7 @@ class Context:
         self.shares_places = False
         self.counted: dict[StateId, tuple[StateId, Hashable]] = {}  # values on which guards rely, and their places
         self.needs: dict[StateId, Need] = {}  # of objects whose guards ask for members, by the last state
-        self.punctuation = punctuation_of(nodes, options.numbers)
-        self.lexeme_of_type = lexemes_of_types(nodes, options.numbers)
+        self.punctuation, self.lexeme_of_type, self._shapes, self.keys = _shared(nodes, options.numbers, self.draft)
         self.format_patterns = {**FORMATS, **options.formats} if options.formats else FORMATS
         self.format_key = (options.format, tuple(options.formats.items())) if options.formats else options.format
         self.variants: dict[RuleId, WriteVariant] = {}  # who writes a rule without some texts
@@ -72,9 +82,7 @@ class Context:
         self._shape_of: dict[int, Shape] = {}  # by identity of the schema
         self.items_seen: dict[int, tuple[Path, list[SchemaAt], SchemaAt]] = {}  # path and `items_of`, by identity, too
         self._seen: list[Any] = []  # those schemas, so that no other gets the identity of one
-        self._shapes: dict[tuple[Any, ...], Shape] = nodes.remembered((__name__, "shapes", self.draft))
         self.value_nodes: dict[str | int, int] = {}  # of listed integers and strings that stand alone
-        self._keys: dict[str, int] = nodes.remembered((__name__, "keys"))
         self._synthetic: dict[Hashable, Any] = {}
         self.begin()
         self._max_work = options.limits.max_schema_keywords
@@ -104,7 +112,7 @@ class Context:
         draft = self.draft
         if references.is_read or references.id_key in schema:
             draft = references.draft_at(schema, path)
-        shapes = self._shapes if draft == self.draft else self.nodes.remembered((__name__, "shapes", draft))
+        shapes = self._shapes if draft == self.draft else _shapes(self.nodes, draft)
         shape = shapes.get(keys)
         if shape is None:
             if not all(type(key) is str or type(key) is Internal for key in keys):
@@ -231,10 +239,28 @@ class Context:
 
     def key_node(self, name: str, schemas: list[SchemaAt]) -> int:
         """Lexeme of a declared key."""
-        node = self._keys.get(name)
+        node = self.keys.get(name)
         if node is None:
-            node = self._keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
+            node = self.keys[name] = literal_string(self.nodes, name, schemas[0][1] if schemas else ())
         return node
+
+
+def _shapes(nodes: RegexNodes, draft: int) -> dict[tuple[Any, ...], Shape]:
+    """What was found out about keys that schemas have together, in any schema of the store."""
+    return nodes.remembered((__name__, "shapes", draft))
+
+
+def _shared(
+    nodes: RegexNodes, numbers: str, draft: int
+) -> tuple[Punctuation, dict[str, int], dict[tuple[Any, ...], Shape], dict[str, int]]:
+    """What all schemas of a store have in common: lexemes, lexemes of types, shapes, lexemes of declared keys."""
+    key = (__name__, numbers, draft)
+    found: Any = nodes.memo.get(key)
+    if found is None:
+        keys = nodes.remembered((__name__, "keys"))
+        lexemes = punctuation_of(nodes, numbers), lexemes_of_types(nodes, numbers)
+        found = nodes.memo[key] = (*lexemes, _shapes(nodes, draft), keys)
+    return found  # type: ignore[no-any-return]
 
 
 def circle(path: Path) -> GrammarError:

@@ -58,6 +58,5 @@ def exactly_one(context: Context, languages: list[int], refused: list[int]) -> i
     nodes = context.nodes
     alone = []
     for at, language in enumerate(languages):
-        others = nodes.union([*refused[:at], *refused[at + 1 :]])
-        alone.append(nodes.intersect([language, nodes.complement(others)]))
+        alone.append(nodes.without(language, [*refused[:at], *refused[at + 1 :]]))
     return nodes.union(alone)

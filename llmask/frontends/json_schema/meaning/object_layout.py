@@ -99,10 +99,8 @@ def _layout_as_written(context: Context, parts: list[Part]) -> Layout:
     subjects = [part for part in parts if part[2].has_object]
     if not subjects:
         return Layout([], [Cell(free_string(context.nodes), [])], 0, None, [])
-    if len(subjects) == 1:
-        schema, _, shape = subjects[0]
-        if "patternProperties" not in schema and not shape.has_names and not shape.has_key_sets:
-            return _plain_layout(context, subjects[0])
+    if len(subjects) == 1 and subjects[0][2].has_plain_keys:
+        return Layout(*plain_keys(context, subjects[0]), *count_range(subjects, "minProperties", "maxProperties"), [])
     low, high = count_range(subjects, "minProperties", "maxProperties")
     names: dict[str, bool] = {}
     for schema, _, _ in subjects:
@@ -193,8 +191,8 @@ def _partitions(members: list[int]) -> list[list[list[int]]]:
     return found
 
 
-def _plain_layout(context: Context, part: Part) -> Layout:
-    """The layout of one part without patterns; most objects are this."""
+def plain_keys(context: Context, part: Part) -> tuple[list[Entry], list[Cell]]:
+    """Named and free keys of one part without patterns; most objects are this."""
     schema, path, _ = part
     properties = schema.get("properties", {})
     required = schema.get("required", ())
@@ -207,14 +205,15 @@ def _plain_layout(context: Context, part: Part) -> Layout:
         if member is not False or name in required
     ]
     others: list[SchemaAt] = [] if additional is True else [(additional, (path, "additionalProperties"))]
-    undeclared = dict.fromkeys(name for name in required if name not in properties)
-    entries += [Entry(name, others, True) for name in undeclared]
-    names = dict.fromkeys((*properties, *undeclared)) if undeclared else properties
-    cells = []
-    if additional is not False:
-        nodes = context.nodes
-        cells = [Cell(other_strings(nodes, names) if names else free_string(nodes), others)]
-    return Layout(entries, cells, *count_range([part], "minProperties", "maxProperties"), [])
+    names = properties
+    undeclared = [name for name in required if name not in properties]
+    if undeclared:
+        names = dict.fromkeys((*properties, *undeclared))
+        entries += [Entry(name, others, True) for name in dict.fromkeys(undeclared)]
+    if additional is False:
+        return entries, []
+    nodes = context.nodes
+    return entries, [Cell(other_strings(nodes, names) if names else free_string(nodes), others)]
 
 
 def _patterns(context: Context, part: Part) -> list[tuple[int, SchemaAt]]:

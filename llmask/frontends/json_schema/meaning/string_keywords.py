@@ -131,7 +131,7 @@ def _format_node(context: Context, name: str, path: Path, is_most: bool, is_nega
         return pattern_string(context, found, path, "format", is_negated)
     nodes = context.nodes
     node = quoted(nodes, found(nodes))
-    return nodes.intersect([free_string(nodes), nodes.complement(node)]) if is_negated else node
+    return nodes.without(free_string(nodes), [node]) if is_negated else node
 
 
 def format_of(context: Context, schema: dict[str, Any], path: Path) -> str | None:

@@ -225,6 +225,8 @@ class Shape:
     is_open : nothing but annotations: every instance is valid as far as this object's own keywords go.
     has_values, has_const, has_string, has_number, has_array, has_object : some keyword speaks about such instances.
     has_names : `propertyNames` is one of the keywords.
+    has_plain_keys : keys of objects are described by their names, or not at all.
+    lists_keys : nothing more is said of objects, not how many keys there may be either.
     has_except : the value must differ from listed ones.
     counts_items : which items there are counts, not only how many.
     has_unevaluated : what alternatives evaluate counts.
@@ -238,8 +240,8 @@ class Shape:
 
     __slots__ = (
         "adds_null", "checks", "counts_items", "draft", "has_array", "has_const", "has_except", "has_key_sets",
-        "has_names", "has_number", "has_object", "has_string", "has_unevaluated", "has_values", "in_place",
-        "is_open", "is_plain", "is_scalar_type", "of_other_drafts", "suspects", "unknown",
+        "has_names", "has_number", "has_object", "has_plain_keys", "has_string", "has_unevaluated", "has_values",
+        "in_place", "is_open", "is_plain", "is_scalar_type", "lists_keys", "of_other_drafts", "suspects", "unknown",
     )  # fmt: skip
 
     def __init__(self, keys: tuple[Any, ...], draft: int) -> None:
@@ -287,6 +289,9 @@ class Shape:
         self.counts_items = not known_keys.isdisjoint(("contains", "uniqueItems", COUNTED, NOT_UNIQUE))
         self.has_unevaluated = not known_keys.isdisjoint(("unevaluatedProperties", "unevaluatedItems"))
         self.has_key_sets = SOME_KEY in known_keys or EVERY_KEY in known_keys
+        self.has_plain_keys = not (self.has_names or self.has_key_sets or "patternProperties" in known_keys)
+        is_counted = "minProperties" in known_keys or "maxProperties" in known_keys
+        self.lists_keys = self.has_object and self.has_plain_keys and not is_counted and not self.has_except
         has_own = self.has_values or self.has_string or self.has_number or self.has_except
         self.is_scalar_type = self.is_plain and not has_own and "type" in keys
         self.of_other_drafts = tuple(other_drafts)

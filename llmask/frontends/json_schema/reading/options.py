@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from llmask.arguments import as_list
@@ -34,6 +35,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "dialect": (None, "openapi-3.0"),
 }
 WHITE_SPACE = " \t\n\r"
+MOST_KNOWN = 16  # options that are remembered
 MAX_INDENT = 64  # blanks of one level
 LEAVE_OUT = "leave it out for the default"
 NAMED_ESCAPES = {"all": ESCAPES, "minimal": ""}
@@ -134,7 +136,7 @@ class SchemaOptions:
                 "the options indent and whitespace exclude each other", help="leave one of them at its default"
             )
 
-    @property
+    @cached_property
     def style(self) -> StringStyle:
         """How strings are written."""
         return StringStyle(NAMED_ESCAPES.get(str(self.escapes), str(self.escapes)), self.literals)
@@ -150,6 +152,21 @@ class SchemaOptions:
             *(self.property_order, self.unique_keys, self.numbers, self.style, registry, self.dialect),
             self.closed,
         )
+
+
+def options_within(limits: Limits) -> Callable[..., SchemaOptions]:
+    """Who makes options with these limits, checked: one object of the same plain values, however often they come."""
+    known = lru_cache(MOST_KNOWN, typed=True)(partial(SchemaOptions, limits=limits))
+
+    def options(formats: Mapping[str, str] | None, registry: Any, **chosen: Any) -> SchemaOptions:
+        if formats is None and registry is None and type(chosen["escapes"]) is str:
+            try:
+                return known(**chosen)
+            except TypeError:  # a value without a hash is none of the choices
+                pass
+        return SchemaOptions(formats={} if formats is None else formats, registry=registry, limits=limits, **chosen)
+
+    return options
 
 
 def _checked_letters(escapes: Any) -> str:

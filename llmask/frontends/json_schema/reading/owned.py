@@ -38,11 +38,13 @@ def owned(value: Any, copies: Copies | None = None) -> Any:
     waiting: list[Any] = []
     copies = {} if copies is None else copies
     try:
-        found = _copied(value, copies, waiting)
+        known = copies.get(id(value))
+        found = _copied(value, copies, waiting) if known is None else known[1]
         for here in waiting:  # grows while it is read
             for key, member in here.items() if type(here) is dict else enumerate(here):
                 if type(member) not in PLAIN:
-                    here[key] = _copied(member, copies, waiting)
+                    known = copies.get(id(member))
+                    here[key] = _copied(member, copies, waiting) if known is None else known[1]
     except RecursionError:
         raise LimitExceeded("the value holds tuples that nest too deep in each other", help="use lists") from None
     return found
@@ -50,18 +52,16 @@ def owned(value: Any, copies: Copies | None = None) -> Any:
 
 def _copied(value: Any, copies: Copies, waiting: list[Any]) -> Any:
     """A shallow copy, noted as one whose members wait to be copied."""
-    known = copies.get(id(value))
-    if known is not None:
-        return known[1]
-    kind = type(value)
     twin: Any
-    if kind is dict or isinstance(value, Mapping):
-        twin = value.copy() if kind is dict else dict(value.items())
-        if not ONLY_TEXT.issuperset(map(type, twin)):
-            twin = {_scalar(key): member for key, member in twin.items()}
+    if type(value) is dict and ONLY_TEXT.issuperset(map(type, value)):
+        twin = value.copy()
         waiting.append(twin)
     elif isinstance(value, list):
         twin = list(value)
+        if not PLAIN.issuperset(map(type, twin)):
+            waiting.append(twin)
+    elif isinstance(value, Mapping):
+        twin = {_scalar(key): member for key, member in value.items()}
         waiting.append(twin)
     elif isinstance(value, tuple):
         twin = tuple(owned(list(value), copies))

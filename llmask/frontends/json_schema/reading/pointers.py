@@ -83,6 +83,8 @@ def pointer(path: Path, *keys: str | int) -> str:
     >>> pointer(((), "properties", "a/b"), "type")
     '#/properties/a~1b/type'
     """
+    if type(path) is tuple and not path and not keys:
+        return "#"
     parts, root = keys_of(path)
     uri = ""
     if isinstance(root, Scope):

@@ -26,7 +26,14 @@ from typing import TYPE_CHECKING
 
 from llmask.frontends.json_schema.meaning.contradictions import BOUNDS_HELP
 from llmask.frontends.json_schema.meaning.finite import texts_of
-from llmask.frontends.json_schema.meaning.object_layout import Cell, Entry, Layout, layout_of, with_witnesses
+from llmask.frontends.json_schema.meaning.object_layout import (
+    Cell,
+    Entry,
+    Layout,
+    layout_of,
+    plain_keys,
+    with_witnesses,
+)
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
@@ -44,6 +51,10 @@ MANY = 32  # optional properties in a row that are cut into fans
 
 def emit_object(writer: Writer, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
     """Edges from `start` to `end` over every object that fulfils `parts`."""
+    if len(parts) == 1 and parts[0][2].lists_keys and writer.is_in_order and not writer.void:  # most are
+        entries, cells = plain_keys(writer, parts[0])
+        n_required = sum([entry.is_required for entry in entries])
+        return _emit_plain(writer, entries, cells, n_required, 0, rule, start, end, depth)
     path = parts[0][1] if parts else ROOT
     layout = layout_of(writer, parts)
     if any(shape.has_except for _, _, shape in parts):
@@ -130,26 +141,27 @@ def _emit_plain(
     depth: int,
 ) -> None:
     """Write an object that counts nothing; `low` is 0, or 1 for an object that must not be empty."""
-    rules, lexemes = writer.rules, writer.punctuation
-    scan, state = rules.scan, rules.state
-    choose = state(rule)
+    state_rules, edges, lexemes = writer.rules.state_rules, writer.rules.edges, writer.punctuation
+    choose = StateId(len(state_rules))
     if n_required or low:
-        scan(start, lexemes.open_object, choose)
+        state_rules.append(rule)
+        edges.extend((start, SCAN, lexemes.open_object, choose, NO_GUARD))
     else:
-        opened = state(rule)
-        scan(start, lexemes.open_object, opened)
-        rules.skip(opened, choose)
-        scan(opened, lexemes.close_object, end)
+        opened = choose + 1
+        state_rules.extend((rule, rule))
+        edges.extend((start, SCAN, lexemes.open_object, opened, NO_GUARD, opened, SKIP, 0, choose, NO_GUARD))
+        edges.extend((opened, SCAN, lexemes.close_object, end, NO_GUARD))
     choose = _emit_entries(writer, entries, bool(cells), n_required, rule, choose, end, depth)
     if cells:
-        after = state(rule)
+        after = StateId(len(state_rules))
+        state_rules.append(rule)
         for keys, schemas, _ in cells:
-            named, value = state(rule), state(rule)
-            scan(choose, keys, named)
-            scan(named, lexemes.colon, value)
+            named = len(state_rules)
+            value = StateId(named + 1)
+            state_rules.extend((rule, rule))
+            edges.extend((choose, SCAN, keys, named, NO_GUARD, named, SCAN, lexemes.colon, value, NO_GUARD))
             writer.place(schemas, rule, value, after, depth)
-        scan(after, lexemes.comma, choose)
-        scan(after, lexemes.close_object, end)
+        edges.extend((after, SCAN, lexemes.comma, choose, NO_GUARD, after, SCAN, lexemes.close_object, end, NO_GUARD))
 
 
 def _emit_entries(
@@ -164,7 +176,7 @@ def _emit_entries(
 ) -> StateId:
     """Write the declared keys, row by row: most of the time of compiling is here."""
     state_rules, edges = writer.rules.state_rules, writer.rules.edges
-    lexemes, key_of, place = writer.punctuation, writer.key_node, writer.place
+    lexemes, known, place = writer.punctuation, writer.keys, writer.place
     colon, comma, close = lexemes.colon, lexemes.comma, lexemes.close_object
     n_left = len(entries)
     fans = _fans(entries) if n_left >= MANY else {}
@@ -176,7 +188,9 @@ def _emit_entries(
         needed -= is_required
         named = len(state_rules)
         value, after, following = StateId(named + 1), StateId(named + 2), StateId(named + 3)
-        key = key_of(name, schemas)
+        key = known.get(name)
+        if key is None:
+            key = writer.key_node(name, schemas)
         edges.extend((choose, SCAN, key, named, NO_GUARD, named, SCAN, colon, value, NO_GUARD))
         has_next = n_left or goes_on
         if has_next:

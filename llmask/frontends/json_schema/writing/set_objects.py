@@ -203,7 +203,7 @@ class _SetObject:
             def variant(texts: list[bytes]) -> RuleId | None:
                 nodes = writer.nodes
                 read = spellings_of(nodes, json.loads(b"[%s]" % b",".join(texts)))
-                left = nodes.intersect([keys, nodes.complement(read)])
+                left = nodes.without(keys, [read])
                 return None if nodes.is_empty(left) else _rule_over(writer, left)
 
             writer.variants[rule] = variant

@@ -46,7 +46,7 @@ from llmask.frontends.json_schema.writing.arrays import emit_array
 from llmask.frontends.json_schema.writing.objects import emit_object
 from llmask.frontends.json_schema.writing.values import emit_values, listed_node, scalar_spellings
 from llmask.frontends.json_schema.writing.writer import Writer
-from llmask.grammar.kinds import EDGE_FIELDS, RuleId, StateId
+from llmask.grammar.kinds import EDGE_FIELDS, NO_GUARD, SCAN, RuleId, StateId
 from llmask.grammar.rules import Rules, RuleTemplate
 from llmask.work import share, spend
 
@@ -63,6 +63,10 @@ MAX_DEPTH_AT_ONCE = 16  # places below this one wait, so that no schema is too d
 
 class Translation(Writer):
     """One schema on its way to rules, or what else holds at one place of it."""
+
+    __slots__ = (
+        "_any", "_own_rules", "_path", "_root", "_rule_of", "_too_many", "_waiting", "n_stricter", "productive",
+    )  # fmt: skip
 
     def __init__(
         self, nodes: RegexNodes, schema: Any, options: SchemaOptions, place: list[SchemaAt] | None = None
@@ -236,14 +240,15 @@ class Translation(Writer):
             schema, path = schemas[0]
             if type(schema) is dict:
                 shape = self.shape(schema, path)
-                if shape.is_scalar_type and type(schema["type"]) is str:
-                    lexeme = self.lexeme_of_type.get(schema["type"])
-                    # draft 4 writes an integer without a fraction
-                    if lexeme is not None and (shape.draft not in WITHOUT_CONTAINS or schema["type"] != "integer"):
-                        self.rules.scan(start, lexeme, end)
-                        return
-                elif shape.is_plain:
-                    if schema.get("type") in SCALARS:
+                if shape.is_plain:
+                    kind = schema.get("type")
+                    if shape.is_scalar_type and type(kind) is str:
+                        lexeme = self.lexeme_of_type.get(kind)
+                        # draft 4 writes an integer without a fraction
+                        if lexeme is not None and (shape.draft not in WITHOUT_CONTAINS or kind != "integer"):
+                            self.rules.edges.extend((start, SCAN, lexeme, end, NO_GUARD))
+                            return
+                    if kind in SCALARS:
                         self._write_parts([(schema, path, shape)], rule, start, end, depth)
                         return
                     if depth < MAX_DEPTH_AT_ONCE and not self.shares_places:
@@ -435,6 +440,8 @@ class Translation(Writer):
         for _, _, shape in parts:
             if shape.has_values:
                 return emit_values(self, parts, rule, start, end, depth)
+        if len(parts) == 1 and type(kind := parts[0][0].get("type")) is str:
+            return self._write_type(kind, parts, rule, start, end, depth)
         types = types_of(parts)
         if not types:
             reason = "no type fulfils all of the schemas that hold here"

@@ -17,6 +17,8 @@ from llmask.grammar.kinds import RuleId, StateId
 class Writer(Context, ABC):
     """A context in which places are written as rules."""
 
+    __slots__ = ()
+
     @abstractmethod
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Let everything that fulfils `schemas` stand between two states, now or later."""
