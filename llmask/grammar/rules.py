@@ -330,7 +330,7 @@ class Rules:
 
     def sizes(self) -> tuple[int, ...]:
         """How much is written: the lengths of the columns."""
-        return tuple(len(column) for column in self.columns())
+        return tuple(map(len, self.columns()))
 
     def cut(self, sizes: tuple[int, ...]) -> None:
         """Forget what was written since the columns had these lengths, of which nobody uses anything."""

@@ -84,8 +84,7 @@ class Generation:
         self._brought = self.table.bytes_used
         self._least_room = limits.renew_grammar_bytes
         self._factor = 4 if source.is_growing else 2
-        self.room = 0
-        self.bring(0)
+        self._set_room()
 
     def run(self, operation: int, a: int = 0, b: int = 0, data: npt.NDArray[np.int32] = _NO_DATA, c: int = 0) -> int:
         """Run an operation of `kernels.engine.build` on these tables; variants of rules are made when it asks for them.
@@ -195,6 +194,9 @@ class Generation:
         """Count what a sequence added while it moved here."""
         with self.store.lock:
             self._brought += n_bytes
-            self.room = max(self._least_room, self._factor * self._brought)
-            if not self._source.is_growing and not self.store.is_canonical:
-                self.table.slots[grammar_layout.ROOM] = self.room
+            self._set_room()
+
+    def _set_room(self) -> None:
+        self.room = max(self._least_room, self._factor * self._brought)
+        if not self._source.is_growing and not self.store.is_canonical:
+            self.table.slots[grammar_layout.ROOM] = self.room

@@ -39,7 +39,7 @@ class RuleSource:
 
     def whole(self) -> npt.NDArray[np.int32]:
         """All rules."""
-        return self._part(self._rules, (0,) * len(_FIELDS))
+        return self._part(self._rules.columns())
 
     def nothing(self) -> npt.NDArray[np.int32]:
         """No rules at all."""
@@ -53,16 +53,14 @@ class RuleSource:
         """The rules that were added since the columns had these lengths."""
         n_states, edges = sizes[1], self._rules.edges
         assert all(edges[at] >= n_states for at in range(sizes[2], len(edges), EDGE_FIELDS)), "a rule was changed"
-        return self._part(self._rules, sizes)
+        parts = tuple(column[size:] for column, size in zip(self._rules.columns(), sizes, strict=True))
+        first_edge = sizes[2] // EDGE_FIELDS
+        priorities = parts[_PRIORITIES]  # a copy
+        for at in range(0, len(priorities), PRIORITY_FIELDS):
+            priorities[at] -= first_edge
+        return self._part(parts)
 
-    def _part(self, rules: Rules, sizes: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        parts = rules.columns()
-        if any(sizes):
-            parts = tuple(column[size:] for column, size in zip(parts, sizes, strict=True))
-            first_edge = sizes[2] // EDGE_FIELDS
-            priorities = parts[_PRIORITIES]  # a copy
-            for at in range(0, len(priorities), PRIORITY_FIELDS):
-                priorities[at] -= first_edge
+    def _part(self, parts: tuple[array[int], ...]) -> npt.NDArray[np.int32]:
         lengths = [len(part) // fields for part, fields in zip(parts, _FIELDS, strict=True)]
         return np.frombuffer(bytearray().join((array("i", (*self._head, *lengths)), *parts)), np.int32)
 

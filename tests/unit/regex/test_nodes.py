@@ -43,14 +43,14 @@ def random_expression(rng: random.Random, size: int) -> Expression:
             tuple(tuple(rng.randrange(-1, n_states) for _ in range(n_classes)) for _ in range(n_states)),
             tuple(rng.random() < 0.5 for _ in range(n_states)),
         )
-    kind = rng.choice(["concat", "union", "intersect", "complement", "repeat", "repeat"])
+    kind = rng.choice(["concat", "union", "intersect", "complement", "without", "repeat", "repeat"])
     if kind == "complement":
         return ("complement", random_expression(rng, size - 1))
     if kind == "repeat":
         low = rng.randint(0, 3)
         high = rng.choice([None, low + rng.randint(0, 3)])
         return ("repeat", random_expression(rng, size - 1), low, high)
-    n_parts = rng.randint(0, 3) if size > 3 else 2
+    n_parts = rng.randint(int(kind == "without"), 3) if size > 3 else 2
     return (kind, *(random_expression(rng, (size - 1) // max(n_parts, 1)) for _ in range(n_parts)))
 
 
@@ -66,6 +66,9 @@ def build(nodes: Any, expression: Expression) -> int:
         return nodes.complement(build(nodes, parts[0]))
     if kind == "repeat":
         return nodes.repeat(build(nodes, parts[0]), parts[1], parts[2])
+    if kind == "without":
+        first, *others = (build(nodes, part) for part in parts)
+        return nodes.without(first, others)
     return getattr(nodes, kind)([build(nodes, part) for part in parts])
 
 
@@ -206,6 +209,9 @@ def test_laws_that_make_two_spellings_one_node(nodes: Any) -> None:
     assert nodes.concat([nodes.EMPTY, ab]) == nodes.concat([ab, nodes.EMPTY]) == nodes.EMPTY
     assert nodes.complement(nodes.complement(ab)) == ab
     assert nodes.complement(nodes.EMPTY) == nodes.ALL
+    assert nodes.without(ab, []) == nodes.without(ab, [nodes.EMPTY]) == ab
+    assert nodes.without(ab, [a, b]) == nodes.intersect([ab, nodes.complement(nodes.union([b, a]))])
+    assert nodes.without(nodes.ALL, [a, ab]) == nodes.complement(nodes.union([ab, a]))
     assert nodes.intersect([ab, nodes.ALL]) == nodes.union([ab, nodes.EMPTY]) == ab
     assert nodes.repeat(ab, 1, 1) == ab
     assert nodes.repeat(ab, 0, 0) == nodes.repeat(nodes.EPSILON, 3, 7) == nodes.EPSILON

@@ -9,7 +9,8 @@ import pytest
 
 from llmask.errors import GrammarError, LlmaskError
 from llmask.frontends.json_schema import SchemaOptions
-from llmask.frontends.json_schema.reading.options import SameObject
+from llmask.frontends.json_schema.reading.options import SameObject, options_within
+from llmask.limits import Limits
 
 
 def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any) -> None:
@@ -104,6 +105,19 @@ def test_options_are_checked(options: dict[str, Any], message: str) -> None:
     with pytest.raises(GrammarError) as caught:
         SchemaOptions(**options)
     assert str(caught.value) == message
+
+
+def test_options_that_come_again_are_one_object_and_no_two_are_taken_for_one() -> None:
+    options = options_within(Limits())
+    chosen: dict[str, Any] = {"formats": None, "registry": None, "escapes": "all"}
+    assert options(**chosen, closed=False) is options(**chosen, closed=False)
+    assert options(**chosen, closed=True).closed
+    assert options(**{**chosen, "escapes": {"n"}}).escapes == "n"
+    assert options(**{**chosen, "formats": {"a": "b"}}).formats == {"a": "b"}
+    assert options(**{**chosen, "registry": chosen}).registry is chosen
+    for closed in (0, [], {}):  # 0 equals False
+        with pytest.raises(GrammarError, match="the option closed must be False or True"):
+            options(**chosen, closed=closed)
 
 
 def test_a_bad_pattern_names_its_format_though_no_schema_does(judge: Any) -> None:
