@@ -30,7 +30,7 @@ from bench.engines import ADAPTERS, adapter, is_installed
 from bench.runs import Job, run_engine
 from bench.vocabularies import ROOT, SOURCES
 from llmask.cli.progress import Progress
-from llmask.errors import LlmaskError
+from llmask.errors import LlmaskError, how_to_install
 
 BAR_WIDTH = 24
 N_SLOWEST = 20
@@ -95,7 +95,7 @@ def check_engines(names: tuple[str, ...], whitespace: str = "flexible") -> None:
                 help=f"leave {name} out, or --whitespace {whitespace}",
             )
         if not is_installed(name):
-            raise LlmaskError(f"{name} is not installed", help="pip install 'llmask[bench]'")
+            raise LlmaskError(f"{name} is not installed", help=how_to_install("bench"))
 
 
 def measure(plan: Plan) -> dict[str, Any]:
@@ -266,7 +266,7 @@ def _plot(plan: Plan, measured: dict[str, report.Measured], ids: set[str], folde
     try:
         files = plot.draw(curves, title, folder)
     except ImportError:
-        sys.stderr.write("no plots: matplotlib is not installed; pip install 'llmask[bench]'\n")
+        sys.stderr.write(f"no plots: matplotlib is not installed; {how_to_install('bench')}\n")
     else:
         sys.stderr.write("".join(f"written: {file}\n" for file in files))
 

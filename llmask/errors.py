@@ -21,6 +21,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+DISTRIBUTION = "llmask-engine"  # what is installed; on the index the name llmask is another project's
+
+
+def how_to_install(extra: str) -> str:
+    """The command that brings the packages of an extra of pyproject.toml."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
 
 class LlmaskError(Exception):
     """Base of all errors raised on purpose by llmask.

@@ -16,11 +16,12 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from llmask import __version__
 from llmask.cli import bench, check, explain, generate, mask, rules, tokenize, warm_up
 from llmask.cli.inputs import of_file
+from llmask.errors import DISTRIBUTION
 
 WRONG = 2  # exit code of a wrong command line
 SUBCOMMANDS = (generate, mask, check, explain, rules, tokenize, bench, warm_up)
@@ -40,8 +41,16 @@ exit codes: 0 done; 1 the work failed; 2 the command line is wrong; 130 interrup
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `argv` defaults to the process's own arguments."""
+    words = list(sys.argv[1:] if argv is None else argv)
     parser = make_parser()
-    arguments, unknown = parser.parse_known_args(argv)
+    if not words:
+        parser.print_help()
+        return 0
+    if words[0] not in parser.commands and not words[0].startswith("-"):
+        near = get_close_matches(words[0], parser.commands, 1)
+        told = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(parser.commands)}"
+        parser.error(f"there is no command {words[0]}; {told}")
+    arguments, unknown = parser.parse_known_args(words)
     if unknown:
         parser.refuse(arguments.command, unknown)
     from llmask.errors import LlmaskError
@@ -80,6 +89,24 @@ class _Parser(argparse.ArgumentParser):
         own.error(f"unrecognized arguments: {' '.join(unknown)}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
+class _Version(argparse.Action):
+    """Tells the version, and of another distribution that has the same folder."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import PackageNotFoundError, version
+
+        sys.stdout.write(f"llmask {__version__}\n")
+        try:
+            other = version("llmask")
+        except PackageNotFoundError:
+            parser.exit()
+        parser.exit(
+            message=f"llmask: the distribution llmask {other} is installed, too, and has the same folder: the one that "
+            f"came last has\n  replaced the other's files. Take both out, then install one: "
+            f"pip uninstall llmask {DISTRIBUTION}\n"
+        )
+
+
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
     """Each command in one line; left to itself argparse breaks the line behind the longer names."""
 
@@ -103,7 +130,7 @@ def make_parser() -> _Parser:
         add_help=False,
     )
     parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)  # all of it is to fit on one screen
-    parser.add_argument("--version", action="version", version=f"llmask {__version__}", help=argparse.SUPPRESS)
+    parser.add_argument("--version", action=_Version, nargs=0, help=argparse.SUPPRESS)
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for subcommand in SUBCOMMANDS:
         subcommand.add_parser(subparsers)

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from llmask.errors import LlmaskError
+from llmask.errors import LlmaskError, how_to_install
 
 REFERENCE = "llguidance"  # ratios are to it, or to the first engine where it is not among them
 VOCABULARIES = ("llama3", "qwen2", "default")
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         against = REFERENCE if find_spec(REFERENCE) else ""
         if not against:
             sys.stderr.write(
-                "llmask: llguidance is not installed: llmask is measured alone; pip install 'llmask[bench]'\n"
+                f"llmask: llguidance is not installed: llmask is measured alone; {how_to_install('bench')}\n"
             )
     peers = [name for name in against.split(",") if name]
     plan = maskbench.plan_of(
@@ -122,7 +122,7 @@ def load_bench(*folders: Path) -> Any:
                 raise LlmaskError(
                     f"the benchmark needs a package that is missing: {error}",
                     where=str(folder / "bench"),
-                    help="pip install 'llmask[bench]'",
+                    help=how_to_install("bench"),
                 ) from error
     raise LlmaskError(
         "the benchmark is not part of the installed package",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from llmask.cli.sampling import Logits, TokenIds
-from llmask.errors import LlmaskError
+from llmask.errors import LlmaskError, how_to_install
 
 
 def import_framework(name: str, extra: str) -> Any:
@@ -26,7 +26,7 @@ def import_framework(name: str, extra: str) -> Any:
     except ImportError as error:
         raise LlmaskError(
             f"--model needs {name}, which cannot be imported ({error})",
-            help=f"install it with: pip install 'llmask[{extra}]'",
+            help=f"install it with: {how_to_install(extra)}",
         ) from error
 
 

@@ -209,13 +209,13 @@ def schema_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _registry(files: list[str]) -> Any:
     """A registry of the documents in files."""
-    from llmask.errors import GrammarError, LlmaskError
+    from llmask.errors import GrammarError, LlmaskError, how_to_install
 
     try:
         from referencing import Registry, Resource
         from referencing.jsonschema import DRAFT202012
     except ImportError:
-        raise LlmaskError("--registry needs referencing", help="pip install 'llmask[schema]'") from None
+        raise LlmaskError("--registry needs referencing", help=how_to_install("schema")) from None
     documents = []
     for file in files:
         where = "the text of --registry" if is_text(file) else file

@@ -677,7 +677,7 @@ MISTAKES = [
         lambda w: w.without("pydantic", lambda: w.compiler.json_schema(Point)),
         "a schema from the type Point needs pydantic 2, which is not installed",
         None,
-        "pip install 'llmask[pydantic]', or give the schema as a dict or JSON text",
+        "pip install 'llmask-engine[pydantic]', or give the schema as a dict or JSON text",
         LlmaskError,
     ),
 ]

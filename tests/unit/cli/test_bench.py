@@ -41,7 +41,7 @@ def test_without_shared_data_our_own_cases_are_measured_and_without_matplotlib_t
     done = run(project_root, tmp_path, *arguments, PYTHONPATH=str(hidden.parent))
     assert done.returncode == 0, done.stderr
     assert "the project's own cases are measured" in done.stderr
-    assert "no plots: matplotlib is not installed; pip install 'llmask[bench]'" in done.stderr
+    assert "no plots: matplotlib is not installed; pip install 'llmask-engine[bench]'" in done.stderr
     assert "(100.0 %); 0 schemas not compiled" in done.stdout
     assert "2 of 42 of the project's own cases, on a warm store (of llmask: each ran once before)" in done.stdout
     assert "TBM us p99.9" in done.stdout

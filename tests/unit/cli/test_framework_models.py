@@ -14,7 +14,7 @@ def test_a_missing_framework_comes_with_the_install_command() -> None:
         import_framework("no_such_framework", "transformers")
     assert str(caught.value) == (
         "--model needs no_such_framework, which cannot be imported (No module named 'no_such_framework')\n"
-        "  install it with: pip install 'llmask[transformers]'"
+        "  install it with: pip install 'llmask-engine[transformers]'"
     )
 
 

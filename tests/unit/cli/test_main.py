@@ -62,11 +62,9 @@ def test_a_missing_file_is_told_with_where_it_was_looked_for(
     assert capsys.readouterr().err == f"llmask: error: Is a directory: {tmp_path}\n  give the name of a file in it\n"
 
 
-def test_no_command_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main([])
-    assert caught.value.code == 2
-    assert "the following arguments are required: COMMAND" in capsys.readouterr().err
+def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert capsys.readouterr().out == make_parser().format_help()
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,6 +72,23 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert caught.value.code == 0
     assert capsys.readouterr().out == f"llmask {llmask.__version__}\n"
+
+
+def test_the_version_tells_of_the_other_distribution_of_this_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two have the same folder, so that each would replace the other's files without a word."""
+    folder = tmp_path / "llmask-1.1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: llmask\nVersion: 1.1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    told = capsys.readouterr()
+    assert told.out == f"llmask {llmask.__version__}\n"
+    assert told.err.startswith("llmask: the distribution llmask 1.1.0 is installed, too, and has the same folder")
+    assert told.err.endswith("pip uninstall llmask llmask-engine\n")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +103,9 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
             ["mask", "--regex", "a", "--prefx", "a"],
             "llmask mask: error: unrecognized arguments: --prefx a; did you mean --prefix? (see",
         ),
-        (["generat"], "llmask: error: argument COMMAND: invalid choice: 'generat'"),
+        (["generat"], "llmask: error: there is no command generat; did you mean generate? (see llmask --help)"),
+        (["xyz"], "llmask: error: there is no command xyz; the commands are generate, mask, check, explain, rules, "),
+        (["--nonsense"], "llmask: error: the following arguments are required: COMMAND"),
     ],
 )
 def test_a_wrong_command_line_is_one_line_with_a_hint(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, UnsupportedSchema, how_to_install
 from llmask.frontends.json_schema.reading.inputs import digest_of
 from llmask.frontends.json_schema.reading.keywords import (
     ANY_DRAFT,
@@ -260,7 +260,7 @@ class Documents:
             raise UnsupportedSchema(
                 f"the meta-schema {uri} is part of the package jsonschema-specifications, which is not installed",
                 None,
-                'Install it with pip install "llmask[schema]".',
+                f"install it with: {how_to_install('schema')}",
             ) from None
         return REGISTRY.get(uri)
 

@@ -23,11 +23,11 @@ from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from typing import Any
 
-from llmask.errors import GrammarError, LimitExceeded, LlmaskError
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, how_to_install
 from llmask.frontends.json_schema.reading.owned import owned
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 
-EXTRA = "pip install 'llmask[pydantic]', or give the schema as a dict or JSON text"
+EXTRA = f"{how_to_install('pydantic')}, or give the schema as a dict or JSON text"
 ONE_WORD = re.compile(r"[a-z_]{1,30}")
 CONTAINERS = frozenset((dict, list, tuple))
 FILE_NAME = re.compile(r"[^\n{}\[\]\"]{1,250}\.json")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
-from llmask.errors import GrammarError, LlmaskError
+from llmask.errors import GrammarError, LlmaskError, how_to_install
 from llmask.frontends.json_schema.reading.inputs import CONTAINERS, digest_of
 from llmask.frontends.json_schema.reading.keywords import ANY_DRAFT, DRAFT_4, DRAFT_6, DRAFT_7, DRAFT_2019, DRAFT_2020
 
@@ -148,7 +148,7 @@ def registry_of(documents: Iterable[Described]) -> Any:
         from referencing import Registry, Specification, jsonschema
     except ImportError:
         raise LlmaskError(
-            "the schema refers to other documents, which needs referencing", help="pip install 'llmask[schema]'"
+            "the schema refers to other documents, which needs referencing", help=how_to_install("schema")
         ) from None
     resources: list[tuple[str, Any]] = []
     for one in documents:

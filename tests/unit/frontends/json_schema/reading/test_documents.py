@@ -223,7 +223,7 @@ def test_without_the_package_a_meta_schema_is_refused(monkeypatch: pytest.Monkey
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UnsupportedSchema) as caught:
         Documents({}).find("http://json-schema.org/draft-07/schema")
-    assert caught.value.help == 'Install it with pip install "llmask[schema]".'
+    assert caught.value.help == "install it with: pip install 'llmask-engine[schema]'"
 
 
 def test_many_identifiers_take_linear_time() -> None:

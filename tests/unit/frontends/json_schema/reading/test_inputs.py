@@ -201,7 +201,7 @@ def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
         schema_of(Point, MANY)
     assert str(caught.value) == (
         "a schema from the type Point needs pydantic 2, which is not installed\n"
-        "  pip install 'llmask[pydantic]', or give the schema as a dict or JSON text"
+        "  pip install 'llmask-engine[pydantic]', or give the schema as a dict or JSON text"
     )
 
 
