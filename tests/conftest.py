@@ -15,7 +15,9 @@ import gzip
 import json
 import os
 import random
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,10 +49,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark costly tests, and leave slow ones to the full effort."""
+    """Mark tests that are costly or need shared data, and leave slow ones to the full effort."""
     for item in items:
-        if "costly" in getattr(item, "fixturenames", ()):
-            item.add_marker("costly")
+        fixtures = getattr(item, "fixturenames", ())
+        for name, fixture in (("costly", "costly"), ("shared", "shared_dir")):
+            if fixture in fixtures:
+                item.add_marker(name)
     if EFFORT < FULL:
         slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
@@ -63,6 +67,22 @@ def pytest_collection_finish() -> None:
     """Leave what has been imported and collected, millions of objects, out of the garbage collector's rounds."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say in one line why tests were skipped, where `-rs` does not list them."""
+    counts = Counter(_need_of(str(report.longrepr)) for report in terminalreporter.stats.get("skipped", ()))
+    told = ", ".join(f"{n_skipped} {need}" for need, n_skipped in counts.most_common())
+    if told and "s" not in terminalreporter.reportchars:
+        terminalreporter.write_line(f"skipped, as they need: {told} (-rs lists them)")
+
+
+def _need_of(reason: str) -> str:
+    if "no shared data at" in reason:
+        return "model vocabularies or schemas, which docs/measured.md#data-of-the-tests says how to get"
+    return (
+        "an optional package" if re.search("not installed|could not import|pip install", reason) else "another setting"
+    )
 
 
 def pytest_report_header() -> str:

@@ -150,10 +150,13 @@ class _Healthy(threading.Thread):
         """Note how long steps waited."""
         for error in self.wrong:
             tally.fault(f"a healthy sequence raises {type(error).__name__}", error)
+        tally.sums["healthy steps"] = len(self.waited_us)
+        if not self.waited_us:
+            tally.fault("no healthy sequence took a step", f"{len(self.wrong)} raised before")
+            return
         waited = np.array(self.waited_us) / 1000
         for name, percent in (("p50", 50), ("p99", 99), ("p99.9", 99.9), ("longest", 100)):
             tally.most(f"wait ms, {name}", float(np.percentile(waited, percent)), f"{len(waited)} steps")
-        tally.sums["healthy steps"] = len(waited)
         tally.sums["healthy steps that waited"] = int(np.count_nonzero(waited))
         tally.sums[f"healthy steps that waited over {WAIT_MS:g} ms"] = int(np.count_nonzero(waited > WAIT_MS))
         tally.sums[f"... over {LONGEST_WAIT_MS:g} ms"] = int(np.count_nonzero(waited > LONGEST_WAIT_MS))

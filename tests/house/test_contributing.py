@@ -62,7 +62,7 @@ def test_the_citation_is_that_of_the_package() -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert cited["version"] == llmask.__version__
-    assert f'name = "{cited["title"]}"' in project
+    assert f'name = "{cited["title"]}-engine"' in project
     assert f'license = "{cited["license"]}"' in project
     assert [f'authors = [{{ name = "{author["name"]}" }}]' in project for author in cited["authors"]] == [True]
     assert all(f'"{keyword}"' in project for keyword in cited["keywords"])

@@ -135,10 +135,23 @@ def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_raises_after_the_compile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.matching.matcher.FINISH_WORK", 0)
     monkeypatch.setattr("llmask.matching.budget.FINISH_WORK", 0)
-    monkeypatch.setattr(llmask.Limits, "for_untrusted", lambda: llmask.Limits(max_step_work=5))
+    monkeypatch.setattr(llmask.Limits, "for_untrusted", lambda: llmask.Limits(max_step_work=50))
     tally = run_attack("hostile", 1, 5)
     assert any("after the compile" in wrong for wrong in tally.wrong)
     assert tally.sums["healthy steps"] > 0
+
+
+def test_that_no_healthy_sequence_took_a_step_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With small vocabularies each of them met the limit in its first step, and the percentiles of no waits raised."""
+    monkeypatch.setattr("bench.attack.hostile._Healthy.step", raise_a_limit)
+    tally = run_attack("hostile", 1, 1)
+    assert any("a healthy sequence raises LimitExceeded" in wrong for wrong in tally.wrong)
+    assert any("no healthy sequence took a step" in wrong for wrong in tally.wrong)
+    assert tally.sums["healthy steps"] == 0
+
+
+def raise_a_limit(*_: object) -> None:
+    raise llmask.LimitExceeded("one step takes more than it may")
 
 
 def test_what_is_missing_is_a_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
