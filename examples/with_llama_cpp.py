@@ -3,7 +3,7 @@
     python examples/with_llama_cpp.py [MODEL.gguf]
 
 The tokenizer is in the model's file, so None stands for it. In llama.cpp's own call the grammar is a logits processor.
-Without a file a tiny one with random weights is written. Needs: llama-cpp-python.
+Where there is no such file a tiny model with random weights is written to it. Needs: llama-cpp-python.
 
 Prints:
 
@@ -31,7 +31,9 @@ schema = {
     "additionalProperties": False,
 }
 with tempfile.TemporaryDirectory() as folder:
-    path = sys.argv[1] if sys.argv[1:] else str(write_gguf(Path(folder) / "tiny.gguf"))
+    path = sys.argv[1] if sys.argv[1:] else str(Path(folder) / "tiny.gguf")
+    if not Path(path).exists():
+        write_gguf(Path(path))
     model = llama_cpp.Llama(path, n_ctx=512, verbose=False)
     person = llmask.generate(model, None, schema, "Ada Lovelace died at 36. As JSON: ", max_tokens=80)
     print("in one call:", person)

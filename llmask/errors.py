@@ -9,7 +9,8 @@
     ├── TokenRejected (ValueError)       the grammar does not allow this token here
     └── VocabularyError (ValueError)     the tokenizer's vocabulary is unusable or the file is corrupt
 
-A `GrammarWarning` (UserWarning) tells of a grammar that compiles, with which sequences may get stuck.
+A `GrammarWarning` (UserWarning) tells of a grammar that compiles, with which sequences may get stuck; its subclass
+`GrammarNotice` of a grammar that has other `warnings`, such as a misspelled keyword.
 
 Every error has three parts: what happened (`message`), where (`where`: line and column, JSON pointer, byte offset
 or token index) and how to mend it (`help`). `str(error)` joins them, one part a line.
@@ -27,6 +28,16 @@ DISTRIBUTION = "llmask-engine"  # what is installed; on the index the name llmas
 def how_to_install(extra: str) -> str:
     """The command that brings the packages of an extra of pyproject.toml."""
     return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def level_outside() -> int:
+    """The `stacklevel` of the first caller that is not of this package, for the function that warns."""
+    from inspect import currentframe
+
+    frame, level = currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "llmask":
+        frame, level = frame.f_back, level + 1
+    return max(level, 1)
 
 
 class LlmaskError(Exception):
@@ -57,6 +68,10 @@ class GrammarError(LlmaskError, ValueError):
 
 class GrammarWarning(UserWarning):
     """The grammar compiles, but a sequence may come to where no document ends, or a part of it is in no document."""
+
+
+class GrammarNotice(GrammarWarning):
+    """The grammar compiles, and `grammar.warnings` says something of it: a misspelled keyword, one not enforced, ..."""
 
 
 class UnsupportedSchema(GrammarError):

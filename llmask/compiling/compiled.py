@@ -25,6 +25,7 @@ from ..store.copying import Shared
 from ..store.loaded_grammar import LoadedGrammar
 from ..store.store import Store
 from ..work import metered
+from . import notices
 from .forms import choice_text, lexeme_as_grammar, pattern_text
 from .recipe import Recipe
 
@@ -381,9 +382,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
         if len(known) == len(recipes):
             grammar.recipe = Recipe(what, options=options or None, parts=known)
         if grammar.dead_ends:
-            from .dead_ends import warn_of_dead_ends
-
-            warn_of_dead_ends(grammar.dead_ends, n_callers=2)
+            notices.tell([], grammar.dead_ends, self.store.limits)
         return grammar
 
     def save(self) -> bytes:

@@ -27,6 +27,7 @@ from ..store.lock import Waits
 from ..store.store import Store
 from ..tokenizer.tokenizer import Tokenizer
 from ..work import Meter, active
+from . import notices
 from . import pickles as pickles  # copyreg learns there how grammars are pickled
 from .compiled import CompiledGrammar
 from .grammar_cache import GrammarCache
@@ -51,11 +52,12 @@ class Compiler(Shared):
     tokenizer : whose tokens the masks are about.
     limits : budgets of everything compiled here.
     cache_bytes : memory for grammars compiled before, in bytes, with all that they hold; 0 compiles every time.
-    canonical : masks allow only tokens that the tokenizer itself would write, as long as some grammatical text can
-        still be written so; for byte-pair encoding (docs/tokenizers.md: which vocabularies).
+    canonical : masks allow only what the tokenizer itself would write, while that is possible; see docs/tokenizers.md.
     slices : families of tokens whose masks are made once, beside those for JSON and for free text: a class of
         characters and how many of them, as `[^*]+` or `[a-z]{1,10}`. They make masks faster, and change none.
     warm : seconds for which masks of a new grammar are built ahead, see `CompiledGrammar.warm`; None: not at all.
+    on_warnings : called with each new grammar that has `warnings`. None: Python warns, once a grammar, unless `limits`
+        are as tight as `Limits.for_untrusted()`. No pickle holds it.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class Compiler(Shared):
         canonical: bool = False,
         slices: Iterable[str] = (),
         warm: float | None = None,
+        on_warnings: notices.OnWarnings | None = None,
     ) -> None:
         if not isinstance(tokenizer, Tokenizer):
             raise LlmaskError(
@@ -88,10 +91,12 @@ class Compiler(Shared):
             from .warming import check_bound
 
             check_bound("warm", warm)
-        self._begin((tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm))
+        settings = tokenizer, limits, cache_bytes, as_flag(canonical, "canonical"), tuple(slices), warm
+        self._begin(settings, notices.checked(on_warnings))
         self._store = self._new_store()
 
-    def _begin(self, settings: Settings) -> None:
+    def _begin(self, settings: Settings, on_warnings: notices.OnWarnings | None = None) -> None:
+        self._on_warnings = on_warnings
         self.tokenizer, self.limits, cache_bytes, self._is_canonical, self._slices, self._warm = settings
         self._cache = GrammarCache(cache_bytes)
         self._options = options_within(self.limits)
@@ -115,13 +120,10 @@ class Compiler(Shared):
         """The store for the next grammar."""
         with self._lock:
             if is_outgrown(self._store):
-                self._renew_store()
+                self._store = self._new_store()
+                self._compiled.n_renewals += 1
+                self._cache.keep_only(self._store)
             return self._store
-
-    def _renew_store(self) -> None:
-        self._store = self._new_store()
-        self._compiled.n_renewals += 1
-        self._cache.keep_only(self._store)
 
     def _make(self, recipe: Recipe) -> CompiledGrammar:
         return made(self.store(), recipe)
@@ -209,8 +211,7 @@ class Compiler(Shared):
         recipe = Recipe("json_schema", schema, options, taken=() if registry is None else [])
         if not self._cache.max_bytes:
             return self._metered(lambda: self._make(recipe))
-        key = ("schema", key_of(schema), *options.key)
-        return self._cached(key, lambda: self._make(recipe))
+        return self._cached(("schema", key_of(schema), *options.key), lambda: self._make(recipe))
 
     def json_object(
         self,
@@ -349,19 +350,13 @@ class Compiler(Shared):
         options = {"start": start, "lexer": lexer, "ties": ties, "grammars": grammars, "folder": folder}
         known = tuple(part.recipe for part in parts.values() if part.recipe is not None)
         recipe = Recipe("lark", text, {**options, "compiled": tuple(parts)}, known)
-        if parts:
-            store = self._store  # a new one would be none of theirs
-            grammar = self._metered(lambda: made_lark(store, recipe, list(parts.values())))
+        if parts:  # in their store: a new one would be none of theirs
+            grammar = self._metered(partial(made_lark, self._store, recipe, list(parts.values())))
             grammar.recipe = recipe if len(known) == len(parts) else None
-        elif folder is not None or grammars is not None:
-            grammar = self._metered(lambda: self._make(recipe))  # what they hold may have changed
-        else:
-            grammar = self._cached(("lark", text, start, lexer, ties), lambda: self._make(recipe))
-        if grammar.dead_ends:
-            from .dead_ends import warn_of_dead_ends
-
-            warn_of_dead_ends(grammar.dead_ends)
-        return grammar
+            return grammar
+        if folder is not None or grammars is not None:
+            return self._metered(lambda: self._make(recipe))  # what they hold may have changed
+        return self._cached(("lark", text, start, lexer, ties), lambda: self._make(recipe))
 
     def structural_tag(self, spec: Any) -> CompiledGrammar:
         """Compile a structural tag: free text, tags and schemas in it; it means what it derives, byte by byte.
@@ -566,6 +561,7 @@ class Compiler(Shared):
             active.meter = outer
             with self._lock:
                 self._compiled.count(meter.spent, grammar is not None)
+        notices.tell_of(grammar, self._on_warnings, self.limits)
         return grammar
 
     def statistics(self) -> dict[str, int]:
@@ -597,4 +593,6 @@ class Compiler(Shared):
             self._cache.put(key, grammar)
             if grammar.store is not self._store:  # renewed meanwhile by another thread
                 self._cache.keep_only(self._store)
+        else:
+            notices.tell_of(grammar, self._on_warnings, self.limits, is_new=False)
         return grammar

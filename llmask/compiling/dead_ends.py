@@ -18,12 +18,11 @@ In: a grammar. Out: warnings, or an error where it has no document at all. Cost:
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 
 import numpy as np
 
-from ..errors import GrammarWarning, LimitExceeded, UnsatisfiableSchema
+from ..errors import LimitExceeded, UnsatisfiableSchema
 from ..grammar import overlaps
 from ..grammar.blocked import Blocked, blocked, is_plain
 from ..grammar.expressions import Lexeme, leaves, written
@@ -78,12 +77,6 @@ def dead_end_warnings(grammar: LoadedGrammar) -> list[str]:
         return [f"a part of the grammar is in no document: {cause}; {REMEDY}"]
     shown = repr(text[:SHOWN].decode("utf-8", "backslashreplace"))
     return [f"no document begins with {shown}, though it may be written: {cause}; {REMEDY}"]
-
-
-def warn_of_dead_ends(said: list[str], n_callers: int = 1) -> None:
-    """Tell warnings to the one who called so many functions ago."""
-    for warning in said:
-        warnings.warn(warning, GrammarWarning, stacklevel=n_callers + 2)
 
 
 def _said(grammar: LoadedGrammar, pair: Blocked) -> str:

@@ -3,6 +3,7 @@
     {"type": "json_schema", "json_schema": {"name": ..., "schema": {...}}}          chat completions, `response_format`
     {"type": "json_schema", "name": ..., "schema": {...}}                           responses, `text.format`
     {"type": "json_object"}, {"type": "text"}                                       both
+    {"type": "json_object", "schema": {...}}                                        llama.cpp's servers
     {"type": "custom", "name": ..., "format": {"type": "grammar",                   a custom tool, `tools`
                                                "syntax": "lark", "definition": "..."}}
     {"type": "structural_tag", "format": {...}}                                     XGrammar, vLLM, SGLang
@@ -92,8 +93,10 @@ def read_response_format(source: Any, limits: Limits) -> Wanted:
         return _custom(place)
     if kind == "structural_tag":
         return Wanted("structural_tag", place.value, place.path)
-    place.check_fields(("type",), (), f'the response format "{kind}"')
-    return Wanted("json_schema", ANY_OBJECT, place.path) if kind == "json_object" else _any_text(place)
+    place.check_fields(("type",), ("schema",) if kind == "json_object" else (), f'the response format "{kind}"')
+    if kind == "text":
+        return _any_text(place)
+    return _schema_in(place) if place.has("schema") else Wanted("json_schema", ANY_OBJECT, place.path)
 
 
 def _object(place: Place, what: str, example: str = 'write {"type": ...}') -> Place:
@@ -136,6 +139,10 @@ def _schema(place: Place) -> Wanted:
     place.check_fields(("schema",), (*own, *NAMES, "strict"), "a schema with its name")
     _check_texts(place, NAMES)
     place.flag("strict")
+    return _schema_in(place)
+
+
+def _schema_in(place: Place) -> Wanted:
     schema = place.below("schema")
     if not isinstance(schema.value, (Mapping, bool)):
         schema.refuse(f"a schema is an object, not {schema.kind()}", 'write {"type": "object", ...}')

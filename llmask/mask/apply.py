@@ -20,6 +20,7 @@ Cost: 3 us a call, and for a row of 128k logits 3-12 us; where torch does it, 0.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -28,12 +29,13 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.arguments import as_integer
-from llmask.errors import LimitExceeded, LlmaskError
+from llmask.errors import LimitExceeded, LlmaskError, level_outside
 
 if TYPE_CHECKING:
     import torch
 
 BITS_PER_WORD = 32
+MOST_PADDED = 128  # logits that models add to round their number; or a tenth of them
 _FLOATS = (np.float16, np.float32, np.float64)
 
 
@@ -440,6 +442,16 @@ def _check_dense(tensor: Any, what: str) -> None:
         raise LlmaskError(f"{what} a tensor that is {kind}, not dense", help="pass tensor.to_dense()")
 
 
+def warn_of_width(n_tokens: int, n_logits: int) -> None:
+    """Warn of logits that are so many more than tokens that padding does not explain it."""
+    if n_logits - n_tokens > max(MOST_PADDED, n_logits // 10):
+        warnings.warn(
+            f"the mask is for {n_tokens} tokens and the model has {n_logits} logits: is the tokenizer the model's own? "
+            "tokens mean other texts to another one",
+            stacklevel=level_outside(),
+        )
+
+
 def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
     """Check the mask against the shape of the logits; returns it with as many dimensions as they have."""
     if not isinstance(mask, np.ndarray) and not _is_torch(mask):
@@ -466,12 +478,14 @@ def _match_rows(mask: Any, logits_shape: tuple[int, ...]) -> Any:
         )
     shape = tuple(mask.shape)
     if len(logits_shape) == 1 and len(shape) == 2 and shape[0] == 1:
+        warn_of_width(BITS_PER_WORD * shape[-1], logits_shape[-1])
         return mask[0]
     if len(shape) != len(logits_shape) or shape[:-1] != logits_shape[:-1]:
         raise LlmaskError(
             f"logits of shape {logits_shape} and a mask of shape {shape} do not have the same rows",
             help="each row of logits needs the row of the mask with the same number",
         )
+    warn_of_width(BITS_PER_WORD * shape[-1], logits_shape[-1])
     return mask
 
 

@@ -79,8 +79,9 @@ def generate(
         `event.kind` is "key", "value" (of a member), "item" (of an array) or "end", with its JSON pointer and the key
         or value, see `llmask.matching.json_reader.Event`. Of a grammar there is the end alone, with the text. Otherwise
         as `on_value`.
-    options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, seed, further
-        `logits_processor`, ... What these do not know is an error. `stop_strings` need no tokenizer.
+    options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, further
+        `logits_processor`, ... What these do not know is an error. `stop_strings` need no tokenizer. `seed` makes
+        sampling repeatable with both; torch's own random numbers go on afterwards as if nothing had been drawn.
 
     Returns
     -------
@@ -293,17 +294,24 @@ def _write_with_transformers(
     if _setting(model, options, "stop_strings"):
         options = {"tokenizer": tokenizer, **options}
     processor = GrammarLogitsProcessor(grammar, width, most if grammar.takes_budget else math.inf)
+    seed = options.pop("seed", None)
+    if seed is not None and type(seed) is not int:
+        raise LlmaskError(f"seed is an integer, not {seed!r}", help="leave it out for other values at each call")
+    devices = [model.device] if model.device.type == "cuda" else []
     try:
-        output = model.generate(
-            input_ids=ids,
-            attention_mask=is_token,
-            max_new_tokens=most,
-            logits_processor=[*(options.pop("logits_processor", None) or ()), processor],
-            stopping_criteria=criteria,
-            pad_token_id=pad_id,
-            return_dict_in_generate=False,  # whatever the model's own settings say
-            **{"eos_token_id": eos_ids, **options},
-        )
+        with torch.random.fork_rng(devices, enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(seed)
+            output = model.generate(
+                input_ids=ids,
+                attention_mask=is_token,
+                max_new_tokens=most,
+                logits_processor=[*(options.pop("logits_processor", None) or ()), processor],
+                stopping_criteria=criteria,
+                pad_token_id=pad_id,
+                return_dict_in_generate=False,  # whatever the model's own settings say
+                **{"eos_token_id": eos_ids, **options},
+            )
     except BudgetError as error:
         if most == max_tokens:
             raise

@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.errors import LlmaskError, TokenRejected, VocabularyError
-from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask
+from llmask.mask.apply import BITS_PER_WORD, allocate_bitmask, warn_of_width
 from llmask.matching.budget import checked_budget
 from llmask.matching.reasoning import Reasoning
 
@@ -498,7 +498,7 @@ def check_grammar(grammar: Any) -> AnyGrammar:
 
 
 def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
-    """Refuse a model that has not a logit for each token, as many as padding explains aside.
+    """Refuse a model that has not a logit for each token, as many as padding explains aside; warn of much larger ones.
 
     Raises
     ------
@@ -510,6 +510,7 @@ def check_width(tokenizer: Tokenizer, n_logits: int) -> None:
             help="compile the grammar for the tokenizer of this model; if tokens were added to it, "
             "model.resize_token_embeddings(len(tokenizer)) gives each a logit",
         )
+    warn_of_width(tokenizer.vocab_size, n_logits)
 
 
 def allows_any(row: npt.NDArray[np.int32], n_logits: int) -> bool:

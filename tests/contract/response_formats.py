@@ -43,6 +43,7 @@ CASES: dict[str, Case] = {
     "responses": Case({"type": "json_schema", **_named()}, *JSON),
     "responses, whole": Case({"format": {"type": "json_schema", **_named()}, "verbosity": "low"}, *JSON),
     "object": Case({"type": "json_object"}, '{"b": [1]}', "[1]"),
+    "object with a schema": Case({"type": "json_object", "schema": SCHEMA}, *JSON),
     "object of responses": Case({"format": {"type": "json_object"}}, "{}", "1"),
     "text": Case({"type": "text"}, ANYTHING, None),
     "text of responses": Case({"format": {"type": "text"}}, ANYTHING, None),

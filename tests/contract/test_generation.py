@@ -326,3 +326,29 @@ def test_wrong_options_of_transformers(causal: Loaded) -> None:
     assert message(causal, Person, "x", stopping_criteria=len).startswith("stopping_criteria is a list of criteria")
     assert "int cannot be called\n  at stopping_criteria[0]" in message(causal, Person, "x", stopping_criteria=[3])
     assert message(causal, Person, "x", token_healing=True).startswith("token_healing is no option")
+
+
+def test_a_seed_gives_the_same_values_again(loaded: Loaded) -> None:
+    first = [loaded.generate(list[str], "write", seed=seed, max_tokens=60, **loaded.options) for seed in range(4)]
+    assert first == [
+        loaded.generate(list[str], "write", seed=seed, max_tokens=60, **loaded.options) for seed in range(4)
+    ]
+    assert any(value != first[0] for value in first)
+    if loaded.tokenizer is None:
+        return
+    import torch
+
+    state = torch.get_rng_state()
+    loaded.generate(list[str], "write", seed=1, max_tokens=60, **loaded.options)
+    assert torch.equal(torch.get_rng_state(), state)
+    with pytest.raises(LlmaskError, match="seed is an integer, not 'x'"):
+        loaded.generate(list[str], "write", seed="x")
+
+
+def test_what_is_hardly_meant_is_told(loaded: Loaded) -> None:
+    with pytest.warns(llmask.GrammarWarning, match="a warning at #/propertys"):
+        loaded.generate({"type": "object", "propertys": {}, "maxProperties": 0}, "write")
+    with pytest.raises(GrammarError) as caught:
+        loaded.generate("[0-9]+", "write")
+    assert "a pattern is for Compiler.regex" in str(caught.value)
+    assert "llmask.generate takes what they return" in str(caught.value)

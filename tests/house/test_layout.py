@@ -55,6 +55,7 @@ INSIDE = {
         ),
         *(
             "dead_ends.py",
+            "notices.py",
             "warming.py",
             "recipe.py",
             "saved.py",

@@ -94,8 +94,6 @@ class RequestBackend(BoundedCache):
         except LlmaskError as error:
             logger.warning("a %s grammar is refused: %s", kind, error)
             return InvalidGrammarObject(str(error))
-        for warning in grammar.warnings:
-            logger.info("a %s grammar: %s", kind, warning)
         return made
 
     # --- answers within a frame of special tokens, after a thinking within one

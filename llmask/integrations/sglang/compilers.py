@@ -13,7 +13,7 @@ from typing import Any
 
 from ...compiling.compiler import Compiler
 from ...tokenizer.tokenizer import Tokenizer
-from ..limits import limits_of_process
+from ..limits import compiler_of_server
 
 
 def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Compiler:
@@ -38,9 +38,7 @@ def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] |
     n_tokens = max(vocab_size, 1 + max(ids, default=-1))
     eos = sorted({token for token in ends if type(token) is int and 0 <= token < n_tokens}) or None
     read = Tokenizer.from_tiktoken if is_tiktoken else Tokenizer.from_huggingface
-    return Compiler(
-        read(encoding if is_tiktoken else tokenizer, eos=eos, vocab_size=n_tokens), limits=limits_of_process()
-    )
+    return compiler_of_server(read(encoding if is_tiktoken else tokenizer, eos=eos, vocab_size=n_tokens))
 
 
 def _ids_of(tokenizer: Any) -> Iterable[int]:
@@ -65,4 +63,4 @@ def without_text(compiler: Compiler, token_ids: Iterable[int]) -> Compiler:
         tokenizer.decode([token], skip_special=False).encode() if token in hidden else tokenizer.token_bytes(token)
         for token in range(tokenizer.vocab_size)
     ]
-    return Compiler(Tokenizer.from_bytes(tokens, eos=tokenizer.eos_ids, special=hidden), limits=compiler.limits)
+    return compiler_of_server(Tokenizer.from_bytes(tokens, eos=tokenizer.eos_ids, special=hidden), compiler.limits)

@@ -15,7 +15,7 @@ from typing import Any
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError, VocabularyError
 from ...tokenizer.tokenizer import Tokenizer
-from ..limits import limits_of_process
+from ..limits import compiler_of_server
 
 # By tokenizer (its id: the value keeps it alive), vocabulary size and ends; filled without a lock, so that two threads
 # may both make the first one, of which one is kept.
@@ -41,7 +41,7 @@ def compiler_for(tokenizer: Any, model_config: Any) -> Compiler:
     if found is None:
         made = tokenizer_of(tokenizer, key[1], ends)
         same = (known for _, known in list(_known.values()) if known.tokenizer.digest == made.digest)
-        found = _known.setdefault(key, (tokenizer, next(same, None) or Compiler(made, limits=limits_of_process())))
+        found = _known.setdefault(key, (tokenizer, next(same, None) or compiler_of_server(made)))
     return found[1]
 
 

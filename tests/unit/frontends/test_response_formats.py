@@ -26,6 +26,7 @@ def test_the_place_of_what_is_compiled_is_known() -> None:
         "chat": "#/json_schema/schema/x",
         "responses, whole": "#/format/schema/x",
         "object": "#/x",
+        "object with a schema": "#/schema/x",
         "structural tag": "#/x",
     }
     for name, where in places.items():
@@ -59,8 +60,13 @@ BAD: list[tuple[Any, str]] = [
     (None, 'a response format is an object, not null\n  at #\n  write {"type": ...}'),
     ({"format": "json"}, 'a format is an object, not a string\n  at #/format\n  write {"type": ...}'),
     (
-        {"type": "json_object", "schema": SCHEMA},
-        'the response format "json_object" has no field "schema"\n  at #/schema\n  take it out; its fields are type',
+        {"type": "json_object", "json_schema": {"schema": SCHEMA}},
+        'the response format "json_object" has no field "json_schema"\n  at #/json_schema\n'
+        '  take it out; its fields are type, schema, or did you mean "schema"?',
+    ),
+    (
+        {"type": "json_object", "schema": "integer"},
+        'a schema is an object, not a string\n  at #/schema\n  write {"type": "object", ...}',
     ),
     (
         {"type": "text", "json_schema": {"schema": SCHEMA}},

@@ -138,6 +138,11 @@ def _json_help(text: str, at: int) -> str:
         return f"give a dict or JSON text; the text of a file is Path({text!r}).read_text()"
     if at == 0 and ONE_WORD.fullmatch(text):
         return f'give a dict or JSON text, such as {{"type": "{text}"}}'
+    if text.strip()[:1] not in ("", "{"):
+        return (
+            "give a dict or JSON text; a pattern is for Compiler.regex, a grammar for Compiler.lark, gbnf or ebnf, and "
+            "llmask.generate takes what they return"
+        )
     return "give a dict or JSON text"
 
 

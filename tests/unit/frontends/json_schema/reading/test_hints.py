@@ -53,7 +53,27 @@ TABLE: list[tuple[str, Any, list[str]]] = [
         ],
     ),
     ("an if alone", {"if": {"properties": {"a": {}}}, "unevaluatedProperties": False, "x-a": 1, "title": "a"}, []),
-    ("an if that is not alone", {"if": {"type": "null"}, "else": {}, "than": {}}, []),
+    (
+        "an if whose then is misspelled, beside an else",
+        {"if": {"type": "null"}, "else": {}, "than": {}},
+        ['"if" at #/if has no "then" beside it: is it meant by "than"?'],
+    ),
+    (
+        "a then whose if is misspelled",
+        {"when": {"type": "null"}, "then": {}},
+        ['"then" at #/then asks nothing: there is no "if" beside it, and "when" is no keyword'],
+    ),
+    ("an if that is not alone", {"if": {"type": "null"}, "else": {}, "errorMessage": {}}, []),
+    (
+        "a schema within what holds it",
+        {"name": "n", "strict": True, "schema": {"type": "integer"}},
+        ["no key at # is a keyword, so it allows any value: the schema is in #/schema"],
+    ),
+    (
+        "a tool",
+        {"name": "n", "parameters": {"type": "object"}},
+        ["no key at # is a keyword, so it allows any value: the schema is in #/parameters"],
+    ),
     ("nothing but annotations", {"items": {"markdownDescription": "a", "x": [3]}, "contains": {}}, []),
     ("annotations", {"title": "a", "x-requird": 1, "discriminator": {}, "markdownDescription": "", "type": "null"}, []),
 ]  # fmt: skip
