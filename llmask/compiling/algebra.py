@@ -39,12 +39,13 @@ from ..grammar.expressions import (
     choice,
     leaves,
     optional,
+    parts_of,
     sequence,
 )
 from ..grammar.inclusion import derives_nothing_too
 from ..grammar.kinds import CALL_NEW, EDGE_FIELDS
 from ..grammar.lowered import Lowered
-from ..grammar.repetitions import MOST_COUNT
+from ..grammar.repetitions import MOST_COUNT, folded
 from ..grammar.rules import Rules
 from ..store.loaded_grammar import LoadedGrammar
 from ..work import spend
@@ -57,6 +58,7 @@ Together = Callable[[list[Expression]], Expression]
 
 MOST_PARTS = 10_000  # lexemes and references; some seconds
 PART_WORK = 20  # units, that is microseconds, for each of them
+EDGE_WORK = 15  # units for an edge of rules that go in as they are
 
 
 def joined(nodes: RegexNodes, parts: Iterable[LoadedGrammar], what: str, **options: Any) -> Lowered:
@@ -85,14 +87,19 @@ def _way(what: str, low: Any = 0, high: Any = None) -> Together:
     if what == "concat":
         return sequence
     if what == "optional":
-        return lambda parts: optional(parts[0])
+        low, high = 0, 1
     bounds = [low] if high is None else [low, high]
     if any(type(bound) is not int or not 0 <= bound <= MOST_COUNT for bound in bounds) or bounds[-1] < low:
         raise GrammarError(
             f"a grammar cannot be repeated {low!r} to {high!r} times",
             help=f"bounds are whole numbers in order, at most {MOST_COUNT}; None is without end",
         )
-    return lambda parts: Repeat(parts[0], low, high)
+
+    def repeated(parts: list[Expression]) -> Expression:
+        made = Repeat(parts[0], low, high)
+        return parts[0] if (low, high) == (1, 1) or folded(made) == parts[0] else made  # (a?)? is a?
+
+    return repeated
 
 
 def is_any_greedy(lowered: Lowered) -> bool:
@@ -113,14 +120,24 @@ def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:
         )
         kept = [name for name in grammar.rules if refers_to_start or name != grammar.start]
         names: dict[str, str] = {}
+        taken = set(rules)
         for name in kept:
-            names[name] = next(new for new in _names(name) if new not in rules and new not in names.values())
+            names[name] = next(new for new in _names(name) if new not in taken)
+            taken.add(names[name])
         for name in kept:
             rules[names[name]] = _renamed(grammar.rules[name], names)
         found.append(Reference(names[grammar.start]) if refers_to_start else _renamed(body, names))
     rules[START] = together(found)
-    n_parts = sum(1 for expression in rules.values() for _ in leaves(expression))
-    spend(n_parts * PART_WORK)
+    n_parts = n_inner = n_edges = 0
+    for expression in rules.values():
+        waiting = [expression]
+        for here in waiting:  # grows while it is read
+            inner = parts_of(here)
+            waiting += inner
+            n_parts, n_inner = n_parts + (not inner), n_inner + bool(inner)
+            n_edges += len(here.rules.edges) // EDGE_FIELDS if isinstance(here, Inclusion) else 0
+    # most have fewer inner parts than outer ones: those in which little stands in much are the ones that take long
+    spend((n_parts + max(n_inner - n_parts, 0)) * PART_WORK + n_edges * EDGE_WORK)
     if n_parts > MOST_PARTS:
         raise LimitExceeded(
             f"what is put together has more than {MOST_PARTS} parts", help="grammars that stand in it twice count twice"

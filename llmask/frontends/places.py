@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 from llmask.errors import GrammarError
 
 SHOWN = 100  # characters of a line that an error shows
-MAX_NAMES = 1000  # names among which a similar one is looked for
+MOST_COMPARED = 200_000  # letters of a name times those of the others that a similar one is looked for among
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,19 @@ class Spot(NamedTuple):
 
 def similar(name: str, names: Iterable[str], otherwise: str = "define it") -> str:
     """Help for a name that is not known."""
+    found = nearest(name, sorted(names))
+    return f'{otherwise}, or did you mean "{found}"?' if found else otherwise
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of several names that is nearly `name`; the first ones are looked at, fewer where they are long."""
     from difflib import get_close_matches  # late: errors only
 
-    found = get_close_matches(name, sorted(names)[:MAX_NAMES], 1)
-    return f'{otherwise}, or did you mean "{found[0]}"?' if found else otherwise
+    left, known = MOST_COMPARED, []
+    for other in names:
+        left -= len(name) * (len(other) + 1)
+        if left < 0:
+            break
+        known.append(other)
+    found = get_close_matches(name, known, 1)
+    return found[0] if found else None

@@ -80,9 +80,8 @@ class LateLowering(Lowering):
             )
         plain = [name for name in rules if name not in parametric]
         self._warn(self.productive, plain)
-        self.expressions = {
-            name: self._without(self._plain(rules[name]), self.productive) for name in plain if name in self.productive
-        }
+        left = {name: self._without(self._plain(rules[name]), self.productive) for name in plain}
+        self.expressions = {name: found for name, found in left.items() if found is not None}
 
     def _plain(self, expression: Expression) -> Expression:
         """What a rule without parameter derives, its calls by name."""
@@ -152,13 +151,13 @@ class LateLowering(Lowering):
         rule, name = self.late_of[number]
         template, value = instance_of(name)
         expression = written_out(self.grammar.rules[template], value)
-        assert expression is not None, "it was proven to derive something"
-        expression = self._without(expression, self.productive)
+        left = None if expression is None else self._without(expression, self.productive)
+        assert left is not None, "it was proven to derive something"
         found = self.rules.state(rule)
         end = self.rules.state(rule)
         self.rules.final(end)
         self.tails.add(end)
-        self._between(rule, expression, found, end)
+        self._between(rule, left, found, end)
         self._write_waiting()
         self._chain()
         return found

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError, UnsatisfiableSchema
-from llmask.grammar.analysis import derives_empty, derives_some, nullable_rules, productive_rules, reachable_rules
+from llmask.grammar.analysis import derives_empty, nullable_rules, productive_rules, reachable_rules
 from llmask.grammar.attributes import Attributes
 from llmask.grammar.expressions import (
     EMPTY,
@@ -37,6 +37,7 @@ from llmask.grammar.expressions import (
     TokenSet,
     choice,
     leaves,
+    parts_of,
     sequence,
     written,
 )
@@ -94,9 +95,9 @@ class Lowering:
         self._refuse_nothing(self.productive)
         self._warn(self.productive, self.grammar.rules)
         expressions = {
-            name: self._without(expression, self.productive)
+            name: left
             for name, expression in self.grammar.rules.items()
-            if name in self.productive
+            if (left := self._without(expression, self.productive)) is not None
         }
         plain = {name: one for name, one in expressions.items() if name not in self.grammar.attributes}
         self.expressions = {name: folded(expression, plain) for name, expression in expressions.items()}
@@ -214,22 +215,25 @@ class Lowering:
             elif name not in reachable:
                 self.warnings.append(f'rule "{name}"{where} is never used')
 
-    def _without(self, expression: Expression, productive: Container[str]) -> Expression:
-        """An expression that derives something, without the options and optional parts that derive nothing."""
-        if isinstance(expression, Sequence):
-            return sequence(self._without(part, productive) for part in expression.parts)
-        if isinstance(expression, (Lexeme, TokenSet, Reference, Inclusion)):
+    def _without(self, expression: Expression, productive: Container[str]) -> Expression | None:
+        """An expression without the options and optional parts that derive nothing; None where nothing is left."""
+        if isinstance(expression, Lexeme):
+            return None if self.is_empty(expression) else expression
+        if isinstance(expression, Reference):
+            return expression if expression.name in productive else None
+        if isinstance(expression, (TokenSet, Inclusion)):
             return expression
         if isinstance(expression, Repeat):
-            if not derives_some(expression.part, productive, self.is_empty):
-                return EMPTY
-            return Repeat(self._without(expression.part, productive), expression.low, expression.high)
-        assert isinstance(expression, Choice)
-        return choice(
-            self._without(option, productive)
-            for option in expression.options
-            if derives_some(option, productive, self.is_empty)
-        )
+            part = self._without(expression.part, productive)
+            if part is None:
+                return EMPTY if expression.low == 0 else None
+            return Repeat(part, expression.low, expression.high)
+        assert isinstance(expression, (Sequence, Choice)), "calls and conditions are written out"
+        inner = parts_of(expression)
+        left = [part for one in inner if (part := self._without(one, productive)) is not None]
+        if isinstance(expression, Sequence):
+            return sequence(left) if len(left) == len(inner) else None
+        return choice(left) if left else None
 
     # --- what is counted must not be empty
 

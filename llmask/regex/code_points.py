@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 MAX_CODE_POINT = 0x10FFFF
 FIRST_SURROGATE = 0xD800
@@ -82,6 +83,7 @@ class CodePointSet:
                 j += 2
         return CodePointSet(tuple(bounds))
 
+    @lru_cache(maxsize=256)  # noqa: B019
     def complement(self) -> CodePointSet:
         """Every other code point that may stand in text."""
         bounds = self.bounds

@@ -74,6 +74,7 @@ def spaces() -> CodePointSet:
     return _matched_by_re(r"\s+")
 
 
+@lru_cache(maxsize=256)
 def category(name: str) -> CodePointSet | None:
     """Code points of a general category, by short or long name ("Lu", "Uppercase_Letter", "L"), or None."""
     short = CATEGORY_NAMES.get(name, name)

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+import llmask
 from bench.conformance import hostile
 from bench.conformance.hostile import BAD, BUILD
 from bench.conformance.subject import Subject
 from bench.conformance.walks import Walker
 from bench.conformance.workers import Worker, address_space, limit_memory
+from llmask.frontends.json_schema.reading.references import References
 
 # Right, but slow: seconds each. `python -m bench.conformance hostile` runs them.
 SLOW = {
@@ -119,3 +121,46 @@ def test_an_outcome_says_how_a_schema_ended(
     assert outcome.kind == kind
     assert outcome.verdict == (BAD if kind == "timeout" else "")
     assert "made up" in hostile.text_of([outcome])
+
+
+BESIDE = {"properties": {"q": {"type": "integer"}}, "required": ["q"]}
+AROUND: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "the schema": lambda circle: circle,
+    "oneOf": lambda circle: {"oneOf": [{"properties": {"next": circle}}, BESIDE]},
+    "anyOf": lambda circle: {"anyOf": [{"properties": {"next": circle}}, BESIDE]},
+    "oneOf, told apart": lambda circle: {
+        "oneOf": [{"properties": {"k": {"const": n}, "n": circle}, "required": ["k"]} for n in range(2)]
+    },
+    "not": lambda circle: {"oneOf": [{"properties": {"next": {"not": circle}}}, {"properties": {"next": circle}}]},
+    "items": lambda circle: {"type": "array", "items": circle, "minItems": 1},
+    "unevaluated": lambda circle: {"allOf": [{"properties": {"a": circle}}], "unevaluatedProperties": False},
+    "dependent": lambda circle: {"dependentSchemas": {"a": {"properties": {"b": circle}}}},
+}
+NAMED: dict[str, Callable[[str, str], dict[str, Any]]] = {
+    "pointers": lambda own, other: {"$ref": f"#/$defs/{other}"},
+    "pointers, described": lambda own, other: {"$ref": f"#/$defs/{other}", "description": "none"},
+    "identifiers": lambda own, other: {"$id": f"http://x/{own}", "$ref": f"http://x/{other}"},
+    "anchors": lambda own, other: {"$anchor": own, "$ref": f"#{other}"},
+}
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["open", "closed"])
+@pytest.mark.parametrize("n_links", [1, 2, 3])
+@pytest.mark.parametrize("way", NAMED)
+@pytest.mark.parametrize("around", AROUND)
+def test_what_is_nothing_but_references_to_itself_is_refused(
+    around: str, way: str, n_links: int, closed: bool, tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a look at the properties of alternatives followed such references without end
+    resolve, followed = References.resolve, iter(range(2000))
+
+    def noted(*arguments: Any, **others: Any) -> Any:
+        assert next(followed, None) is not None, "references are followed without end"
+        return resolve(*arguments, **others)
+
+    monkeypatch.setattr(References, "resolve", noted)
+    links = {f"d{n}": NAMED[way](f"d{n}", f"d{(n + 1) % n_links}") for n in range(n_links)}
+    schema = {**AROUND[around]({"$ref": "#/$defs/d0"}), "$defs": links}
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    with pytest.raises(llmask.GrammarError, match="refers to itself without describing anything"):
+        compiler.json_schema(schema, closed=closed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -219,5 +220,59 @@ def test_what_multiplies_is_refused_within_its_work_and_the_place_is_named(tiny_
             compiler.json_schema(HOSTILE[name])
         assert caught.value.where is not None
         assert caught.value.where.startswith("#")
+
+    assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work
+
+
+CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(500)} | {"d500": {"type": "integer"}}
+FIRST = {"$ref": "#/$defs/d0"}
+LONG: dict[str, Callable[[Any], object]] = {
+    "references in a row": lambda compiler: compiler.json_schema(
+        {"type": "object", "properties": {f"p{n}": FIRST for n in range(500)}, "$defs": CHAIN}
+    ),
+    "references in a row, closed": lambda compiler: compiler.json_schema(
+        {"type": "object", "properties": {f"p{n}": FIRST for n in range(500)}, "$defs": CHAIN}, closed=True
+    ),
+    "references in alternatives": lambda compiler: compiler.json_schema(
+        {"oneOf": [{"properties": {f"p{n}": FIRST for n in range(500)}}, {"required": ["p0"]}], "$defs": CHAIN}
+    ),
+    "references in a row that are negated": lambda compiler: compiler.json_schema(
+        {"type": "object", "properties": {f"p{n}": {"not": dict(FIRST)} for n in range(300)}, "$defs": CHAIN}
+    ),
+    "choices that are decided one by one": lambda compiler: compiler.json_schema(
+        {"allOf": [{"anyOf": [{"type": "object"}, {"type": "string"}]} for _ in range(5000)], "type": "object"}
+    ),
+    "a long pattern": lambda compiler: compiler.regex("a" * 250_000),
+    "many rules in Lark": lambda compiler: compiler.lark(
+        "start: r0\n" + "".join(f'r{n}: "a" r{n + 1}\n' for n in range(3000)) + 'r3000: "b"'
+    ),
+    "many lines in Lark": lambda compiler: compiler.lark("\n" * 400_000 + 'start: "a"'),
+    "a long text in Lark": lambda compiler: compiler.lark(f'start: "{"a" * 150_000}"'),
+    "many rules in GBNF": lambda compiler: compiler.gbnf(
+        "root ::= r0\n" + "".join(f'r{n} ::= "a" r{n + 1}\n' for n in range(8000)) + 'r8000 ::= "b"'
+    ),
+    "many that may follow in GBNF": lambda compiler: compiler.gbnf("root ::= " + '"a"? ' * 5000),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_takes_the_interpreter_long_is_counted(tiny_tokenizer: Any, name: str) -> None:
+    # each took seconds, of which hardly anything was counted
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+
+    def compile_now() -> None:
+        with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
+            LONG[name](compiler)
+
+    assert spent_on(compile_now) <= 3 * compiler.limits.max_compile_work
+
+
+def test_cases_are_counted_before_they_are_made(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    schema = {"allOf": [{"properties": {f"p{n}": True}} for n in range(4000)], "unevaluatedProperties": False}
+
+    def compile_now() -> None:
+        with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
+            compiler.json_schema(schema)
 
     assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from llmask.errors import GrammarError, LimitExceeded
-from llmask.frontends.bnf.scanner import Scanner, similar
+from llmask.frontends.bnf.scanner import Scanner
+from llmask.frontends.places import similar
 from llmask.grammar.expressions import EMPTY, Expression, Grammar, Lexeme, Reference
 from llmask.grammar.token_ranges import read_tokens
 from llmask.regex.utf8 import utf8_char, utf8_literal

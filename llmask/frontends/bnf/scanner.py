@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
 
 from llmask.errors import GrammarError
 from llmask.regex.code_points import FIRST_SURROGATE, LAST_SURROGATE, MAX_CODE_POINT
 
 SHOWN = 100  # characters of a line that an error shows
-MAX_NAMES = 1000  # names among which a similar one is looked for
 NEWLINE = re.compile("\n")
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
@@ -107,12 +105,3 @@ class Scanner:
             what = "a surrogate" if code_point <= LAST_SURROGATE else "beyond the last code point, U+10FFFF"
             raise self.error(f"U+{code_point:04X} is {what}: no text holds it", "name another character", begin)
         return code_point
-
-
-def similar(name: str, names: Iterable[str]) -> str:
-    """Help for a name that is not defined."""
-    known = sorted(names)[:MAX_NAMES]
-    from difflib import get_close_matches  # late: errors only
-
-    found = get_close_matches(name, known, 1)
-    return f'define it, or did you mean "{found[0]}"?' if found else "define it"

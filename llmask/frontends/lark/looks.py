@@ -27,6 +27,7 @@ from llmask.frontends.regex.tree import (
     Sequence,
     Tree,
 )
+from llmask.work import spend
 
 UNBOUNDED = 2**62
 MAX_CASES = 64  # combinations of alternatives that are looked at one by one
@@ -89,7 +90,11 @@ def looks_outside(tree: Tree, before: int = 0, behind: int = 0) -> str | None:
 
 def has_lazy(tree: Tree) -> bool:
     """Whether a lazy quantifier is inside."""
-    return any(True for _ in lazy_tails(tree))
+    if isinstance(tree, (Sequence, Alternatives)):
+        return any(map(has_lazy, tree.parts if isinstance(tree, Sequence) else tree.options))
+    if isinstance(tree, Repeated):
+        return isinstance(tree, Lazy) or has_lazy(tree.base)
+    return isinstance(tree, Atomic) and has_lazy(tree.inner)
 
 
 def lazy_cases(tree: Tree) -> list[Tree]:
@@ -107,6 +112,7 @@ def lazy_cases(tree: Tree) -> list[Tree]:
                     f"lazy quantifiers stand in more than {MAX_CASES} combinations of alternatives",
                     help="make some of them terminals of their own",
                 )
+            spend(len(rows) * len(rows[0]) // 16)
             rows = [(*row, case) for row in rows for case in cases]
         return [Sequence(row) for row in rows]
     if isinstance(tree, Repeated) and not isinstance(tree, Lazy) and (tree.min, tree.max) == (0, 1):
@@ -125,7 +131,9 @@ def lazy_tails(tree: Tree, tail: tuple[Tree, ...] = ()) -> Iterator[tuple[Tree, 
         yield from (found if is_once else None for found in lazy_tails(tree.base, tail))
     elif isinstance(tree, Sequence):
         for n, part in enumerate(tree.parts):
-            yield from lazy_tails(part, (*tree.parts[n + 1 :], *tail))
+            if has_lazy(part):
+                spend((len(tree.parts) + len(tail)) // 8)
+                yield from lazy_tails(part, (*tree.parts[n + 1 :], *tail))
     elif isinstance(tree, Alternatives):
         for option in tree.options:
             yield from lazy_tails(option, tail)

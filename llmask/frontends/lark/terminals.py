@@ -48,11 +48,14 @@ from llmask.frontends.regex.tree import Repeated as RepeatedTree
 from llmask.grammar.expressions import EMPTY, Expression, Lexeme
 from llmask.regex.code_points import TEXT
 from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
 MAX_CHAIN = 50  # terminals that refer to each other, one inside the other
+FREE_CHARACTERS = 1000  # so many, in all terminals of a grammar, take little
+CHARACTER_WORK = 2  # units for each of the others
 MAX_WRITTEN = 2**20  # characters of all terminals, those that they name written out
 SPELLING = Spelling(utf8_char, utf8_literal, str.encode)
 
@@ -178,6 +181,8 @@ class Terminals:
     def _count(self, n_written: int, spot: Spot) -> None:
         """Refuse terminals that double with every name: `A: B B`, `B: C C`, ..."""
         self._n_written += n_written
+        if self._n_written > FREE_CHARACTERS:
+            spend(CHARACTER_WORK * n_written)
         if self._n_written > MAX_WRITTEN:
             raise LimitExceeded(
                 f"the terminals have more than {MAX_WRITTEN} characters when those that they name are written out",

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from llmask.errors import LimitExceeded
 from llmask.frontends.lark.parameters import read_change, read_condition
 from llmask.frontends.places import Source, Spot, similar
+from llmask.work import spend
 
 MAX_NESTING = 60  # of parentheses: what follows takes some ten of Python's frames a level, of the thousand there are
 PARTS = (
@@ -59,6 +60,8 @@ SIGNS = {
     "&": "AND",
     "=": "EQUALS",
 }
+FREE_TOKENS = 1000  # few of them take little beside what they mean
+TOKEN_WORK = 15  # units for each of the others: it is parsed, looked up and becomes a part of a rule
 DIRECTIVES = ("ignore", "import", "declare", "override", "extend", "json", "regex", "lark", "llguidance", "if")
 WITH_JSON = ("json", "regex", "llguidance")
 BEFORE_NAMES = ("NEWLINE", "OVERRIDE", "EXTEND")
@@ -90,7 +93,11 @@ def tokens_of(source: Source) -> Iterator[Token]:
     line_ended = False
     last = "NEWLINE"
     open_at: list[tuple[str, Spot]] = []
+    n_read = 0
     while at < len(text):
+        n_read += 1
+        if n_read > FREE_TOKENS:
+            spend(1)
         if (line_ended or last in BEFORE_NAMES) and (found := MODIFIERS.match(text, at)):
             at = found.end()
             continue
@@ -108,6 +115,8 @@ def tokens_of(source: Source) -> Iterator[Token]:
         if (line_ended or is_end_of_nested) and last != "NEWLINE":
             yield Token("NEWLINE", "the end of the line", token.spot)
         line_ended = False
+        if n_read > FREE_TOKENS:
+            spend(TOKEN_WORK)
         yield token
         last = token.kind
         if token.kind == "LARK":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from llmask.errors import LimitExceeded, LlmaskError
 from llmask.frontends.regex.json_strings import json_char, json_literal_any_spelling, spell_json
 from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -93,6 +94,7 @@ def _compile(
                 f"the pattern has {len(pattern)} characters, more than {max_length}",
                 help="Shorten it, or raise the limit.",
             )
+        spend(len(pattern))
         parsed = (PythonParser if dialect == "python" else EcmaParser)(pattern).parse()
         tree = search(parsed) if is_search else whole_match(parsed)
         return tree_node(nodes, spelling, absent(tree) if is_negated else tree)

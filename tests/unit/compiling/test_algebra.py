@@ -213,3 +213,13 @@ def test_random_parts_derive_what_sets_of_texts_say(compiler: Compiler, rng: ran
         ]
         for grammar, texts in wanted:
             assert {word for word in words if grammar.accepts(word)} == {t for t in texts if len(t) < 8}, (one, other)
+
+
+def test_what_says_nothing_new_adds_nothing(compiler: Compiler) -> None:
+    grammar = compiler.regex("ab")
+    assert str(grammar.repeat(1, 1)) == str(grammar)
+    maybe, many = grammar.optional(), grammar.repeat()
+    assert str(maybe.optional()) == str(maybe.repeat(0, 1)) == str(maybe)
+    assert str(many.optional()) == str(many.repeat()) == str(many)
+    assert str(grammar.repeat(2, 2).optional()) != str(grammar.repeat(2, 2))
+    assert str(maybe.repeat(2, 2)) != str(maybe)

@@ -104,6 +104,26 @@ def test_short_data_that_multiplies_meets_the_limit(tiny_tokenizer: Any, compile
         strict.load(edited(compiler.regex("a").save(), lambda head: head["grammars"].extend(chain)))
 
 
+@pytest.mark.parametrize("bounds", [(0, 3), (2, 2)])
+def test_grammars_in_each_other_are_counted(tiny_tokenizer: Any, compiler: Any, bounds: tuple[int, int]) -> None:
+    # 24 KB took 2.4 s, and three times as much eight times as long: each level was looked through from every other
+    strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    low, high = bounds
+    options = [{"low": low, "high": high}, {"low": 0, "high": 2}]
+    chain = [{"kind": "repeat", "parts": [n], "options": options[n % 2]} for n in range(400)]
+    with pytest.raises(llmask.LimitExceeded, match="max_compile_work"):
+        strict.load(edited(compiler.regex("a").save(), lambda head: head["grammars"].extend(chain)))
+
+
+def test_rules_of_greedy_parts_are_counted(tiny_tokenizer: Any, compiler: Any) -> None:
+    strict = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    rules = "".join(f'r{n}: "x{n}"\n' for n in range(100))
+    grammar = compiler.lark(f"start: {' '.join(f'r{n}' for n in range(100))}\n{rules}")
+    chain = [{"kind": "optional", "parts": [n]} for n in range(60)]
+    with pytest.raises(llmask.LimitExceeded, match="max_compile_work"):
+        strict.load(edited(grammar.save(), lambda head: head["grammars"].extend(chain)))
+
+
 def test_another_tokenizer_is_refused(compiler: Any, byte_tokenizer: Any) -> None:
     data = compiler.regex("a").save()
     with pytest.raises(llmask.LlmaskError, match="saved for another tokenizer: the digest of its tokens is") as caught:

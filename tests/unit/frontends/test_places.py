@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from llmask.errors import GrammarError
-from llmask.frontends.places import Source, Spot, similar
+from llmask.frontends.places import Source, Spot, nearest, similar
 
 
 def test_a_place_is_line_column_and_carets() -> None:
@@ -36,3 +38,9 @@ def test_refusing_raises_with_the_place() -> None:
 def test_similar_names_are_suggested() -> None:
     assert similar("itme", ["item", "other"]) == 'define it, or did you mean "item"?'
     assert similar("x", ["item"], "look it up") == "look it up"
+
+
+def test_a_similar_name_is_looked_for_among_few_long_ones() -> None:
+    assert nearest("a" * 90 + "x", ["b" * 90, "a" * 90]) == "a" * 90
+    assert nearest("a" * 900, ["a" * 899] * 300) is None  # comparing two of these takes a million steps
+    assert nearest("itme", (f"item{n}" for n in count())) is not None

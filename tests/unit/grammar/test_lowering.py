@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from itertools import product
 from typing import Any
 
@@ -179,3 +180,44 @@ def test_grammars_that_derive_nothing_say_why(store: Store, rules: dict[str, Exp
         lower(store.nodes, Grammar(rules, places={"start": "line 1, column 1"}))
     assert str(caught.value) == message
     assert isinstance(caught.value, GrammarError)
+
+
+def calls_in(act: Any) -> int:
+    """Functions of Python that are called."""
+    n = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal n
+        n += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(before)
+    return n
+
+
+def test_parts_in_each_other_are_looked_at_once(store: Store) -> None:
+    # whether a part derives something was asked again at each level: the square of the levels
+    def nested(depth: int) -> Grammar:
+        found: Expression = lexeme(store, "a")
+        for _ in range(depth):
+            found = Repeat(Repeat(found, 2, 2), 0, 1)
+        return Grammar({"start": found})
+
+    few, many = (calls_in(lambda depth=depth: lower(store.nodes, nested(depth))) for depth in (20, 80))
+    assert many < 6 * few
+
+
+def test_optional_parts_that_derive_nothing_are_left_out(store: Store) -> None:
+    nothing, some = Lexeme(0, "/[^\\s\\S]/", "X"), lexeme(store, "a")
+    rules = {
+        "start": sequence(
+            [optional(nothing), choice([sequence([some, nothing]), some]), optional(Repeat(nothing, 1, 2))]
+        )
+    }
+    grammar = CompiledGrammar(store, lower(store.nodes, Grammar(rules)).rules)
+    assert allowed_after(grammar, b"") == {ord("a")}
+    assert allowed_after(grammar, b"a") == {EOS}

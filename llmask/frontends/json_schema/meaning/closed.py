@@ -65,13 +65,9 @@ def _closed(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
 
 def _closed_target(context: Context, schemas: list[SchemaAt]) -> list[SchemaAt]:
     """The same for a bare reference: what it leads to is taken from elsewhere, so it becomes a rule of its own."""
-    (schema, path), seen = schemas[0], set()
-    while type(schema) is dict and context.shape(schema, path).in_place == ("$ref",):
-        identity = context.identity(schema, path)
-        if identity in seen:
-            return schemas  # nothing but references: the translation says so
-        seen.add(identity)
-        schema, path = context.target("$ref", schema, path)
+    schema, path = context.followed(*schemas[0])
+    if type(schema) is dict and context.shape(schema, path).in_place == ("$ref",):
+        return schemas  # nothing but references: the translation says so
     target = [(schema, path)]
     found = closed(context, target)
     if found is target:

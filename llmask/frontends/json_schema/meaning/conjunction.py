@@ -59,6 +59,7 @@ def add_schema(context: Context, conjunction: Conjunction, schema: Any, path: Pa
 def with_alternative(context: Context, conjunction: Conjunction, index: int, schemas: list[SchemaAt]) -> Conjunction:
     """The same, with `schemas` in place of the choice number `index`."""
     context.count_work(MERGE_WORK + len(conjunction.parts) // 4)
+    spend((len(conjunction.choices) + len(conjunction.seen) // 8) // 4)
     choice = conjunction.choices[index]
     chosen = Conjunction()
     chosen.seen = set(conjunction.seen)

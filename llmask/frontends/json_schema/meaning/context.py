@@ -34,6 +34,7 @@ WriteVariant = Callable[[list[bytes]], RuleId | None]
 MAX_SHAPES = 100_000
 MOST_SHOWN = 80  # letters of the place of what is nested too deep
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+HOP_WORK = 4  # units for a reference that another one leads to
 
 
 class Context:
@@ -205,6 +206,19 @@ class Context:
         if keyword == "$dynamicRef":
             return self.references.resolve_dynamic(schema[keyword], path)
         return self.references.resolve_recursive(schema[keyword], path)
+
+    def followed(self, schema: Any, path: Path) -> SchemaAt:
+        """What bare references lead to; where they lead in a circle, one of that circle."""
+        seen: set[Hashable] = set()
+        while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
+            identity = self.identity(schema, path)
+            if identity in seen:
+                break
+            if seen:
+                spend(HOP_WORK)
+            seen.add(identity)
+            schema, path = self.references.resolve(schema["$ref"], path)
+        return schema, path
 
     def targets(self, schema: dict[str, Any], path: Path, shape: Shape) -> list[SchemaAt]:
         """Schemas that all references of a schema name."""

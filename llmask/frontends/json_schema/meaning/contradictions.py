@@ -100,14 +100,12 @@ def _schema_at(root: Any, keys: list[str | int]) -> dict[str, Any]:
 
 def _undeclared_help(schema: dict[str, Any]) -> str:
     """How to mend names that are required and neither declared nor allowed."""
-    declared = list(schema.get("properties", ()))
+    declared = schema.get("properties", ())
     lost = next((name for name in schema.get("required", ()) if name not in declared), None)
     if lost is None:
         return "declare the properties that are required, or allow others"
-    from difflib import get_close_matches  # late: errors only
+    from llmask.frontends.places import nearest  # late: errors only
 
-    from llmask.frontends.places import MAX_NAMES
-
-    near = get_close_matches(lost, declared[:MAX_NAMES], 1)
-    meant = f', or did you mean "{near[0]}"?' if near else ""
+    near = nearest(lost, declared)
+    meant = f', or did you mean "{near}"?' if near else ""
     return f'"{lost}" is required and not declared: add it to "properties"{meant}'

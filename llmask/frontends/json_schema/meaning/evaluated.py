@@ -20,6 +20,7 @@ from llmask.frontends.json_schema.meaning.context import circle
 from llmask.frontends.json_schema.meaning.synthetic import negated
 from llmask.frontends.json_schema.reading.keywords import ALL_OF, ANY_DRAFT, ANY_OF, DRAFT_2020, NOT, PREFIX
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -138,6 +139,7 @@ class _Cases:
                 "Use fewer alternatives in anyOf beside it, or additionalProperties in each of them.",
             )
         context.count_work(len(cases) * len(choice))
+        spend(sum(len(case.schemas) + len(case.names) for case in cases) * len(choice) // 16)
         return [one.and_(other) for one in cases for other in choice]
 
     def _own(self, schema: dict[Any, Any], path: Path, shape: Shape) -> Case:

@@ -90,6 +90,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
         if not shape.has_object:
             continue
         properties = part.get("properties", {})
+        spend(len(properties) // 8)
         if "maxProperties" in part:
             high = part["maxProperties"] if high is None else min(high, part["maxProperties"])
         if part.get("additionalProperties") is False and "patternProperties" not in part:
@@ -133,8 +134,7 @@ def marks_of_parts(context: Context, parts: list[Part]) -> Marks:
 
 def same_schema(context: Context, schema: Any, path: Path) -> Hashable:
     """Something that two schemas share only if they allow the same: small ones are compared by what they say."""
-    while type(schema) is dict and context.shape(schema, path).in_place == ("$ref",):
-        schema, path = context.target("$ref", schema, path)
+    schema, path = context.followed(schema, path)
     if type(schema) is bool:
         return schema
     identity = context.identity(schema, path)

@@ -45,11 +45,13 @@ from llmask.frontends.json_schema.reading.keywords import (
     Shape,
 )
 from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
     from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
 
+GATHERED_WORK = 10  # units for each schema that one takes in, the first two left aside
 Negation = Callable[["Context", dict[Any, Any], Path, Shape], Iterator["SchemaAt"]]
 
 
@@ -117,6 +119,7 @@ def gathered(context: Context, schema: dict[Any, Any], path: Path) -> list[Part]
         waiting += context.targets(one, at, shape)
         if "allOf" in shape.in_place:
             waiting += [(member, (at, "allOf", index)) for index, member in enumerate(one["allOf"])]
+    spend(GATHERED_WORK * max(len(found) - 2, 0))
     return found
 
 
@@ -137,6 +140,7 @@ def _told_apart(context: Context, together: list[Part]) -> tuple[list[SchemaAt],
             listed = context.shape(member, at)
             if listed.has_values and listed.is_plain:
                 wrong = _wrong(context, name, member, at, name in required)
+                spend(len(kept) // 8)
                 told = {"required": [other for other in kept if other in required], "properties": dict(kept)}
                 failing.append(all_of(context, [wrong, (told, path)], path) if kept else wrong)
                 kept[name] = member
@@ -302,6 +306,7 @@ def _items(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) -
     for index, (member, at) in enumerate(prefix):
         if member is not True:
             first = [anything] * index
+            spend(index // 8)
             yield {"type": "array", "minItems": index + 1, PREFIX: [*first, negated(context, member, at)]}, path
     if other[0] is not True:
         yield {"type": "array", COUNTED: (len(prefix), negated(context, *other), 1, None)}, path

@@ -10,6 +10,7 @@ In: parts. Out: a `Layout`. Cost: a microsecond a property; a test of emptiness 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -249,7 +250,8 @@ def key_schemas(context: Context, parts: list[Part], name: str) -> list[SchemaAt
         if not is_described and "additionalProperties" in schema:
             schemas.append((schema["additionalProperties"], (path, "additionalProperties")))
         if shape.has_names:
-            language = name_language(context, [(schema["propertyNames"], (path, "propertyNames"))])
+            names = schema["propertyNames"], (path, "propertyNames")
+            language = context.synthetic(("names", context.identity(*names)), partial(name_language, context, [names]))
             if not matches_pattern(context, language, name):
                 schemas.append((False, (path, "propertyNames")))
     return schemas

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from llmask.frontends.json_schema.reading.keywords import Shape
 from llmask.frontends.json_schema.reading.pointers import Path
+from llmask.work import spend
 
 SchemaAt = tuple[Any, Path]
 Part = tuple[dict[Any, Any], Path, Shape]  # a schema object, its place, what its keys say
@@ -46,6 +47,7 @@ class Conjunction:
     def copy(self) -> Conjunction:
         """The same parts and choices, free to grow apart."""
         other = Conjunction()
+        spend((len(self.parts) + len(self.choices) + len(self.seen)) // 32)
         other.parts, other.choices = list(self.parts), list(self.choices)
         other.false_at, other.seen = self.false_at, set(self.seen)
         return other

@@ -279,14 +279,12 @@ class References:
         """The error for a reference that ends before its `token`, which is none of the names `here`."""
         names = [name for name in here if type(name) is str and name and (name == "$defs" or not name.startswith("$"))]
         swapped = OTHER_DEFINITIONS.get(token)
-        from difflib import get_close_matches  # late: errors only
+        from llmask.frontends.places import nearest  # late: errors only
 
-        from llmask.frontends.places import MAX_NAMES
-
-        near = [swapped] if swapped in names else get_close_matches(token, names[:MAX_NAMES], 1)
+        near = swapped if swapped in names else nearest(token, names)
         help = HELP_LOCAL
         if near and reference.count(token) == 1:
-            help = f'did you mean "{reference.replace(token, near[0].replace("~", "~0").replace("/", "~1"))}"?'
+            help = f'did you mean "{reference.replace(token, near.replace("~", "~0").replace("/", "~1"))}"?'
         return GrammarError(f'"{keyword}" names {reference}, and nothing stands there', pointer(path, keyword), help)
 
     # --- documents and scopes

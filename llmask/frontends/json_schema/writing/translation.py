@@ -300,13 +300,9 @@ class Translation(Writer):
             return schemas
         found: dict[Hashable, SchemaAt] = {}
         for schema, path in schemas:
-            seen: set[Hashable] = set()
-            while type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
-                identity = self.identity(schema, path)
-                if identity in seen:
-                    raise circle(path)
-                seen.add(identity)
-                schema, path = self.references.resolve(schema["$ref"], path)
+            schema, path = self.followed(schema, path)
+            if type(schema) is dict and self.shape(schema, path).in_place == ("$ref",):
+                raise circle(path)
             if schema is not True:
                 found.setdefault(self.identity(schema, path), (schema, path))
         return list(found.values())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from llmask.errors import GrammarError
-from llmask.frontends.bnf.scanner import SHOWN, Scanner, similar
+from llmask.frontends.bnf.scanner import SHOWN, Scanner
+from llmask.frontends.places import similar
 
 
 def test_places_have_a_line_a_column_and_a_caret() -> None:
