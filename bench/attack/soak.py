@@ -106,7 +106,8 @@ def _empty_store(compiler: llmask.Compiler) -> None:
     """Have the compiler begin a new store, as it does when one is full; limits are those of the store that is there."""
     before = compiler.store()
     with compiler._lock:
-        compiler._renew_store()
+        compiler._store = compiler._new_store()
+        compiler._cache.keep_only(compiler._store)
     assert compiler.store() is not before
 
 

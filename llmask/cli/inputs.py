@@ -144,9 +144,9 @@ def add_schema_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--numbers",
-        choices=("json", "plain"),
+        choices=("json", "typed", "plain"),
         default="json",
-        help="numbers in every writing, or without exponents and integers without fractions (default: json)",
+        help="numbers in every writing, integers without fractions, or no exponents either (default: json)",
     )
     group.add_argument(
         "--unique-keys", action="store_true", help="never repeat a key, also where that is harmless (default: no)"

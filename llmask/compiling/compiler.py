@@ -18,7 +18,7 @@ from typing import Any
 from .. import forks
 from ..arguments import as_flag, as_list
 from ..errors import GrammarError, LlmaskError
-from ..frontends.json_schema.reading.inputs import key_of, schema_of
+from ..frontends.json_schema.reading.inputs import is_document, key_of, schema_of
 from ..frontends.json_schema.reading.options import options_within
 from ..frontends.json_schema.reading.owned import owned
 from ..limits import Limits, checked
@@ -140,8 +140,8 @@ class Compiler(Shared):
         formats: Mapping[str, str] | None = None,
         registry: Any = None,
         unique_keys: bool = False,
-        closed: bool = False,
-        numbers: str = "json",
+        closed: bool | None = None,
+        numbers: str | None = None,
         escapes: str | Iterable[str] = "all",
         literals: str = "json",
         dialect: str | None = None,
@@ -166,10 +166,10 @@ class Compiler(Shared):
         registry : a `referencing.Registry` with the documents that references name.
         unique_keys : False: keys without a schema of their own may be repeated where that is harmless.
         closed : objects that declare properties and say nothing of other keys (no `additionalProperties`,
-            `patternProperties`, `unevaluatedProperties`) take no others.
+            `patternProperties`, `unevaluatedProperties`) take no others. None: those of types are closed.
         numbers : "json": in every writing, but where a keyword constrains them with an exponent only from 1e16 on and
             below 1e-4; integers without exponent, where `const` and `enum` do not list them; 1.0 is the integer 1.
-            "plain": never with an exponent, integers never with a fraction, listed numbers as short as can be.
+            "typed": nor with a fraction. "plain": no exponents, listed numbers short. None: for types "typed".
         escapes : in free strings and patterns: "all", "minimal" (where JSON has no other spelling), or the letters that
             may follow a backslash, of `"/\bfnrtu`.
         literals : "json": declared keys and strings of `const` and `enum` are written as
@@ -200,14 +200,14 @@ class Compiler(Shared):
             unsupported=unsupported,
             property_order=property_order,
             unique_keys=unique_keys,
-            closed=closed,
-            numbers=numbers,
+            closed=False if closed is None else closed,
+            numbers=("json" if is_document(schema) else "typed") if numbers is None else numbers,
             escapes=escapes,
             literals=literals,
             registry=registry,
             dialect=dialect,
         )
-        schema = schema_of(schema, self.limits.max_schema_bytes)
+        schema = schema_of(schema, self.limits.max_schema_bytes, closed is not False)
         recipe = Recipe("json_schema", schema, options, taken=() if registry is None else [])
         if not self._cache.max_bytes:
             return self._metered(lambda: self._make(recipe))

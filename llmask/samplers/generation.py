@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from llmask.compiling.compiled import CompiledGrammar
 from llmask.compiling.compiler import Compiler
 from llmask.errors import BudgetError, LlmaskError
+from llmask.frontends.json_schema.reading.described import reader_of
 from llmask.matching.budget import checked_budget
 from llmask.matching.json_reader import Event
 from llmask.samplers.watching import Watch, until_end
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+SCHEMA_OPTIONS = tuple(inspect.signature(Compiler.json_schema).parameters)[2:]
 _NOT_OPTIONS = {
     "transformers": (
         "input_ids",
@@ -79,15 +81,16 @@ def generate(
         `event.kind` is "key", "value" (of a member), "item" (of an array) or "end", with its JSON pointer and the key
         or value, see `llmask.matching.json_reader.Event`. Of a grammar there is the end alone, with the text. Otherwise
         as `on_value`.
-    options : of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, further
+    options : of `Compiler.json_schema`, where there is no grammar yet (closed, whitespace, ...; numbers are "plain"),
+        and of `model.generate`, or of `Llama.create_completion` and `create_chat_completion`: sampling, further
         `logits_processor`, ... What these do not know is an error. `stop_strings` need no tokenizer. `seed` makes
         sampling repeatable with both; torch's own random numbers go on afterwards as if nothing had been drawn.
 
     Returns
     -------
     A value, or a list with one for each prompt of a list, each a list with `num_return_sequences` above 1. Of a type it
-    is what pydantic makes of the document, a model's instance; of a schema or a function what `json.loads` makes of it;
-    of a grammar it is the text.
+    is a value of it, as pydantic reads it, or msgspec its Structs; of a schema or a function what `json.loads` makes of
+    it; of a grammar it is the text.
 
     Raises
     ------
@@ -114,7 +117,8 @@ def generate(
         source = model.model_path if tokenizer is None else tokenizer
         compiler = compiler_for(source, 0 if is_llama else len(tokenizer))
         # an integer 1.0 is a float to json.loads, and refused by pydantic's strict mode; 1e999 is infinite to both
-        grammar = compiler.json_schema(type_or_schema, numbers="plain")
+        chosen = {name: options.pop(name) for name in SCHEMA_OPTIONS if name in options}
+        grammar = compiler.json_schema(type_or_schema, **{"numbers": "plain", **chosen})
     read = _reader(type_or_schema)
     _check_list(options, "logits_processor", "processors")
     if not is_llama:
@@ -204,15 +208,9 @@ def _reader(type_or_schema: Any) -> Callable[[str], Any]:
     """What makes a value of the text."""
     if isinstance(type_or_schema, CompiledGrammar):
         return str
-    if isinstance(type_or_schema, (bool, Mapping, str, bytes, bytearray)) or inspect.isroutine(type_or_schema):
+    if isinstance(type_or_schema, (bool, Mapping, str, bytes, bytearray)):
         return json.loads
-    from pydantic import TypeAdapter
-
-    adapter = type_or_schema if isinstance(type_or_schema, TypeAdapter) else TypeAdapter(type_or_schema)
-    if adapter.core_schema["type"] == "call":  # of a functools.partial: it would be called, with what the model wrote
-        return json.loads
-    read: Callable[[str], Any] = adapter.validate_json
-    return read
+    return reader_of(type_or_schema)
 
 
 def _text(grammar: CompiledGrammar, ids: list[int]) -> str:

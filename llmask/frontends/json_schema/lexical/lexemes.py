@@ -48,7 +48,7 @@ def punctuation_of(nodes: RegexNodes, numbers: str = "json") -> Punctuation:
             boolean=nodes.union([nodes.literal(b"true"), nodes.literal(b"false")]),
             null=nodes.literal(b"null"),
             number=number_node(nodes, NumberRange(exponent=not is_plain)),
-            integer=number_node(nodes, NumberRange(is_integer=True, fraction=NEVER if is_plain else MAY)),
+            integer=number_node(nodes, NumberRange(is_integer=True, fraction=MAY if numbers == "json" else NEVER)),
         )
     return cast(Punctuation, found)
 

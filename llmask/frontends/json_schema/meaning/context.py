@@ -16,7 +16,7 @@ from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.lexical.lexemes import Punctuation, lexemes_of_types, punctuation_of
 from llmask.frontends.json_schema.lexical.strings import literal_string
 from llmask.frontends.json_schema.reading.hints import hints_of, suspects_of
-from llmask.frontends.json_schema.reading.keywords import Internal, Shape
+from llmask.frontends.json_schema.reading.keywords import UNCHECKED, Internal, Shape, is_names
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.json_schema.reading.references import References
 from llmask.frontends.json_schema.reading.remedies import schema_help, value_help
@@ -108,6 +108,8 @@ class Context:
             raise GrammarError(
                 f"a schema must be an object or a boolean, not {shown(schema)}", pointer(path), schema_help(schema)
             )
+        if "discriminator" in schema and ("oneOf" in schema or "anyOf" in schema):
+            _require_tag(schema)
         keys = tuple(schema)
         references = self.references
         draft = self.draft
@@ -141,6 +143,10 @@ class Context:
             for keyword in shape.of_other_drafts:
                 where = pointer(path, keyword)
                 self.ignore(keyword, where, "the declared draft does not know it, so it is an annotation")
+        if UNCHECKED in shape.unknown and is_names(schema[UNCHECKED]):
+            self.warnings[pointer(path, UNCHECKED)] = (
+                f"{', '.join(schema[UNCHECKED])} at {pointer(path)} is not enforced: it is asked when a value is read"
+            )
         if shape.suspects:
             self.hints.update(hints_of(schema, path, shape))
         self._seen.append(schema)  # before its identity is used, whatever interrupts
@@ -275,6 +281,14 @@ def _shared(
         lexemes = punctuation_of(nodes, numbers), lexemes_of_types(nodes, numbers)
         found = nodes.memo[key] = (*lexemes, _shapes(nodes, draft), keys)
     return found  # type: ignore[no-any-return]
+
+
+def _require_tag(schema: dict[str, Any]) -> None:
+    """Have the property come that OpenAPI's `discriminator` names, as OpenAPI says; the schema is a copy of our own."""
+    tag, required = schema["discriminator"], schema.get("required", [])
+    name = tag.get("propertyName") if type(tag) is dict else None
+    if type(name) is str and is_names(required) and name not in required:
+        schema["required"] = [*required, name]
 
 
 def circle(path: Path) -> GrammarError:

@@ -39,6 +39,6 @@ def range_of(context: Context, parts: list[Part], kind: str) -> NumberRange | No
     later = [schema for schema, _, shape in parts if shape.draft not in WITHOUT_CONTAINS]
     if fraction is None or any(NO_INTEGER in schema for schema in later):
         divisors.append(1)
-    if is_plain and kind == "integer":
+    if kind == "integer" and context.options.numbers != "json":
         fraction = NEVER
     return number_range(subjects, kind == "integer", divisors, excluded, fraction or MAY, not is_plain)

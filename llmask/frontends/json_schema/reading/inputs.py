@@ -1,19 +1,14 @@
 """What a schema may be given as: a dict or bool, JSON text, or a type or function that pydantic describes.
 
 JSON text is read exactly: a number that no float spells becomes a `Decimal`, a key that stands twice in an object and
-the `NaN` and `Infinity` of Python's reader are errors. Types are described by pydantic, which is imported when the
-first one comes, in its mode "validation": the schema is of what the type can be made from, so that a field with a
-default may be left out and an alias is a name; the other mode describes what the type writes. OpenAI's, Instructor's
-and Outlines' interfaces do the same.
+the `NaN` and `Infinity` of Python's reader are errors. Types are described in `described.py`.
 
 In: whatever the caller has. Out: a schema as `json.loads` gives it; a key that equal schemas share. Cost: that of
-`json.loads` and about as much again; pydantic's, 0.1 ms for a simple type and 0.4 ms for a small model, at every call;
-the key of a schema of 1 KB 4 us.
+`json.loads` and about as much again; of types that of describing them; the key of a schema of 1 KB 4 us.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
 import marshal
 import os
@@ -23,16 +18,22 @@ from decimal import Decimal, InvalidOperation
 from hashlib import blake2b
 from typing import Any
 
-from llmask.errors import GrammarError, LimitExceeded, LlmaskError, how_to_install
+from llmask.errors import GrammarError, LimitExceeded
+from llmask.frontends.json_schema.reading.described import described
 from llmask.frontends.json_schema.reading.owned import owned
 from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 
-EXTRA = f"{how_to_install('pydantic')}, or give the schema as a dict or JSON text"
 ONE_WORD = re.compile(r"[a-z_]{1,30}")
 CONTAINERS = frozenset((dict, list, tuple))
 FILE_NAME = re.compile(r"[^\n{}\[\]\"]{1,250}\.json")
 MANY_PARTS = 50_000  # containers; so few are written out without a look at which are the same
 KEY_VERSION = 2  # of marshal's format: the last one in which equal objects always have equal bytes
+
+
+def is_document(source: Any) -> bool:
+    """Whether a schema is given as such, and not as a type."""
+    kinds = (bool, Mapping, str, bytes, bytearray, os.PathLike, list, tuple, int, float, Decimal)
+    return source is None or isinstance(source, kinds)
 
 
 class _Fault:
@@ -43,7 +44,7 @@ class _Fault:
         self.help = help
 
 
-def schema_of(source: Any, max_characters: int) -> Any:
+def schema_of(source: Any, max_characters: int, is_closed: bool = True) -> Any:
     """The schema that a caller means, as a copy of our own (`owned.py`).
 
     Parameters
@@ -51,6 +52,7 @@ def schema_of(source: Any, max_characters: int) -> Any:
     source : dict or another mapping, bool, JSON text (`str`, `bytes`), a type or annotation that pydantic knows, or a
         function, whose parameters are then the properties.
     max_characters : of JSON text.
+    is_closed : objects of a type take no keys but those that it declares.
 
     Raises
     ------
@@ -71,7 +73,9 @@ def schema_of(source: Any, max_characters: int) -> Any:
         raise GrammarError("a schema is no path", help="give what is in the file: json_schema(path.read_bytes())")
     if source is None or isinstance(source, (list, tuple, int, float, Decimal)):
         return source  # values, and no annotations: compiling says what is wrong
-    return owned(_described(source))  # a model may write its schema by a method that gives the same dict every time
+    return owned(
+        described(source, is_closed)
+    )  # a model may write its schema by a method that gives the same dict every time
 
 
 # --- text
@@ -167,51 +171,6 @@ def _first_fault(schema: Any) -> tuple[_Fault, Path]:
             waiting += [(member, (path, name)) for name, member in reversed(here.items())]
         elif type(here) is list:
             waiting += [(member, (path, at)) for at, member in reversed(list(enumerate(here)))]
-
-
-# --- types
-
-
-def _described(source: Any) -> Any:
-    try:
-        import pydantic
-    except ImportError:
-        raise LlmaskError(
-            f"a schema from {_named(source)} needs pydantic 2, which is not installed", help=EXTRA
-        ) from None
-    if not hasattr(pydantic, "TypeAdapter"):
-        raise LlmaskError(f"a schema from {_named(source)} needs pydantic 2, not {pydantic.VERSION}", help=EXTRA)
-    if isinstance(source, pydantic.BaseModel):
-        raise GrammarError(
-            f"the schema is a value of the model {type(source).__qualname__}", help="give the model itself, its class"
-        )
-    schema: Any
-    try:
-        if isinstance(source, pydantic.TypeAdapter):
-            schema = source.json_schema()
-        elif isinstance(source, type) and issubclass(source, pydantic.BaseModel):
-            model: Any = source
-            schema = model.model_json_schema()  # which models may override
-        else:
-            schema = pydantic.TypeAdapter(source).json_schema()
-    except Exception as error:  # code of the type's own runs in there
-        reason = str(getattr(error, "message", error)).strip().partition("\n")[0]
-        raise GrammarError(
-            f"pydantic describes no schema of {_named(source)}: {reason}",
-            help="give a dict, a bool, JSON text, or a type that pydantic knows",
-        ) from error
-    if inspect.isroutine(source) and schema.get("type") != "object":
-        raise GrammarError(
-            f"{_named(source)} has parameters without a name to give them by",
-            help="leave out the slash and the star in its signature",
-        )
-    return schema
-
-
-def _named(source: Any) -> str:
-    kind = "the function" if inspect.isroutine(source) else "the type" if isinstance(source, type) else "the object"
-    name = getattr(source, "__qualname__", None) or repr(source)
-    return f"{kind} {name if len(name) <= 80 else name[:77] + '...'}"
 
 
 # --- keys

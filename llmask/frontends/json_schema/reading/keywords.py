@@ -21,6 +21,7 @@ OPENAPI_3 = 3  # OpenAPI 3.0: the keywords of draft 4, no identifiers, and `null
 WITHOUT_CONTAINS = (OPENAPI_3, DRAFT_4)  # there an integer is written without a fraction, too
 REF_ALONE = (OPENAPI_3, DRAFT_4, DRAFT_6, DRAFT_7)  # beside `$ref` these ignore everything
 
+UNCHECKED = "x-unchecked"  # what a type asks that no schema says, a list of names: each is a warning
 ONLY_TEXT = frozenset((str,))
 TYPE_NAMES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 
@@ -57,7 +58,8 @@ def _is_mapping(value: Any) -> bool:
     return type(value) is dict and set(map(type, value)) <= ONLY_TEXT
 
 
-def _is_names(value: Any) -> bool:
+def is_names(value: Any) -> bool:
+    """A list of strings."""
     return type(value) is list and set(map(type, value)) <= ONLY_TEXT
 
 
@@ -72,9 +74,9 @@ NUMBER: Check = (is_number, "a number")
 SCHEMA: Check = (_is_schema, "a schema (an object or a boolean)")
 SCHEMAS: Check = (_is_schemas, "a list of schemas with at least one member")
 MAPPING: Check = (_is_mapping, "an object whose values are schemas")
-NAMES: Check = (_is_names, "a list of names")
+NAMES: Check = (is_names, "a list of names")
 BOOLEAN: Check = (lambda value: type(value) is bool, "true or false")
-NAME_LISTS: Check = (lambda value: _is_mapping(value) and all(map(_is_names, value.values())), "lists of names by name")
+NAME_LISTS: Check = (lambda value: _is_mapping(value) and all(map(is_names, value.values())), "lists of names by name")
 INTERNAL: Check = (lambda value: True, "")
 
 

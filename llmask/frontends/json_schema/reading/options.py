@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
     "property_order": ("schema", "any"),
-    "numbers": ("json", "plain"),
+    "numbers": ("json", "typed", "plain"),
     "literals": ("json", "any"),
     "unique_keys": (False, True),
     "closed": (False, True),
@@ -65,6 +65,7 @@ class SchemaOptions:
     numbers : "json": every writing, but where a keyword constrains the number an exponent only from 1e16 on and below
         1e-4, as in 1e+16 and 1.5e-05; integers without exponent, where `const` and `enum` do not list them; 1.0 is the
         integer 1.
+        "typed": as "json", but integers never with a fraction, as types of Python read them.
         "plain": never an exponent, integers never with a fraction, listed numbers in their shortest spelling.
     escapes : escapes in free strings and in patterns: "all"; "minimal", those without which JSON cannot write a
         character, as `json.dumps(ensure_ascii=False)` does; or the letters that may follow a backslash (of

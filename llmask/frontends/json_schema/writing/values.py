@@ -44,6 +44,8 @@ def emit_values(writer: Writer, parts: list[Part], rule: RuleId, start: StateId,
             return writer.rules.scan(start, _node_of_one(writer, value, path), end)
     fraction = fraction_of(parts, "integer" if "integer" in types_of(parts) else "number")
     values = values_of(writer, parts) if fraction is not None else []
+    if writer.options.numbers == "typed" and fraction is not None and float not in map(type, values):
+        fraction = NEVER
     if not values:
         found = ("no value is left", path) if writer.reasons else values_reason(parts)  # the first one is told
         return writer.nothing(*found)
@@ -83,7 +85,7 @@ def scalar_spellings(writer: Writer, part: Part) -> list[bytes] | None:
         return None  # how whole numbers are written depends on it
     spellings: list[bytes] = []
     for value in values_of(writer, [part]):
-        if type(value) is dict or type(value) is list:
+        if type(value) is dict or type(value) is list or (type(value) is int and writer.options.numbers == "typed"):
             return None
         if type(value) is not str:
             equality_key(value, path)  # refuses what is no JSON

@@ -116,3 +116,27 @@ def test_keys_have_one_lexeme_each(judge: Any) -> None:
     here = context(judge, True)
     assert here.key_node("a", []) == here.key_node("a", [(True, ROOT)]) != here.key_node("b", [])
     assert judge.nodes.matches(here.key_node("é", []), '"é"'.encode())
+
+
+CAT = {"type": "object", "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}}
+DOG = {"type": "object", "properties": {"kind": {"const": "dog"}, "name": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("word", ["oneOf", "anyOf"])
+def test_the_property_that_a_discriminator_names_must_come(judge: Any, word: str) -> None:
+    # OpenAPI says so; without the tag nobody knows which alternative was meant
+    schema = {word: [{"$ref": "#/$defs/cat"}, DOG], "discriminator": {"propertyName": "kind"}, "$defs": {"cat": CAT}}
+    grammar = judge.grammar(schema)
+    assert judge.accepts(grammar, {"kind": "cat", "lives": 9})
+    assert judge.accepts(grammar, {"kind": "dog"})
+    assert not judge.accepts(grammar, {"lives": 9})
+    assert not judge.accepts(grammar, {})
+
+
+@pytest.mark.parametrize("tag", ["kind", {}, {"propertyName": 1}, None])
+def test_a_discriminator_that_names_nothing_asks_nothing(judge: Any, tag: Any) -> None:
+    assert judge.accepts(judge.grammar({"anyOf": [CAT, DOG], "discriminator": tag}), {"lives": 9})
+
+
+def test_a_discriminator_beside_no_alternatives_asks_nothing(judge: Any) -> None:
+    assert judge.accepts(judge.grammar({**CAT, "discriminator": {"propertyName": "kind"}}), {"lives": 9})

@@ -52,7 +52,7 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ({"unique_keys": 0}, "the option unique_keys must be False or True, not 0\n  leave it out for the default"),
         (
             {"numbers": "any"},
-            'the option numbers must be "json" or "plain", not \'any\'\n  leave it out for the default',
+            'the option numbers must be "json" or "typed" or "plain", not \'any\'\n  leave it out for the default',
         ),
         (
             {"literals": "some"},
