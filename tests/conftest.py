@@ -42,23 +42,37 @@ TINY_PIECES = (
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Run all tests on all CPUs where pytest-xdist is installed; `-n 0`, or naming files or tests: in one process."""
-    is_everything = config.args_source is not pytest.Config.ArgsSource.ARGS
     is_worker = "PYTEST_XDIST_WORKER" in os.environ  # it comes here, too, and would have workers of its own
-    if is_everything and not is_worker and getattr(config.option, "numprocesses", 0) is None:
+    if not is_worker and _is_everything(config) and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = "auto", "worksteal"
 
 
+def _is_everything(config: pytest.Config) -> bool:
+    """Whether no file or test is named."""
+    if hasattr(config, "workerinput"):
+        return bool(config.workerinput["is_everything"])
+    return config.args_source is not pytest.Config.ArgsSource.ARGS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist what its own arguments do not say."""
+    node.workerinput["is_everything"] = _is_everything(node.config)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests that are costly or need shared data, and leave slow ones to the full effort."""
+    """Mark tests that are costly or need shared data, and leave slow ones to the full effort, long ones to who asks."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         for name, fixture in (("costly", "costly"), ("shared", "shared_dir")):
             if fixture in fixtures:
                 item.add_marker(name)
     if EFFORT < FULL:
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        asks = bool(config.option.markexpr or config.option.keyword) or not _is_everything(config)
+        left_out = ("slow",) if asks else ("slow", "long")
+        others = [item for item in items if any(map(item.get_closest_marker, left_out))]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
     else:
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # last, one would keep others waiting
 

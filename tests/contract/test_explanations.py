@@ -16,6 +16,7 @@ from tests.generators.schemas import random_schema
 pytest.importorskip("jsonschema", reason="the judge is not installed: pip install '.[test]'")
 
 
+@pytest.mark.long
 def test_reasons_are_errors_of_another_validator(
     byte_tokenizer: Tokenizer, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

@@ -41,6 +41,7 @@ def walked(grammar: CompiledGrammar, rng: random.Random, most: int) -> str:
     return text
 
 
+@pytest.mark.long
 def test_lark_has_the_same_documents(
     compiler: llmask.Compiler, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

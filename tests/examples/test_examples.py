@@ -58,6 +58,7 @@ def imported(script: str) -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_script_prints_what_it_says(script: str, tmp_path: Path) -> None:
     for word in imported(script) & FRAMEWORKS.keys():

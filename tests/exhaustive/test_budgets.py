@@ -53,6 +53,7 @@ def store(tokenizer: Any) -> Any:
     return Store(tokenizer, llmask.Limits())
 
 
+@pytest.mark.long
 def test_every_bound_is_the_minimum_after_a_search_and_every_mask_keeps_it(
     store: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

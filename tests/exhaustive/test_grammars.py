@@ -134,6 +134,7 @@ def all_hard_worlds(nodes: Any) -> Iterator[World]:
         yield from set_worlds(nodes, with_spaces)
 
 
+@pytest.mark.long
 def test_the_twin_parser_derives_what_brute_force_derives() -> None:
     nodes = RegexNodes()
     for world in all_hard_worlds(nodes):
@@ -150,6 +151,7 @@ def test_hard_grammars_give_the_masks_of_the_definition(store: Any, rng: random.
         check_world(store, world, 5, rng)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_edges", [1, 2, 3])
 def test_all_grammars_of_one_rule_give_the_masks_of_the_definition(
     store: Any, n_edges: int, rng: random.Random

@@ -89,6 +89,7 @@ def step(size: int, effort: float) -> int:
     return 1 if size < MAX_SIZE or effort >= 4 else 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", range(1, MAX_SIZE + 1))
 def test_nodes_give_the_masks_of_the_definition(store: Any, size: int, rng: random.Random, effort: float) -> None:
     from llmask.compiling.compiled import CompiledGrammar
@@ -133,6 +134,7 @@ def test_larger_nodes_drawn_at_random_give_the_masks_of_the_definition(
             check_masks(expression, grammar, rng, all_to=2, each_state=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", range(1, MAX_SIZE + 1))
 def test_patterns_give_the_masks_of_the_definition(
     tokenizer: Any, size: int, rng: random.Random, effort: float

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 
 import jsonschema
+import pytest
 
 from tests.generators.crowded import crowded_schema
 from tests.generators.schemas import keywords_of
@@ -13,6 +14,7 @@ from tests.generators.schemas import keywords_of
 TOGETHER = ("required", "minProperties", "maxProperties", "dependentRequired")
 
 
+@pytest.mark.long
 def test_they_are_schemas_in_which_the_keywords_meet() -> None:
     rng = random.Random(1)
     found: Counter[str] = Counter()

@@ -6,6 +6,8 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
+import pytest
+
 from bench.conformance.differential import check
 from llmask.frontends.json_schema.reading.keywords import KEYWORDS, SINCE, UNTIL, draft_of
 from tests.generators.drafts import DRAFTS, OLDER, older_schema
@@ -13,6 +15,7 @@ from tests.generators.judge import Judge
 from tests.generators.schemas import keywords_of
 
 
+@pytest.mark.long
 def test_they_are_schemas_of_the_draft_that_they_declare(rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_schemas = max(300, scaled(300))
     found: Counter[str] = Counter()

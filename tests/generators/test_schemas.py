@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jsonschema
+import pytest
 
 from tests.generators.instances import Drawer, mutated
 from tests.generators.judge import Judge, identity, read
@@ -16,6 +17,7 @@ from tests.generators.schemas import VOCABULARY, keywords_of, random_schema, ran
 from tests.generators.shrink import reductions, shrink
 
 
+@pytest.mark.long
 def test_random_schemas_are_schemas_with_all_keywords(rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_schemas = max(300, scaled(300))
     found: Counter[str] = Counter()

@@ -262,6 +262,7 @@ print(json.dumps(list(map(run, json.load(sys.stdin)))))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [page for page, lines in LINES.items() if any(line.is_shown for line in lines)])
 def test_commands_run_and_print_what_is_shown(page: str, tmp_path: Path) -> None:
     """In one interpreter, in a folder of the page's own. What shows nothing has to succeed."""

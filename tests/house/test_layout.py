@@ -134,6 +134,7 @@ def upward(order: tuple[str, ...], folder: str, known: dict[str, Path], root: Pa
     return wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("folder", "order"), [("", ORDER), *INSIDE.items()])
 def test_a_folder_imports_only_what_is_above_it(folder: str, order: tuple[str, ...], project_root: Path) -> None:
     wrong = upward(order, folder, modules(project_root), project_root)
@@ -243,6 +244,7 @@ def private_reads(path: Path) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_nothing_outside_a_class_reads_its_underscored_members(project_root: Path) -> None:
     found = [place for path in modules(project_root).values() for place in private_reads(path)]
     assert not found, "\n".join(found)

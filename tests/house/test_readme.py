@@ -145,6 +145,7 @@ def printed_on(page: str) -> dict[int, Printed]:
     return dict(zip(runnable, run_python(list(runnable.values())), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "number"), blocks("python", "README.md", *PAGES, *MAPS))
 def test_python_code_runs(page: str, number: int, tmp_path: Path) -> None:
     """Where code names a model, one with random weights takes its place, and what it prints is a person. Else it prints

@@ -59,6 +59,7 @@ print(f"{elapsed:.3f}", *sorted(heavy & {name.partition(".")[0] for name in sys.
     assert heavy == []
 
 
+@pytest.mark.long
 def test_a_schema_loads_nothing_of_grammars_in_text(project_root: Path) -> None:
     code = RUN + 'print(*(name for name in sys.modules if name.startswith("llmask.")))'
     done = run_python(code, project_root)
@@ -70,6 +71,7 @@ def test_a_schema_loads_nothing_of_grammars_in_text(project_root: Path) -> None:
     assert sorted(name for name in loaded if name.startswith(asked_for + more)) == []
 
 
+@pytest.mark.long
 def test_a_second_process_starts_from_the_filled_cache(project_root: Path) -> None:
     # numba's cache of self-recursive kernels aborted in the second process with an unresolved symbol.
     results = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
+
 from bench.conformance.differential import ANY, DRAWN, FALSE, FRACTION, MUTATED, REJECTED, Comparison, text_of
 from bench.conformance.subject import Subject
 from tests.generators.drafts import OLDER, older_schema
@@ -35,6 +37,7 @@ def test_random_pairs_agree_with_jsonschema(subject: Subject, costly: Callable[[
         assert len(found) <= most * max(1, n_pairs // N_PAIRS), text
 
 
+@pytest.mark.long
 def test_random_pairs_of_older_drafts_agree_with_jsonschema(subject: Subject, scaled: Callable[[int], int]) -> None:
     n_pairs = scaled(2000)
     counts = Comparison(subject, SEED, n_walks=5, draw=older_schema).run(n_pairs)

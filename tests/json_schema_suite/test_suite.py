@@ -97,6 +97,7 @@ def test_remote_documents_have_the_draft_of_the_case(tiny: Path) -> None:
     assert "properties" in found.resolver().lookup("http://json-schema.org/draft-07/schema#").contents
 
 
+@pytest.mark.long
 def test_every_verdict_is_counted_where_it_belongs(tiny: Path) -> None:
     results = suite.run("llmask", tiny, ("draft4", "draft2020-12"))
     assert suite.counts(results) == {

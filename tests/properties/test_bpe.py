@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from llmask.encoders.bpe import BpeEncoder
 from llmask.vocabulary.strings import make_table
 from llmask.vocabulary.vocabulary import EncoderData, from_bytes
@@ -33,6 +35,7 @@ def merge_encoder(rng: random.Random, letters: str, merges: list[tuple[bytes, by
     return BpeEncoder(from_bytes([*tokens, b"<end>"], eos=len(tokens), encoder=data), ())
 
 
+@pytest.mark.long
 def test_merge_lists_in_any_order(scaled, rng):
     for _ in range(scaled(1500)):
         letters = "abc"[: rng.randint(1, 3)]
@@ -50,6 +53,7 @@ def test_merge_lists_in_any_order(scaled, rng):
             assert encoder.count(text) == len(expected)
 
 
+@pytest.mark.long
 def test_vocabularies_by_rank_in_any_order(scaled, rng):
     for _ in range(scaled(1500)):
         letters = "abc"[: rng.randint(1, 3)]

@@ -113,6 +113,7 @@ TEXTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("indent", [None, 2, "\t"])
 def test_documents_as_encoded_are_accepted(compiler: llmask.Compiler, indent: Any) -> None:
     tok = compiler.tokenizer
@@ -165,6 +166,7 @@ PARTED = [  # schemas whose masks are of many tokens, most of them behind the en
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("least", [1, 40])
 def test_masks_are_the_same_whatever_is_a_part(
     compiler: llmask.Compiler, scaled: Any, rng: random.Random, least: int
@@ -205,6 +207,7 @@ WIDE = [
 ]
 
 
+@pytest.mark.long
 def test_masks_are_the_same_if_every_token_is_led_through_the_lexer(
     scaled: Any, rng: random.Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def sound_file(request, tmp_path) -> Path:
     return sentencepiece_file(tmp_path / "v.model", UNIGRAM if kind == "ugm" else BPE, byte_fallback=kind == "spm")
 
 
+@pytest.mark.long
 def test_every_damaged_file_is_refused_or_works(sound_file, scaled):
     llmask.warm_up()  # a damaged file may turn into one of another kind
     use(load(sound_file))

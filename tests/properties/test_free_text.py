@@ -71,6 +71,7 @@ def test_no_mask_in_free_text_walks_the_whole_trie(llama3_tokenizer: llmask.Toke
     assert sum(n_nodes.values()) > 0, "the counter stands still"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FREE_TEXTS)
 def test_slices_change_no_mask_of_free_text(
     default_tokenizer: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], name: str

@@ -119,6 +119,7 @@ def test_a_state_that_is_not_settled_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert run_attack("interrupts", 1, 20).wrong
 
 
+@pytest.mark.long
 def test_an_error_that_is_not_llmasks_own_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llmask.Matcher, "rollback", lambda self, n: [][n])
     tally = run_attack("misuse", 1, 200)

@@ -11,6 +11,7 @@ from llmask import Compiler
 from llmask.compiling import ready
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_grammar_without_templates_accepts_the_same_samples(default_tokenizer: Any, language: str) -> None:
     compiler = Compiler(default_tokenizer)

@@ -8,6 +8,7 @@ import pytest
 from bench.loop import SCHEMAS, document, line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_every_row_writes_a_valid_document_of_its_own(name: str) -> None:
     documents = [document(name, row) for row in range(256)]

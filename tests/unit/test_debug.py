@@ -107,6 +107,7 @@ def walked(matcher: Any, rng: random.Random, n_vocab: int, n_places: int = 12) -
     return n_places
 
 
+@pytest.mark.long
 def test_masks_of_random_schemas_are_told_apart(
     tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

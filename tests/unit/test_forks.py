@@ -257,6 +257,7 @@ class Watched:
         self._lock.release()
 
 
+@pytest.mark.long
 def test_locks_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     # a fork that takes them in this order waits for nobody who waits for it
     monkeypatch.setattr(Watched, "held", threading.local())

@@ -301,6 +301,7 @@ def until_done(question: Callable[[], Any]) -> Any:
     return None
 
 
+@pytest.mark.long
 def test_what_was_built_before_a_limit_is_right(
     tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

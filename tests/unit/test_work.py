@@ -210,6 +210,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_multiplies_is_refused_within_its_work_and_the_place_is_named(tiny_tokenizer: Any, name: str) -> None:
     # each of these took up to 1.4 s of a compile that held others up before it was refused

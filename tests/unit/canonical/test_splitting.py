@@ -48,6 +48,7 @@ def test_words_are_those_of_the_splitter(name: str, scaled: Any) -> None:
     assert n_open > 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_characters_that_end_the_word_leave_every_text_possible(name: str) -> None:
     patterns = PATTERNS[name]

@@ -30,6 +30,7 @@ def run(root: Path, shared: Path, *arguments: str, **variables: str) -> subproce
     )
 
 
+@pytest.mark.long
 def test_without_shared_data_our_own_cases_are_measured_and_without_matplotlib_the_table_still_comes(
     project_root: Path, tmp_path: Path
 ) -> None:

@@ -55,6 +55,7 @@ def test_neutral_documents_end_though_the_schema_limits_nothing(default_tokenize
     assert len({json.dumps(document) for document in written}) == 20
 
 
+@pytest.mark.long
 def test_documents_of_the_ngram_model_end_though_the_schema_limits_nothing(default_tokenizer: Any) -> None:
     from llmask.defaults import NgramModel
 

@@ -90,6 +90,7 @@ def test_patterns_that_group_from_the_right_need_the_package_regex(name):
     assert split_words(PATTERNS[name], "x 1234567") == before + digits
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in [*PATTERNS, *OTHERS] if name not in BY_REGEX])
 def test_compiled_patterns_split_as_the_package_regex(name, scaled, rng):
     pytest.importorskip("regex", reason="the package regex is not installed")

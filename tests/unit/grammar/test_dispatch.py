@@ -51,6 +51,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORLDS)
 def test_masks_are_those_of_the_definition(store: Store, name: str) -> None:
     parts, excluded, loops = WORLDS[name]

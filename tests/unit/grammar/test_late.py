@@ -150,6 +150,7 @@ def test_captures_around_rules_with_a_parameter(compiler: llmask.Compiler) -> No
     assert matcher.captures() == {"whole": b"bca"}
 
 
+@pytest.mark.long
 def test_unbounded_use_without_text_meets_a_limit(compiler: llmask.Compiler) -> None:
     grammar = 'start: a::0\na::_: a::incr(_) | "a" %if lt(_, 5)'
     with pytest.raises(LimitExceeded):

@@ -60,6 +60,7 @@ def drawn(random: random.Random, letters: list[Lexeme], names: list[str], depth:
     return Repeat(drawn(random, letters, names, depth + 1), low, high)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(60))
 def test_small_worlds_agree_with_the_definition(store: Store, seed: int) -> None:
     """Ambiguous, left, right and mutually recursive, nullable and cyclic grammars over two letters."""

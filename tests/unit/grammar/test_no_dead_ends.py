@@ -105,6 +105,7 @@ def random_grammar(rng: random.Random) -> str:
     return "\n".join([*lines, *([] if ignored is None else [f"%ignore {ignored}"])])
 
 
+@pytest.mark.long
 def test_a_search_finds_no_dead_end_where_none_is_said_to_be(
     byte_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_lexeme_that_nothing_follows_is_not_compared(store: Store, monkeypatch
     assert all(one != other for one, other in asked)
 
 
+@pytest.mark.long
 def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Callable[[int], int]) -> None:
     """Texts of several letters are lexemes here, with nothing fused or split."""
     store = Store(llmask.Tokenizer.from_bytes([b"</s>", b"a", b"b"], eos=0), llmask.Limits())
@@ -139,6 +140,7 @@ def test_without_overlaps_longest_match_is_exact(rng: random.Random, scaled: Cal
     assert n_wrong > 5
 
 
+@pytest.mark.long
 def test_rows_of_parts_that_may_all_be_left_out_are_too_much_to_look_at(store: Store) -> None:
     """Behind each of n names may be each later one: 3,000 of them took 15 seconds and a gigabyte."""
 

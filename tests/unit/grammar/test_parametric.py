@@ -50,6 +50,7 @@ def test_circles_derive_nothing_and_ways_out_are_found() -> None:
     assert "maybe::5" in found
 
 
+@pytest.mark.long
 def test_what_takes_too_long_is_refused() -> None:
     with pytest.raises(LimitExceeded):
         assert "up::0" in provable({"up": where("bit_clear(63)", call("up", "incr(_)"))})

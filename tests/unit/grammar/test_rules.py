@@ -130,6 +130,7 @@ def store(byte_tokenizer: Any) -> Store:
     return Store(byte_tokenizer, llmask.Limits())
 
 
+@pytest.mark.long
 def test_random_rules_agree_with_the_twin(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_empty = n_read = 0
     for _ in range(scaled(600)):
@@ -183,6 +184,7 @@ def overlapping_rules(rng: random.Random, nodes: Any) -> Rules:
     return rules
 
 
+@pytest.mark.long
 def test_lexemes_that_end_together_are_taken_by_priority(
     store: Store, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

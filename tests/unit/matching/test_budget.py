@@ -164,6 +164,7 @@ def test_a_smaller_budget_allows_fewer_tokens(compiler: llmask.Compiler, rng: ra
             break
 
 
+@pytest.mark.long
 def test_lowered_midway_the_mask_follows_the_shortest_way(compiler: llmask.Compiler, rng: random.Random) -> None:
     size = compiler.tokenizer.vocab_size
     for name in GRAMMARS:
@@ -289,6 +290,7 @@ def test_a_token_that_the_grammar_names_is_one_token() -> None:
     assert matcher.finishing_tokens() == [1]
 
 
+@pytest.mark.long
 def test_grammars_that_take_no_budget_say_so() -> None:
     tokenizer = llmask.Tokenizer.default()
     canonical = llmask.Compiler(tokenizer, canonical=True).choice(["name"])
@@ -308,6 +310,7 @@ def test_grammars_that_take_no_budget_say_so() -> None:
     assert llmask.Compiler(tokenizer).choice(["a"]).takes_budget
 
 
+@pytest.mark.long
 def test_sequences_that_move_to_other_tables_keep_their_budget(tiny_tokenizer: Any, rng: random.Random) -> None:
     compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits(renew_grammar_bytes=60_000))
     grammar = compiler.json_schema(SCHEMA)

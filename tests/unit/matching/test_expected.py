@@ -203,6 +203,7 @@ def test_sequences_move_to_new_tables_with_their_special_tokens() -> None:
     assert matcher.tokens == [CALL] * 300 + [A] + [DONE] * 300
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", ['start: <call> "abc" <done> "ab"', 'start: (<call> ("abc" | "ab") <done>)+'])
 def test_canonical_masks_end_texts_at_special_tokens(text: str) -> None:
     tokenizer = with_specials()

@@ -28,6 +28,7 @@ def compiler(tiny_tokenizer: Any) -> llmask.Compiler:
     return llmask.Compiler(tiny_tokenizer)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(SCHEMAS)))
 def test_a_reach_has_every_token_of_the_mask_and_its_configuration(
     compiler: llmask.Compiler, number: int, rng: random.Random

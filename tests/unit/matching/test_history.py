@@ -21,6 +21,7 @@ def assert_equal(history: History, pairs: Pairs) -> None:
     assert history.last_configuration() == (pairs[-1][1] if pairs else None)
 
 
+@pytest.mark.long
 def test_random_pushes_drops_and_forks_equal_lists(rng: random.Random, scaled: Callable[[int], int]) -> None:
     for _ in range(scaled(20)):
         family: list[tuple[History, Pairs]] = [(History(), [])]

@@ -116,6 +116,7 @@ def test_complete_parts_are_the_same_objects() -> None:
     assert later.value() == {"a": [1, 2], "b": [3, 4], "c": {"d": ""}}
 
 
+@pytest.mark.long
 def test_documents_that_are_deep_and_long() -> None:
     deep = 50_000
     state = JsonSoFar().after(b'{"a":[' * deep)

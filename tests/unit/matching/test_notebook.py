@@ -58,6 +58,7 @@ def test_hostile_keys_and_texts_stay_texts(compiler: llmask.Compiler) -> None:
     assert "".join(HOSTILE) in "".join(texts_of(matcher._repr_html_()))
 
 
+@pytest.mark.long
 def test_a_long_text_is_shown_from_near_its_end(compiler: llmask.Compiler) -> None:
     matcher = compiler.json_object().matcher()
     matcher.accept_bytes(json.dumps({f"<{number}>": number for number in range(5000)}).encode())

@@ -48,6 +48,7 @@ def ends_with(tokens: list[int], end: list[int]) -> bool:
     return tokens[-len(end) :] == end
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", [[6], [0, 1], [0, 0, 1], [0, 1, 0, 2], [0, 0, 0], [1, 0, 1, 0, 6], [7]])
 @pytest.mark.parametrize("extra", [None, 0, 1, 2, 5])
 def test_masks_of_thinking_are_those_of_the_definition(grammar: Any, end: list[int], extra: int | None) -> None:

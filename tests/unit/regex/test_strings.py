@@ -19,6 +19,7 @@ def store(byte_tokenizer: Any) -> Store:
     return Store(byte_tokenizer, llmask.Limits())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "shortest"),
     [

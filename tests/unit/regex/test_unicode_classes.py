@@ -28,6 +28,7 @@ def test_ascii_classes_are_those_of_the_flag_a() -> None:
     assert members_by_re(r"\s", "(?a)") == unicode_classes.ASCII_SPACES
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["L", "Lu", "LC", "Nd", "P", "Cn", "Zs", "Cc"])
 def test_categories_are_those_of_unicodedata(name: str) -> None:
     names = {"LC": ("Lu", "Ll", "Lt")}.get(name, (name,))
@@ -62,6 +63,7 @@ def test_case_is_ignored_as_re_ignores_it(members: str) -> None:
     assert unicode_classes.without_case(plain) == members_by_re(f"[{members}]", "(?i)")
 
 
+@pytest.mark.long
 def test_single_characters_have_the_cases_that_re_gives_them() -> None:
     cased = [chr(c) for c in range(0x250) if chr(c).lower() != chr(c).upper()]
     for character in cased[::9]:

@@ -156,6 +156,7 @@ class Watched:
         self._lock.release()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["plain", "prefix", "max_tokens"])
 def test_moving_a_long_document_lets_others_in_between(
     tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -111,6 +111,7 @@ def prefixes(texts: list[bytes]) -> list[bytes]:
     return sorted({b""} | {text[:n] for text in texts for n in range(len(text) + 1)})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(50))
 def test_the_rest_of_a_slice_is_the_trie_of_all_other_tokens(seed: int) -> None:
     rng = random.Random(seed)
@@ -135,6 +136,7 @@ def test_the_rest_of_a_slice_is_the_trie_of_all_other_tokens(seed: int) -> None:
         assert arrays.main.tolist() == [numbers[prefix] for prefix in prefixes(others)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", BODIES)
 def test_masks_equal_brute_force(tokenizer: Any, name: str) -> None:
     store = Store(tokenizer, llmask.Limits())
@@ -200,6 +202,7 @@ NAMES = ["name", "number", "_id", "d_en", "a", "ab", "x-y", "é", ""]
 KEYS = [*NAMES, "d_en-us", "__", "aaaa", "b 1", 'q"q', "x_", "nam", "names", "日本", "-" * 40]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(40))
 def test_keys_beside_patterns_have_the_masks_that_they_have_without_slices(default_tokenizer: Any, seed: int) -> None:
     rng = random.Random(seed)
@@ -281,6 +284,7 @@ def counted_pattern(rng: random.Random) -> str:
     return f"^({sequence(2)})$"
 
 
+@pytest.mark.long
 def test_room_where_code_points_are_counted_changes_no_bit(
     tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

@@ -32,6 +32,7 @@ def test_groups_with_and_without_names(named):
     assert encode_all(named, []) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_texts", [1, 7, 3_000, 40_000])
 def test_every_text_is_in_one_group(named, n_texts):
     texts = ["ab " * (i % 23) + str(i) for i in range(n_texts)]

@@ -82,6 +82,7 @@ def test_every_truncation_is_an_error(sample, tmp_path):
             load(sample[:length], tmp_path / "a.gguf")
 
 
+@pytest.mark.long
 def test_huge_counts_are_refused_without_allocating(sample, tmp_path):
     tracemalloc.start()
     numbers = (2**60, 2**63 - 1, 2**63, 2**64 - 1, 2**40, len(sample))

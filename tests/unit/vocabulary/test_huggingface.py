@@ -68,6 +68,7 @@ SPLITS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("split", SPLITS)
 def test_byte_level_ids_equal_those_of_tokenizers(default_tokenizer, tmp_path, split):
     document = byte_level_document(default_tokenizer, SPLITS[split])
@@ -274,6 +275,7 @@ def places(value: object, path: tuple = ()) -> list[tuple]:
     return found + [place for key, entry in entries for place in places(entry, (*path, key))]
 
 
+@pytest.mark.long
 def test_random_damage_ends_in_an_error_or_a_vocabulary(rng, scaled):
     model = {
         "type": "BPE", "unk_token": "a", "byte_fallback": False, "ignore_merges": True,
@@ -325,6 +327,7 @@ def test_added_tokens_take_white_space_with_them_as_in_tokenizers(default_tokeni
         assert tok.encode(text, parse_special=True) == judge.encode(text, add_special_tokens=False).ids, text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["template", "roberta", "sequence"])
 def test_tokens_around_a_text_are_those_of_the_post_processor(default_tokenizer, kind):
     document = byte_level_document(default_tokenizer, SPLITS["llama-3"])

@@ -102,6 +102,7 @@ def test_scores_keep_to_their_tokens(tmp_path: Path):
         assert len(tokenizer.vocabulary.encoder.scores) == tokenizer.vocab_size == (size or 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [32_500, 40_000])
 def test_a_saved_file_has_the_size(tmp_path: Path, size: int):
     path = tmp_path / "v.gguf"

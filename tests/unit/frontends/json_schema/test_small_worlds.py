@@ -53,6 +53,7 @@ def test_what_the_drafts_read_differently(
             assert judge.accepts(grammar, value) == expected, value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draft", DRAFTS)
 @pytest.mark.parametrize("depth", [1, 2])
 def test_random_schemas_allow_what_jsonschema_calls_valid(judge: Any, draft: int, depth: int) -> None:
@@ -71,6 +72,7 @@ def test_random_schemas_allow_what_jsonschema_calls_valid(judge: Any, draft: int
     assert n_compared > n_mixed > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draft", [4, 7, 2020])
 def test_schemas_about_the_same_keys_allow_what_jsonschema_calls_valid(judge: Any, draft: int) -> None:
     @pytest.mark.costly
@@ -82,6 +84,7 @@ def test_schemas_about_the_same_keys_allow_what_jsonschema_calls_valid(judge: An
     compare()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["schema", "any"])
 @cases(80, schema=schemas(2020, 2) | tagged(2020), definition=schemas(2020, 0))
 def test_what_may_be_begun_may_be_ended(judge: Any, order: str, schema: Any, definition: Any) -> None:
@@ -102,6 +105,7 @@ RECURSIVE = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["schema", "any"])
 @cases(60, schema=RECURSIVE, beside=schemas(2020, 1), definition=schemas(2020, 0))
 def test_recursion_leads_into_no_dead_end(judge: Any, order: str, schema: Any, beside: Any, definition: Any) -> None:

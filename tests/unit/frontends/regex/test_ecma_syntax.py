@@ -69,6 +69,7 @@ CASES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("pattern", "found", "missing"), CASES, ids=[ascii(case[0]) for case in CASES])
 def test_patterns_are_found_as_ecma_262_says(nodes: Any, pattern: str, found: list[str], missing: list[str]) -> None:
     rng = random.Random(pattern)

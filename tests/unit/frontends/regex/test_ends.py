@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from llmask.errors import GrammarError
 from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.ecma_syntax import EcmaParser
@@ -55,6 +57,7 @@ def test_anchors_of_lines_say_nothing_about_the_text() -> None:
     assert edges(whole_match(PythonParser("(?m)^a$").parse())) == 0
 
 
+@pytest.mark.long
 def test_a_negated_pattern_is_of_all_other_texts(nodes: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
     patterns = ["a", "^a", "a$", "^a$", "^a$|b", "", "^", "$", "(?!)", "^(?=a)[^]*"]
     patterns += [random_pattern(rng, 3) for _ in range(scaled(80))]

@@ -92,6 +92,7 @@ def test_all_text_absorbs_what_else_may_follow(nodes: Any) -> None:
     assert equations.union([everything, x, nodes.literal(b"a")]) == everything
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "message"),
     [

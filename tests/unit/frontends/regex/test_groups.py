@@ -54,6 +54,7 @@ def test_groups_match_what_they_match_in_re(pattern: str, text: str, is_search: 
         assert of_ours(pattern, is_search, around.format(text)) == of_re(pattern, is_search, around.format(text))
 
 
+@pytest.mark.long
 def test_groups_of_random_patterns_match_what_they_match_in_re(
     rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

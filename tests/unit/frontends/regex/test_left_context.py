@@ -45,6 +45,7 @@ def test_a_state_knows_which_languages_hold(nodes: Any, patterns: list[str]) -> 
             assert (left.rests(number, state_after(left, word)) == nodes.ALL) == nodes.matches(language, word.encode())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("patterns", [[""], [".*a"], ["", ".*a"], [".*ab"], [".*a.b", "b.*"]])
 def test_words_lead_from_a_state_to_the_goals(nodes: Any, patterns: list[str]) -> None:
     left = context(nodes, patterns)

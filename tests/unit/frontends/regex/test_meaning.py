@@ -78,6 +78,7 @@ def judge(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
 
 
+@pytest.mark.long
 def test_small_patterns_mean_what_re_says(nodes: Any, rng: random.Random) -> None:
     for pattern in small_patterns():
         expected = judge(pattern)
@@ -86,6 +87,7 @@ def test_small_patterns_mean_what_re_says(nodes: Any, rng: random.Random) -> Non
             assert nodes.matches(node, word.encode()) == bool(expected.fullmatch(word)), (pattern, word)
 
 
+@pytest.mark.long
 def test_random_patterns_mean_what_re_says_raw_and_in_json(
     nodes: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_counter_of_a_counter_is_one_where_it_leaves_no_gap(nodes: Any) -> Non
                 assert nodes.matches(node, b"a" * length) == bool(expected.fullmatch("a" * length)), (bounds, length)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bounds", [(0, 100_000), (3, 100_000), (70_000, 100_000)])
 def test_a_loop_that_looks_around_a_character_may_be_long(nodes: Any, bounds: tuple[int, int]) -> None:
     low, high = bounds

@@ -109,6 +109,7 @@ def tokenizer_of_keys(rng: random.Random) -> llmask.Tokenizer:
     return llmask.Tokenizer.from_bytes(listed, eos=len(listed) - 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("property_order", ["schema", "any"])
 def test_inside_names_masks_are_those_of_other_keys_and_tokens_end_the_right_ones(
     tokenizer_of_keys: llmask.Tokenizer, rng: random.Random, scaled: Callable[[int], int], property_order: Any
@@ -177,6 +178,7 @@ def _first_mask(tokenizer: Any, words: list[bytes], text: bytes) -> set[int]:
     return read_mask(matcher, tokenizer.vocab_size)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PATTERNS)
 def test_no_mask_walks_the_whole_trie(default_tokenizer: llmask.Tokenizer, name: str) -> None:
     store = Store(default_tokenizer, llmask.Limits())

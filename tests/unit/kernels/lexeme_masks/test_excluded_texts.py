@@ -42,6 +42,7 @@ def schema_of(rng: random.Random, names: list[str]) -> Any:
     return schema
 
 
+@pytest.mark.long
 def test_tokens_are_allowed_whose_bytes_are(rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_places = 0
     for _ in range(scaled(12)):

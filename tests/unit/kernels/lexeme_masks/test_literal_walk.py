@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import llmask
 from llmask.kernels.tables import store_layout
 from llmask.matching.sequence import ALL_TAKEN
@@ -25,6 +27,7 @@ def grammar_of(rng: random.Random, compiler: Any, words: list[str]) -> Any:
     return compiler.lark(f'start: {rules}\nLAST: "aZ" | "b"', lexer="exact" if kind == "lark" else "greedy")
 
 
+@pytest.mark.long
 def test_tokens_are_allowed_whose_bytes_are(rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_places = 0
     for _ in range(scaled(40)):

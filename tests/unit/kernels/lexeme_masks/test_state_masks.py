@@ -26,6 +26,7 @@ def tokenizer(rng: random.Random) -> llmask.Tokenizer:
     return llmask.Tokenizer.from_bytes(listed, eos=len(listed) - 1, special=[])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("unit", ["a", "[ab]", "(a|bb)", "(ab?)"])
 def test_bounds_that_no_token_reaches_and_those_that_it_does(

@@ -46,6 +46,7 @@ def n_states(matcher: Any) -> int:
     return int(matcher.store.table.slots[store_layout.STATE_KEYS + interning.COUNT])
 
 
+@pytest.mark.long
 def test_a_token_leads_where_its_bytes_lead(rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_over, n_places = 0, 0
     for _ in range(scaled(60)):

@@ -44,6 +44,7 @@ def test_bounds_checks_and_versions_have_folders_of_their_own(monkeypatch: pytes
     assert compiling.kernels_digest.__wrapped__() == compiling.kernels_digest()
 
 
+@pytest.mark.long
 def test_the_digest_is_the_same_in_every_process() -> None:
     code = "from llmask.kernels.machine.compiling import kernels_digest; print(kernels_digest(), end='')"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -85,6 +86,7 @@ def flipped(data: bytes) -> bytes:
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["nbi", "nbc", "nb*"])
 @pytest.mark.parametrize(
     "damage", [lambda data: data[: len(data) // 2], lambda data: b"", lambda data: b"garbage\n" * 100, flipped]

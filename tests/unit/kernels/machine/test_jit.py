@@ -27,6 +27,7 @@ def run(code: str, root: Path, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variable", ["LLMASK_PREBUILT=0", "LLMASK_CHECK_BOUNDS=1"])
 def test_a_variable_asks_for_compiled_kernels(variable: str, project_root: Path) -> None:
     name, _, value = variable.partition("=")

@@ -69,6 +69,7 @@ if __name__ == "__main__":
 '''
 
 
+@pytest.mark.long
 def test_doors_and_their_errors_compiled_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLMASK_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "kernels_of_a_test.py"

@@ -120,6 +120,7 @@ def test_an_old_processor_compiles(folder: Path, monkeypatch: pytest.MonkeyPatch
         prebuilt.find(folder)
 
 
+@pytest.mark.long
 def test_one_changed_byte_in_any_folder_of_the_kernels_is_seen(tmp_path: Path) -> None:
     # a stale library that is loaded in silence writes wrong masks
     package = tmp_path / "llmask"

@@ -20,6 +20,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 def test_parts_change_no_mask(default_tokenizer: Any, name: str) -> None:
     masks, n_parts = [], []

@@ -48,6 +48,7 @@ def counted(grammar: Any, family: int) -> int:
     return int(grammar.table.array[family + interning.COUNT])
 
 
+@pytest.mark.long
 def test_masks_are_those_of_the_twin(store: Store, rng: random.Random, scaled: Callable[[int], int]) -> None:
     for _ in range(scaled(40)):
         names = [b"%c" % (97 + number) for number in range(rng.randint(1, 6))]

@@ -96,6 +96,7 @@ def takes(matcher: Any, letter: bytes) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "lexer"), CASES)
 def test_rows_grow_by_the_same_with_every_element(byte_tokenizer: Any, name: str, lexer: str) -> None:
     rows, held = zip(*(read(byte_tokenizer, name, lexer, n)[1] for n in (100, 200, 300, 600)), strict=True)
@@ -125,6 +126,7 @@ def test_tails_know_what_stands_behind_them_after_the_first_ones(byte_tokenizer:
     assert added[1][1] <= added[0][1] + 60
 
 
+@pytest.mark.long
 def test_links_change_no_mask(rng: random.Random, scaled: Callable[[int], int]) -> None:
     # Random grammars, followed for some letters, with as many links as can be and without any.
     tokenizer = llmask.Tokenizer.from_bytes(TOKENS, eos=EOS, special=SPECIAL)

@@ -116,6 +116,7 @@ def test_grammars_without_captures_have_none(compiler: llmask.Compiler) -> None:
         assert grammar.matcher().captures() == {}
 
 
+@pytest.mark.long
 def test_captures_are_those_of_a_regular_expression() -> None:
     """Where a text can be derived in one way only, Python's groups are the same."""
     compiler = llmask.Compiler(llmask.Tokenizer.from_bytes([b"a", b"b", b"c", b"<eos>"], eos=3))

@@ -20,6 +20,7 @@ def arrays(automata: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.long
 def test_the_file_is_what_the_rules_make(tmp_path: Path) -> None:
     if idna_automata.version() != unicodedata.unidata_version:
         pytest.skip(f"the file is of Unicode {idna_automata.version()}, not {unicodedata.unidata_version}")

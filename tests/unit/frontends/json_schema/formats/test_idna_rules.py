@@ -28,6 +28,7 @@ def nodes() -> Any:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", GROUPS, ids=[group.__name__ for group in GROUPS])
 def test_a_machine_accepts_what_its_rules_say(nodes: Any, group: Callable[[], list[str]]) -> None:
     """Within the alphabet, two nodes are equal when neither holds what the other does not."""

@@ -80,6 +80,7 @@ def test_what_is_written_under_the_format_is_valid_to_idna(
     assert [found for text in texts if (found := refusal(text))] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("window", "most"), LENGTHS)
 def test_the_longest_labels_fit_into_63_octets_whatever_they_hold(
     judge: Any, window: str, most: int, rng: random.Random, scaled: Callable[[int], int]

@@ -43,6 +43,7 @@ def test_syntax_is_that_of_numerals(fraction: str) -> None:
         assert not accepts(SYNTAX[fraction], text)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "bound", ["0", "0.05", "1", "7.5", "9.99", "10", "11.123", "100", "101.5", "250", "0.10", "3e1"]
 )
@@ -55,6 +56,7 @@ def test_comparisons_are_exact(bound: str, wanted: int) -> None:
         assert accepts(machine, numeral) == (below if value < limit else equal if value == limit else above), numeral
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("divisor", ["1", "2", "7", "8", "10", "12", "25", "100", "120", "1000", "64", "2.5", "0.3"])
 @pytest.mark.parametrize("smaller", [1, 10, 1000])
 def test_divisibility_is_exact(divisor: str, smaller: int) -> None:

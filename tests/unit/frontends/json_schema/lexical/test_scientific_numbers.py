@@ -205,6 +205,7 @@ def test_a_large_divisor_leaves_exponents_out(judge: Any) -> None:
     assert of_positive(judge.nodes, None, None, "12345") == judge.nodes.EMPTY
 
 
+@pytest.mark.long
 def test_work_that_is_spent_is_not_taken_for_a_large_divisor(judge: Any) -> None:
     """The limit was taken for that of states, and the store remembered that such numbers have no exponent."""
     wanted = NumberRange(divisor=Fraction(29))

@@ -114,6 +114,7 @@ def sets(pair: tuple[Any, ...], definition: Any) -> list[frozenset[int]]:
     return [valid_values(rooted(schema, definition, 2020), 2020) for schema in pair]
 
 
+@pytest.mark.long
 @cases(80, pair=Pair | st.tuples(tagged(2020), tagged(2020)), definition=schemas(2020, 0))
 def test_combinations_are_those_of_the_sets(judge: Any, pair: tuple[Any, Any], definition: Any) -> None:
     one, other = sets(pair, definition)

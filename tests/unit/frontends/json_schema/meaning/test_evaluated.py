@@ -182,6 +182,7 @@ WHOLE = st.tuples(
 ).map(lambda pair: pair[0] | pair[1])
 
 
+@pytest.mark.long
 @cases(120, schema=WHOLE)
 def test_random_schemas_agree(judge: Any, schema: Any) -> None:
     for one in (schema, {"not": schema}):

@@ -114,6 +114,7 @@ CASES = [(draft, schema) for schema, drafts in NEGATED for draft in drafts]
 DEFINITION = {"type": ["integer", "array"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("draft", "schema"), CASES, ids=str)
 def test_every_keyword_and_its_negation_share_the_values(judge: Any, draft: int, schema: Any) -> None:
     valid = valid_values(rooted(schema, DEFINITION, draft), draft)
@@ -124,6 +125,7 @@ def test_every_keyword_and_its_negation_share_the_values(judge: Any, draft: int,
     assert_exactly(judge, rooted(beside, DEFINITION, draft), structures - valid)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_a_random_schema_and_its_negation_share_the_values(judge: Any, draft: int) -> None:
     n_compared = 0

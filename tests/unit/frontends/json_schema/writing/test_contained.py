@@ -98,6 +98,7 @@ ARRAY = some_of(
 )
 
 
+@pytest.mark.long
 @cases(120, one=ARRAY, other=ARRAY)
 def test_random_arrays_agree(judge: Any, one: Any, other: Any) -> None:
     for schema in (one, {"not": one}, {"allOf": [one, other], "type": "array"}):

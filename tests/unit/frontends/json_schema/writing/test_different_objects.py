@@ -91,6 +91,7 @@ def test_random_objects_agree(judge: Any, small: Any, listed: list[Any]) -> None
     assert_exactly(judge, root, valid_values(root, 2020))
 
 
+@pytest.mark.long
 @cases(60, small=SMALL, listed=OBJECTS)
 def test_every_object_that_is_begun_can_be_ended(judge: Any, small: Any, listed: list[Any]) -> None:
     schema = {"type": "object", **small, "not": {"enum": listed}}

@@ -172,6 +172,7 @@ def test_a_witness_whose_value_allows_nothing_is_not_forgotten(judge: Any) -> No
         judge.agrees(one, [None], [{}, {"b": 1}, {"b": "a"}], property_order=order)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["schema", "any"])
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (2, 2), (2, 3), (3, 3), (2, None), (3, None)])
 def test_one_key_that_is_two_witnesses_counts_once(judge: Any, low: int, high: int | None, order: str) -> None:

@@ -162,6 +162,7 @@ def counted_calls(monkeypatch: pytest.MonkeyPatch, name: str) -> list[Any]:
     return results
 
 
+@pytest.mark.long
 def test_items_of_one_kind_that_must_all_come_need_no_matching(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of 200 names was asked about, with a matching of its own: 4.7 s a document of 100 of 100 names."""
     names = [f"name{at}" for at in range(200)]
@@ -208,6 +209,7 @@ RUNNING_OUT: list[Any] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("items", RUNNING_OUT, ids=str)
 def test_no_comma_leads_to_an_item_that_is_not_there(judge: Any, items: Any) -> None:
     """After `[{}` a comma was offered, and nothing after it, where items are objects without keys."""
