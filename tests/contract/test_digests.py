@@ -15,6 +15,7 @@ from bench.vocabularies import vocabulary
 KINDS_OF_WHITESPACE = ("flexible", "compact")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("whitespace", KINDS_OF_WHITESPACE)
 def test_masks_of_our_own_cases_are_as_expected(whitespace: str) -> None:
     check_llmask(expected("own", whitespace, "default"), whitespace, "default")

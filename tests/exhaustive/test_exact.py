@@ -81,6 +81,7 @@ def check(store: Store, rules: dict[str, Tree], fuse: bool) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fuse", FUSED)
 @pytest.mark.parametrize("name", HARD)
 def test_hard_grammars_are_what_they_derive(store: Store, name: str, fuse: bool) -> None:

@@ -80,6 +80,7 @@ def assert_same(
     return n_live
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["gbnf", "lark"])
 def test_a_named_token_is_a_letter_of_its_own(language: str) -> None:
     named, letters = llmask.Compiler(NAMED), llmask.Compiler(LETTERS)

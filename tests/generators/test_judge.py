@@ -62,6 +62,7 @@ def test_a_reference_to_the_root_is_judged_as_exactly() -> None:
         assert not judge.is_valid("[[0.35]]")
 
 
+@pytest.mark.long
 def test_what_cannot_be_judged_says_so() -> None:
     with pytest.raises(Unjudgeable):
         Judge({"pattern": r"\p{L}"})

@@ -152,6 +152,7 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
             del left[name]
 
 
+@pytest.mark.long
 def test_no_files_import_each_other(project_root: Path) -> None:
     """Annotations and late imports counted; the face of the package and its command look down on all others."""
     known = modules(project_root)

@@ -36,6 +36,7 @@ def loaded(name: str) -> ModuleType:
 svg = loaded("svg")
 
 
+@pytest.mark.long
 def test_the_files_are_what_is_made(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "docs.pictures", str(tmp_path)],

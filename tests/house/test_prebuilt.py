@@ -68,6 +68,7 @@ def test_a_library_runs_on_every_processor_of_its_target() -> None:
     assert not re.findall(r"%[yz]mm\d|\bv(?:mov|add|p)\w+ ", code.stdout), "code for AVX"
 
 
+@pytest.mark.long
 def test_a_document_is_written_without_numba(project_root: Path) -> None:
     code = """
 import sys

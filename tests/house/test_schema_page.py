@@ -19,6 +19,7 @@ def test_the_page_lists_the_formats_that_are_enforced() -> None:
     assert sorted(set(re.findall(r"`([a-z0-9-]+)`", KNOWN))) == sorted(FORMATS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", re.findall(r"`([a-z0-9]+)`", UNKNOWN.partition(": ")[2].partition(", a misspelt")[0]))
 @pytest.mark.parametrize("unsupported", ["error", "ignore"])
 def test_formats_that_are_not_known_ask_nothing_and_are_named(name: str, unsupported: str) -> None:

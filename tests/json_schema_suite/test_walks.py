@@ -130,6 +130,7 @@ def test_a_preference_that_nests_for_ever_is_left(subject: Subject) -> None:
     assert found.ending.endswith(b'{"b":null' + b"}" * found.ending.count(b"{"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "schema",
     [
@@ -171,6 +172,7 @@ def test_a_fault_is_a_document_that_is_no_json_or_not_valid() -> None:
     assert str(walks.fault(judge, b'"\xff"')).startswith("no JSON")
 
 
+@pytest.mark.long
 def test_first_bytes_are_chosen_alike(subject: Subject) -> None:
     walker = walks.Walker(subject.tokenizer)
     matcher = subject.grammar({"type": "string"}).matcher()

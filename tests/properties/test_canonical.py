@@ -331,6 +331,7 @@ FINITE = {  # schemas with the documents that fulfil them
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FINITE)
 def test_masks_of_recorded_values_are_those_of_all_documents(
     compiler: llmask.Compiler, rng: random.Random, name: str
@@ -363,6 +364,7 @@ DISTINCT = {  # schemas of values that must differ, and documents where they do 
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DISTINCT)
 @pytest.mark.parametrize("around", ["", "object", "array"])
 def test_masks_of_distinct_values_are_those_without_uniqueness(

@@ -96,6 +96,7 @@ def normal_numbers(value: Any) -> bool:
     return all(map(normal_numbers, value)) if isinstance(value, list) else True
 
 
+@pytest.mark.long
 def test_altered_documents_are_accepted_exactly_when_they_are_valid(
     tiny: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

@@ -38,6 +38,7 @@ def random_grammar(rng: random.Random) -> str:
     return "\n".join([*rules, *(['%ignore " "'] if rng.random() < 0.4 else [])])
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::llmask.GrammarWarning")  # of greedy lexing, which is there to differ
 def test_sentences_are_those_of_larks_complete_parser(
     compiler: llmask.Compiler, rng: random.Random, scaled: Callable[[int], int]

@@ -54,6 +54,7 @@ def check_at_every_token(matcher: llmask.Matcher, text: bytes, tokens: list[int]
     assert matcher.position() == ("", "end", 0, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("world", "n_schemas"), [("tiny_tokenizer", 80), ("default_tokenizer", 60)])
 def test_random_documents_in_random_spellings(
     world: str, n_schemas: int, request: pytest.FixtureRequest, rng: random.Random, scaled: Callable[[int], int]

@@ -133,6 +133,7 @@ def test_a_way_that_ends_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert run_attack("finish", 1, 5).wrong
 
 
+@pytest.mark.long
 def test_what_raises_after_the_compile_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llmask.matching.matcher.FINISH_WORK", 0)
     monkeypatch.setattr("llmask.matching.budget.FINISH_WORK", 0)

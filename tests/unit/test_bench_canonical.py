@@ -12,6 +12,7 @@ from bench.canonical import Walker, run_forced
 from bench.data import own_rows
 
 
+@pytest.mark.long
 def test_walks_are_judged() -> None:
     tok = llmask.Tokenizer.default()
     canonical = Walker(tok, 10, 100)
@@ -24,6 +25,7 @@ def test_walks_are_judged() -> None:
     assert plain.counts["not canonical"] > 0
 
 
+@pytest.mark.long
 def test_walks_without_an_end_are_judged_as_far_as_they_are_certain() -> None:
     tok = llmask.Tokenizer.default()
     canonical, plain = Walker(tok, 10, 12), Walker(tok, 10, 12)

@@ -128,6 +128,7 @@ def test_another_vocabulary_is_refused(checkout: Path, tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
+@pytest.mark.long
 def test_the_vocabulary_of_the_figures_is_written(
     checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

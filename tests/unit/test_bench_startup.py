@@ -21,6 +21,7 @@ def seconds_of(code: str | None) -> list[float]:
     return [float(line) for line in out.getvalue().splitlines()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("package", ["llmask", "llguidance"])
 @pytest.mark.parametrize("steps", [startup.TO_MASK, *startup.FIGURES.values()])
 def test_a_program_prints_the_time_of_each_step(package: str, steps: tuple[str, ...]) -> None:

@@ -331,6 +331,7 @@ def seen(matcher: Any) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("act", "kind", "message"), [row[1:] for row in MATCHER], ids=[row[0] for row in MATCHER])
 @pytest.mark.parametrize("is_warm", [False, True], ids=["before the first mask", "after a mask"])
 def test_bad_input_to_a_matcher(

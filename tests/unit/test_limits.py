@@ -220,6 +220,7 @@ def test_every_field_has_a_case() -> None:
     assert {case[0] for case in CASES} == {field.name for field in dataclasses.fields(Limits)} - renewals
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=[f"{case[0]}={case[1]}" for case in CASES])
 def test_a_hostile_input_meets_the_limit_and_spoils_nothing(tiny_tokenizer: Any, case: Case) -> None:
     field, value, make, data, message = case

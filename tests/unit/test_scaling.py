@@ -24,6 +24,7 @@ def test_a_drawn_schema_has_its_size_and_is_the_same_every_time(shape: str) -> N
     assert schema != SchemaMaker(2).schema(30_000, shape)
 
 
+@pytest.mark.long
 def test_drawn_values_fulfil_their_definitions() -> None:
     # An example of eight characters once stood beside patterns that allow four.
     schema = SchemaMaker(3).schema(300_000, "tagged")

@@ -48,6 +48,7 @@ def test_searches_that_are_given_up_are_counted(monkeypatch: pytest.MonkeyPatch)
     assert compiler.choice(["1"]).n_cut == 0
 
 
+@pytest.mark.long
 def test_masks_behind_pairs_are_the_same_the_first_time_and_again() -> None:
     """Two grammars get ranges of incompatible tokens, the others a mask where they are many; all refuse them."""
     compiler = llmask.Compiler(llmask.Tokenizer.default(), canonical=True, cache_bytes=0)
@@ -135,6 +136,7 @@ def test_a_string_that_a_token_fills_is_not_taken_for_a_free_one() -> None:
         assert (token in read_mask(matcher, tok.vocab_size)) == ("maxLength" not in schema)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("behind_a", "behind_others"), [("up}", "}"), ("}", "ion"), ("ing", "}")])
 def test_two_lexemes_with_other_texts_behind_them(behind_a: str, behind_others: str) -> None:
     """Three letters and an "s" come first: what may be the first token depends on what comes behind that lexeme."""

@@ -35,6 +35,7 @@ def generate(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, l
     return code, captured.out.splitlines(), captured.err
 
 
+@pytest.mark.long
 def test_documents_are_valid_one_a_line_and_follow_the_seed(
     capfd: pytest.CaptureFixture[str], schema_file: str
 ) -> None:

@@ -50,6 +50,7 @@ def documents(tokenizer: Any, source: Any, n_documents: int) -> list[Any]:
     return written
 
 
+@pytest.mark.long
 def test_neutral_documents_end_though_the_schema_limits_nothing(default_tokenizer: Any) -> None:
     written = documents(default_tokenizer, NeutralSource(Endings(default_tokenizer, True, 1000)), 20)
     assert len({json.dumps(document) for document in written}) == 20

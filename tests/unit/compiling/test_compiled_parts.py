@@ -200,6 +200,7 @@ def test_a_part_of_rules_that_no_compiler_made_can_be_used_but_not_saved(compile
         grammar.save()
 
 
+@pytest.mark.long
 def test_parts_in_parts_are_bounded_as_one(compiler: llmask.Compiler) -> None:
     """What strangers sent had a thousand grammars, each within the next, and took two minutes."""
     grammar = compiler.choice(["a"])

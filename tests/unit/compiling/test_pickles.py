@@ -300,6 +300,7 @@ def test_a_matcher_with_max_tokens_arrives_midway(compiler: Any) -> None:
         check_midway(taken(grammar.matcher(), *parts))
 
 
+@pytest.mark.long
 def test_a_canonical_matcher_arrives_midway(canonical: Any) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
     grammar = canonical.json_schema(schema)
@@ -352,6 +353,7 @@ def answer(parts: Any, bitmask: Any) -> Any:
     return masks, is_one, matchers, compiler.load(bitmask).shortest()
 
 
+@pytest.mark.long
 def test_a_spawned_process_says_the_same(default_tokenizer: Any) -> None:
     compiler = llmask.Compiler(default_tokenizer)
     matchers = [

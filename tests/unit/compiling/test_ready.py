@@ -44,6 +44,7 @@ def test_every_file_states_its_departures(name: str) -> None:
     assert "Departures:" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_grammar_has_no_dead_ends(compiler: Compiler, name: str) -> None:
     assert compiler.grammar(name).warnings == []

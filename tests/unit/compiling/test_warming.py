@@ -104,6 +104,7 @@ def test_masks_are_the_same(compiler: llmask.Compiler, default_tokenizer: Any) -
             other.accept_token(token)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     ['root ::= "a" root "b" | "c"', "root ::= (root root) | [a-z] | root", 'root ::= x*\nx ::= [a-z]+ | "(" x* ")"'],

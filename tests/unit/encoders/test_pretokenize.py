@@ -20,6 +20,7 @@ def matched(pattern: str, characters: list[str]) -> set[str]:
     return {word[1] for word in words if len(word) == 2 and word[0] == "x"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("category", ["L", "N", "P", "M", "S", "Z", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"])
 def test_classes_are_those_of_unicodedata(category):
     # every character of the scripts in use, every 23rd of the others, the marks of plane 14

@@ -98,6 +98,7 @@ def test_masks_are_those_of_the_language(compiler: llmask.Compiler, name: str) -
         assert matcher.is_accepting() == (word in sentences)
 
 
+@pytest.mark.long
 def test_a_list_of_ten_thousand_elements_stays_flat(compiler: llmask.Compiler) -> None:
     grammar = compiler.lark('start: lst::0\nlst::_: "a" lst::incr(_) %if lt(_, 20000) | ""')
     matcher = grammar.matcher()

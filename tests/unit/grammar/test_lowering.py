@@ -88,6 +88,7 @@ def compiled(store: Store, rules: dict[str, Expression], *ignored: Lexeme) -> Co
     return CompiledGrammar(store, lower(store.nodes, Grammar(rules, "start", ignored)).rules)
 
 
+@pytest.mark.long
 def test_a_long_bounded_repetition_is_two_states(store: Store) -> None:
     a, b = lexeme(store, "a"), lexeme(store, "b")
     rules = lower(store.nodes, Grammar({"start": Repeat(choice([a, b]), 3, 100_000)})).rules

@@ -204,6 +204,7 @@ def assert_same(rules: Rules, most: int = 4) -> int:
     return len(text)
 
 
+@pytest.mark.long
 def test_texts_mean_what_the_rules_do(rng: random.Random, scaled: Callable[[int], int]) -> None:
     nodes = RegexNodes()
     n_characters = sum(assert_same(world.rules) for world in hard_worlds(nodes, False))

@@ -139,6 +139,7 @@ def test_wrong_budgets(compiler: llmask.Compiler, budget: Any, message: str) -> 
         matcher.fill_bitmask(mask, 3, budget=5)
 
 
+@pytest.mark.long
 def test_a_far_budget_changes_no_mask(compiler: llmask.Compiler, rng: random.Random) -> None:
     size = compiler.tokenizer.vocab_size
     for name in ("schema", "any json", "lark", "regex"):
@@ -181,6 +182,7 @@ def test_lowered_midway_the_mask_follows_the_shortest_way(compiler: llmask.Compi
         assert n <= known, name
 
 
+@pytest.mark.long
 def test_rollback_and_forks_keep_a_budget(compiler: llmask.Compiler, rng: random.Random) -> None:
     size = compiler.tokenizer.vocab_size
     grammar = GRAMMARS["schema"](compiler)
@@ -225,6 +227,7 @@ def test_finishing_tokens_end_the_document(compiler: llmask.Compiler, rng: rando
         assert matcher.tokens == before
 
 
+@pytest.mark.long
 def test_batches_take_a_budget_for_each_row(compiler: llmask.Compiler) -> None:
     size = compiler.tokenizer.vocab_size
     grammar = GRAMMARS["schema"](compiler)

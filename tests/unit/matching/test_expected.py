@@ -220,6 +220,7 @@ def test_canonical_masks_end_texts_at_special_tokens(text: str) -> None:
         matcher.accept_token(call)
 
 
+@pytest.mark.long
 def test_canonical_masks_look_behind_ordinary_tokens_that_are_named() -> None:
     """Behind `na` there is no `me`, which would merge with it, but a digit; the name leads elsewhere than the bytes."""
     tokenizer = with_specials()
@@ -236,6 +237,7 @@ def test_canonical_masks_look_behind_ordinary_tokens_that_are_named() -> None:
     assert matcher.is_terminated()
 
 
+@pytest.mark.long
 def test_a_canonical_dead_end_leaves_the_grammatical_mask() -> None:
     """Only `na` may come and only `me` behind it: nothing canonical follows, and the text begins anew behind `na`."""
     tokenizer = with_specials()

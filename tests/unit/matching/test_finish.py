@@ -111,6 +111,7 @@ def test_bounds_of_many_configurations_at_once(compiler: llmask.Compiler) -> Non
     assert ends_of(generation).bounds(np.array(places, np.int32)).tolist() == [1] * 10
 
 
+@pytest.mark.long
 def test_a_search_that_takes_too_much_work_ends_with_what_it_has_found(default_tokenizer: Any) -> None:
     # it went on for seconds, and held the store's lock meanwhile
     schema = {"type": "array", "items": {"enum": ["zzzzzz", "something longer"]}, "minItems": 6}

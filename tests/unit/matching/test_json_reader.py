@@ -37,6 +37,7 @@ def check(state: JsonSoFar, data: bytes) -> None:
         assert state.pointer() == expected.pointer, data
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", DOCUMENTS)
 def test_every_beginning_in_all_splits_in_two(text: str) -> None:
     data = text.encode()

@@ -84,6 +84,7 @@ def test_the_state_is_unchanged_and_failures_are_shown(compiler: llmask.Compiler
     assert "no mask can be made here" in texts_of(stuck._repr_html_())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"prefix": b"<b>"}, {"stop_tokens": [5]}, {"terminate_at_end": True}])
 def test_matchers_of_every_kind(compiler: llmask.Compiler, options: Any) -> None:
     for one in (compiler, llmask.Compiler(compiler.tokenizer, canonical=True)):

@@ -44,6 +44,7 @@ def begun(request: pytest.FixtureRequest, default_tokenizer: llmask.Tokenizer) -
     return matcher
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DONE)
 def test_an_interrupt_anywhere_leaves_the_state_before_or_the_state_after(begun: llmask.Matcher, name: str) -> None:
     """After Ctrl+C in `accept_token` the matcher had the new tokens and the old mask, or the reverse."""

@@ -54,6 +54,7 @@ def test_beyond_plane_one_no_character_has_case() -> None:
     assert all(c.lower() == c == c.upper() for c in map(chr, range(first, MAX_CODE_POINT + 1)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "members", ["k", "K", "s", "i", "\u0131", "\u0130", "ß", "ẞ", "σ", "µ", "\u01c5", "a-z", "À-ÿ"]
 )
@@ -78,6 +79,7 @@ def test_importing_scans_nothing() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "0\n"
 
 
+@pytest.mark.long
 def test_binary_properties_are_those_of_the_package_regex() -> None:
     regex = pytest.importorskip("regex", reason="the package regex is absent")
     assigned = "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) != "Cn")

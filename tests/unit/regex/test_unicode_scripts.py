@@ -12,6 +12,7 @@ from llmask.regex.unicode_scripts import EXTENSIONS, SCRIPTS, SHORT_NAMES, scrip
 ASSIGNED = "".join(chr(c) for c in TEXT if unicodedata.category(chr(c)) not in ("Cn", "Co"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_are_those_of_the_package_regex(name: str) -> None:
     regex = pytest.importorskip("regex", reason="the package regex is absent")

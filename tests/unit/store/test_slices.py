@@ -336,6 +336,7 @@ def test_a_slice_holds_whole_code_points_only(tokenizer: Any) -> None:
     assert min(sizes) > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "pattern", [".*(?=a)b|xy", r"[^\n]*(?=a)b|xy|[0-9]{3}", "x(.{5,}(?!.)y|ab)", "(.+(?<=a)(?<=b)|z)k"]
 )

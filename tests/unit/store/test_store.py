@@ -73,6 +73,7 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
 
 
+@pytest.mark.long
 def test_memory_is_flat_over_two_thousand_grammars(tiny_tokenizer: Any) -> None:
     # With reference cycles, or blocks that nobody gives back, this grew by 100 KB a grammar.
     if not Path("/proc/self/statm").exists():

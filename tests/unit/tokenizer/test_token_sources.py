@@ -49,6 +49,7 @@ def test_a_saved_tokenizer_is_the_same(tmp_path):
     assert (same.eos_ids, same.encoder_name) == ([3], "greedy")
 
 
+@pytest.mark.long
 def test_a_tokenizer_is_read_by_what_its_file_is(tmp_path: Path):
     gguf = tmp_path / "any.bin"
     Tokenizer.default().save_gguf(gguf)

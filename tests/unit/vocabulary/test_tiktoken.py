@@ -24,6 +24,7 @@ def encoding(request, default_tokenizer):
     return tiktoken.Encoding("test", pat_str=request.param, mergeable_ranks=ranks, special_tokens=specials)
 
 
+@pytest.mark.long
 def test_ids_equal_those_of_tiktoken(encoding):
     tok = Tokenizer.from_tiktoken(encoding)
     assert tok.vocab_size == encoding.n_vocab
@@ -79,6 +80,7 @@ def test_patterns_are_those_of_tiktoken(name):
     assert "|".join(re.findall(r'r"""(.+?)"""', source)) == expected
 
 
+@pytest.mark.long
 def test_a_file_is_read_with_a_pattern_and_special_tokens(encoding, tmp_path):
     path = tmp_path / "ranks.tiktoken"
     lines = [base64.b64encode(token) + b" %d" % rank for token, rank in encoding._mergeable_ranks.items()]

@@ -45,6 +45,7 @@ make.make(Path(sys.argv[1]))
 """
 
 
+@pytest.mark.long
 def test_the_same_texts_give_the_same_bytes(tmp_path):
     written = []
     for hash_seed in ("1", "2"):

@@ -56,6 +56,7 @@ def test_an_automaton_is_minimal(nodes: Any) -> None:
     assert one.automaton([[0]], [True]) == two.automaton([[1, 0], [0, 1]], [True, True])
 
 
+@pytest.mark.long
 def test_too_large_automata_meet_a_limit(nodes: Any) -> None:
     alphabet = Alphabet(nodes, RAW, [CodePointSet.of("a")], Budget())
     a = next(i for i, c in enumerate(alphabet.classes) if ord("a") in c)

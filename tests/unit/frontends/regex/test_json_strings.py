@@ -171,6 +171,7 @@ def styled(character: str, letters: str) -> set[bytes]:
     return {json.dumps(character)[1:-1].replace("\x7f", "\\u007f").encode()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("letters", STYLES)
 def test_a_style_keeps_the_chosen_escapes_and_at_least_one_spelling(nodes: Any, letters: str) -> None:
     variant = nodes.variant(StringStyle(letters))
@@ -194,6 +195,7 @@ def test_the_minimal_style_is_that_of_json_dumps(nodes: Any) -> None:
         assert spell_json(variant, character) == styled(character, "").pop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("letters", STYLES)
 def test_patterns_mean_the_same_in_every_style(nodes: Any, letters: str) -> None:
     variant = nodes.variant(StringStyle(letters))

@@ -117,6 +117,7 @@ def test_complements_in_json_speak_of_the_text_and_not_of_its_spelling(nodes: An
         assert not nodes.matches(node, body), body
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "accepted", "refused"),
     [

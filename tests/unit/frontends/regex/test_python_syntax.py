@@ -87,6 +87,7 @@ CONSTRUCTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("pattern", "words"), CONSTRUCTS, ids=[ascii(pattern) for pattern, _ in CONSTRUCTS])
 def test_constructs_mean_what_re_says(nodes: Any, pattern: str, words: list[str]) -> None:
     with warnings.catch_warnings():
@@ -237,6 +238,7 @@ REFUSED_BY_RE_ALONE = ("fixed-width", *(["multiple repeat"] if sys.version_info 
 OWN_REFUSALS = ("backreference", "cannot repeat what may be empty")
 
 
+@pytest.mark.long
 def test_random_text_means_what_re_says_or_is_refused_as_re_refuses_it(
     rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

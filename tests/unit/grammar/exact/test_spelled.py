@@ -45,6 +45,7 @@ def test_words_are_rows() -> None:
     assert len(found.start.parts) == 5
 
 
+@pytest.mark.long
 def test_random_patterns_match_the_same(rng: random.Random, scaled: Callable[[int], int]) -> None:
     def pattern(depth: int) -> str:
         kind = rng.random()
@@ -66,6 +67,7 @@ def test_nothing_and_the_empty_string() -> None:
     assert list(spelled(nodes, nodes.literal(b"a")).rules) == []
 
 
+@pytest.mark.long
 def test_large_automata_are_refused() -> None:
     nodes: Any = RegexNodes()
     letters = nodes.repeat(nodes.byte_set(6), 0, 2000)

@@ -65,6 +65,7 @@ def test_masks_do_not_depend_on_those_made_before(
             assert read_mask(grown, n_tokens) == accepted, text
 
 
+@pytest.mark.long
 def test_random_texts_around_triggers(tiny_tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]) -> None:
     n_tokens = tiny_tokenizer.vocab_size
     shared = Store(tiny_tokenizer, llmask.Limits())

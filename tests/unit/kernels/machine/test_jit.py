@@ -34,6 +34,7 @@ def test_a_variable_asks_for_compiled_kernels(variable: str, project_root: Path)
     assert run(REPORT, project_root, **{name: value}) == "False True []\n"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not jit.PREBUILT, reason="no prebuilt kernels fit here")
 def test_prebuilt_kernels_need_no_numba(project_root: Path) -> None:
     assert run(REPORT, project_root) == "True False []\n"

@@ -100,6 +100,7 @@ def run_with(variable: str, code: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_where_numba_is_needed_and_missing_the_error_says_so() -> None:
     done = run_with("0", "import sys; sys.modules['numba'] = None; import llmask; llmask.Tokenizer.default().trie")
     assert done.returncode == 1

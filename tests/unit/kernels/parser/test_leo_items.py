@@ -105,6 +105,7 @@ def test_rows_grow_by_the_same_with_every_element(byte_tokenizer: Any, name: str
         assert found[3] - found[2] <= 3 * (found[1] - found[0]) + 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "lexer"), [("optional tail", "greedy"), ("two tails", "exact"), ("else", "greedy")])
 def test_ten_thousand_elements_take_some_items_each(byte_tokenizer: Any, name: str, lexer: str) -> None:
     n_rows, n_held = read(byte_tokenizer, name, lexer, 10_000)[1]
@@ -112,6 +113,7 @@ def test_ten_thousand_elements_take_some_items_each(byte_tokenizer: Any, name: s
     assert n_held < 3_000_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TAILS)
 def test_tails_know_what_stands_behind_them_after_the_first_ones(byte_tokenizer: Any, name: str) -> None:
     added = []

@@ -29,6 +29,7 @@ def test_the_file_is_what_the_rules_make(tmp_path: Path) -> None:
     assert made == arrays(idna_automata.read(idna_automata.FILE)) == arrays(idna_automata.automata(DEFAULT_STYLE))
 
 
+@pytest.mark.long
 def test_what_is_read_is_what_was_written() -> None:
     style = StringStyle(literals="any")
     kept, made = idna_automata.read(idna_automata.FILE), idna_automata.automata(style)
@@ -37,6 +38,7 @@ def test_what_is_read_is_what_was_written() -> None:
     assert [one.accepting.shape for one in kept] == [(sum(len(rows) for _, rows in one.blocks),) for one in kept]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("escapes", ["all", "minimal"])
 def test_names_of_both_kinds_of_automata(default_tokenizer: llmask.Tokenizer, escapes: Any) -> None:
     grammar = llmask.Compiler(default_tokenizer).json_schema(

@@ -111,6 +111,7 @@ def test_what_can_still_become_a_name_is_found_at_once(judge: Any, schema: dict[
     assert grammar.accepts(json.dumps("strconv・ア." + "a" * 40))
 
 
+@pytest.mark.long
 def test_letters_and_marks_are_what_look_arounds_say(judge: Any) -> None:
     nodes = judge.nodes
     within = compile_pattern(

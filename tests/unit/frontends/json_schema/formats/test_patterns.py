@@ -38,6 +38,7 @@ INVALID = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_examples_of_the_syntax(examples: Check) -> None:
     examples("regex", VALID, INVALID)
 

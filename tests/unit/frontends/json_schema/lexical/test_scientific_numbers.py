@@ -88,6 +88,7 @@ def near(wanted: NumberRange, rng: random.Random) -> str:
     return f"{sign}{digits[0]}{fraction}{rng.choice('eE')}{rng.choice(exponents)}"
 
 
+@pytest.mark.long
 def test_numerals_with_an_exponent_are_those_that_fulfil_the_range(
     judge: Any, rng: random.Random, scaled: Callable[[int], int]
 ) -> None:

@@ -122,6 +122,7 @@ def test_combinations_are_those_of_the_sets(judge: Any, pair: tuple[Any, Any], d
         assert_exactly(judge, rooted({keyword: list(pair)}, definition, 2020), expected)
 
 
+@pytest.mark.long
 @cases(60, three=Triple, definition=schemas(2020, 0))
 def test_conditions_are_those_of_the_sets(judge: Any, three: tuple[Any, Any, Any], definition: Any) -> None:
     condition, then, otherwise = sets(three, definition)

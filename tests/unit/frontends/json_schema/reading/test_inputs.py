@@ -374,6 +374,7 @@ def test_equal_schemas_share_their_key() -> None:
     assert key_of(one) == key_of({name: [{"type": "null"}, dict(shared)], "other": name})
 
 
+@pytest.mark.long
 def test_large_schemas_have_keys() -> None:
     def large() -> Any:
         shared = {"type": "null"}

@@ -66,6 +66,7 @@ def test_many_items_of_any_type_ask_for_no_rules(judge: Any, monkeypatch: pytest
 TYPES = st.lists(st.sampled_from(("null", "boolean", "number", "string", "array")), min_size=1, max_size=4, unique=True)
 
 
+@pytest.mark.long
 @cases(80, types=TYPES, low=st.integers(0, 2), is_equal=st.booleans())
 def test_random_arrays_agree(judge: Any, types: Any, low: int, is_equal: bool) -> None:
     wanted: Any = {"not": {"uniqueItems": True}} if is_equal else {"uniqueItems": True, "maxItems": 3}

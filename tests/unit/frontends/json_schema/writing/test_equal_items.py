@@ -56,6 +56,7 @@ SMALL = some_of(
 )
 
 
+@pytest.mark.long
 @cases(150, small=SMALL)
 def test_random_arrays_agree(judge: Any, small: Any) -> None:
     for schema in ({**small, **EQUAL}, {"not": {**small, "uniqueItems": True}}):

@@ -120,6 +120,7 @@ def test_more_items_than_are_remembered_are_refused(judge: Any, beside: Any) -> 
     judge.translate({"anyOf": [{**schema, "maxItems": 4}, {"type": "null"}]}, limits=limits)  # nothing is that array
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 def test_alternatives_that_list_values_are_counted_however_many(judge: Any, keyword: str) -> None:
     """More than 64 alternatives were taken to be many values: 66 different ones of 65 were asked for."""
@@ -133,6 +134,7 @@ LISTED = st.fixed_dictionaries({"enum": st.lists(st.sampled_from((0, 1, 2, "a"))
 ITEMS = [[list(items) for items in product((0, 1, 2, "a"), repeat=n)] for n in range(5)]
 
 
+@pytest.mark.long
 @cases(60, prefix=st.lists(LISTED | st.just(True), min_size=1, max_size=3), items=LISTED, low=st.integers(1, 4))
 def test_arrays_of_listed_items_are_those_of_the_definition(judge: Any, prefix: Any, items: Any, low: int) -> None:
     """Beside the small validator of `jsonschema`, every array of four values; and nothing that cannot be ended."""
@@ -176,6 +178,7 @@ def test_items_of_one_kind_that_must_all_come_need_no_matching(judge: Any, monke
     assert not searches
 
 
+@pytest.mark.long
 def test_many_items_of_two_values_are_matched_once(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """600 of them took 27 s to compile: a matching of all for each value that one of them may leave to others."""
     searches = counted_calls(monkeypatch, "_search")
@@ -229,6 +232,7 @@ ARRAY = some_of(
 )
 
 
+@pytest.mark.long
 @cases(100, schema=ARRAY)
 def test_random_arrays_agree(judge: Any, schema: Any) -> None:
     root = rooted({**UNIQUE, **schema}, True, 2020)

@@ -113,6 +113,7 @@ ARRAY = some_of(
 )
 
 
+@pytest.mark.long
 @cases(100, schema=ARRAY)
 def test_random_arrays_agree(judge: Any, schema: Any) -> None:
     root = rooted({"contains": {"const": 1}, "minContains": 0, **UNIQUE, **schema}, True, 2020)
