@@ -19,7 +19,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-
 SINCE_3_11 = {
     "toml": "tomllib comes with",
     "iso8601": "datetime reads more than it writes since",
