@@ -47,7 +47,8 @@ _WHOLE = "(?:0|[1-9][0-9]*)"
 _FRACTION = r"(?:\.[0-9]+)?"
 _NUMBER = _WHOLE + _FRACTION
 NUMBER = f"-?{_NUMBER}"
-FLOAT = rf"-?{_WHOLE}{_FRACTION}(?:[eE][+-]?[0-9]{{1,2}})?"
+_SCALED = rf"[0-9]{_FRACTION}[eE]\+?(?:[12]?[0-9]{{1,2}}|300)"
+FLOAT = rf"-?(?:{_WHOLE}{_FRACTION}(?:[eE]-[0-9]{{1,3}})?|{_SCALED})"
 RATIO = rf"-?[0-9]+(?:/0*[1-9][0-9]*|{_FRACTION})"
 _UNSIGNED = rf"[0-9]+{_FRACTION}(?:e[+-]?[0-9]{{1,2}})?"
 COMPLEX = f"-?(?:{_UNSIGNED}(?:[+-]{_UNSIGNED}j)?|{_UNSIGNED}j)"
@@ -83,10 +84,26 @@ def _networks() -> Iterator[str]:
 
 
 IPV4_NETWORK = _choice([IPV4, *_networks()])
-IPV6_NETWORK = _choice(
-    [f"{IPV6}(?:/128)?", *(f"{':'.join([_GROUP] * n)}::/{_choice(range(16 * n, 129))}" for n in range(8))]
-)  # the groups that are written lie within the prefix
 
+
+def _networks_of_ipv6() -> Iterator[str]:
+    """Networks of IPv6: `::` after the groups within the prefix, or after one that lies in it partly; zeros at the end."""
+    yield f"{IPV6}(?:/128)?"
+    ends = []
+    for length in range(128):
+        n, (digits, rest) = length // 16, divmod(length % 16, 4)
+        last = ("", "[08]", "[048Cc]", "[02468ACEace]")[rest] + "0" * (4 - digits - bool(rest))
+        part = f"[0-9A-Fa-f]{{{0 if rest else 1},{digits}}}{last}"
+        if length % 16 == 0:
+            yield f"{':'.join([_GROUP] * n)}::/{_choice(range(length, 129))}"
+        elif n < 7:
+            yield f"(?:{_GROUP}:){{{n}}}{part}::/{length}"
+        if n >= 4:
+            ends.append(f"(?:{part if length % 16 else 0}|0){':0' * (7 - n)}/{length}(?![0-9])")
+    yield f"(?=[0-9A-Fa-f:]*:{_choice(ends)}){IPV6}/[0-9]{{2,3}}"
+
+
+IPV6_NETWORK = _choice(_networks_of_ipv6())
 _LABEL = "[A-Za-z0-9](?:-?[A-Za-z0-9])"  # no hyphens in a row, so no punycode either
 _ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 EMAIL = (
@@ -119,12 +136,14 @@ _PORT = "(?::(?:[1-5]?[0-9]{1,4}|6[0-4][0-9]{3}))?"
 def url(schemes: Sequence[str] | None, has_hosts: bool, max_length: int | None) -> str:
     """Addresses of some schemes, or of any; with several hosts."""
     beyond = "" if max_length else "\u00a1-\ud7ff"  # a length counts bytes
-    tail = rf"(?:[/?#](?:[{_UNRESERVED}{beyond}:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
+    letters = rf"(?:[{_UNRESERVED}{beyond}:@/?#|`^{{}}[\]-]|%[0-9A-Fa-f]{{2}})*"
+    tail = f"(?:[/?#]{letters})?"
     named = "(?!file:|javascript:)[A-Za-z][A-Za-z0-9+-]*" if schemes is None else _choice(map(re.escape, schemes))
     hosts = f"{_HOST}{_PORT}"
     text = f"{named}://{_CREDENTIALS}{hosts}{f'(?:,{hosts})*' if has_hosts else ''}{tail}"
     if "file" in (schemes or ("file",)) and not has_hosts:
-        return rf"file://{_HOST}?{tail}" if schemes else rf"(?:{text}|file://{_HOST}?{tail})"
+        file = f"file://{_HOST}?{tail}"
+        return file if schemes else f"(?:{text}|{file}|(?:data|mailto|tel|urn):{letters})"
     return text
 
 
@@ -317,10 +336,13 @@ def _possible(write: Callable[[Any], str], schemas: Iterable[Any]) -> str:
     return _choice(found)
 
 
+_ESCAPE = r"\\u(?:[0-9A-CEFa-cef][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}|[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2})"
+
+
 def _json_string(schema: Mapping[str, Any]) -> str:
     asked = schema.keys() - ANNOTATIONS - {"type"}
     if asked <= {"minLength", "maxLength"}:
-        return rf'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]){{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}}'
+        return rf'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|{_ESCAPE}){{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}}'
     if asked != {"pattern"} or not isinstance(schema["pattern"], Whole):
         raise NotRegular
     return schema["pattern"][1:-1]
