@@ -10,17 +10,21 @@ In: bounds and limits of a type. Out: patterns (ECMA-262). Cost: text only.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from llmask.frontends.json_schema.reading.keywords import UNCHECKED
+
 Schema = Mapping[str, Any]
 Bound = tuple[Any, bool, bool]  # a value; whether it is the least one; whether it is itself left out
 LIMITS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+ASCII = r"^[\x00-\x7f]*$"
+STRIPPED = r"^(?:[^\s\x85](?:[^]*[^\s\x85])?)?$"
 FAR = 10**300  # no number is read that is so large
 
 _YEAR = "(?:[1-9][0-9]{3}|0(?:[1-9][0-9]{2}|0(?:[1-9][0-9]|0[1-9])))"
@@ -256,20 +260,24 @@ def decimal(bounds: list[Bound], digits: int | None, places: int | None, divisor
 
 # --- JSON in a string
 
-ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "format", "writeOnly"}
+ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "format", "writeOnly", UNCHECKED}
 KINDS: dict[str, set[str]] = {  # what patterns are made of, beside the type
     "null": set(),
     "boolean": set(),
     "integer": set(LIMITS),
     "number": set(LIMITS),
-    "string": {"pattern", "minLength", "maxLength"},
-    "array": {"items", "prefixItems", "minItems", "maxItems"},
-    "object": {"properties", "required", "additionalProperties", "propertyNames"},
+    "string": {"pattern", "minLength", "maxLength", "allOf"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"},
+    "object": {"properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties"},
 }
 
 
 class NotRegular(Exception):
     """A schema whose documents no pattern of bounded size holds."""
+
+
+class TooDeep(NotRegular):
+    """Its documents are nested too deep."""
 
 
 class Whole(str):
@@ -282,8 +290,12 @@ class Whole(str):
         return super().__new__(cls, f"^(?:{pattern})$")
 
 
-def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> str:
+def json_text(schema: Any, definitions: Mapping[str, Any], asked_of_code: list[str], depth: int = 4) -> str:
     """Documents of a schema, nested at most so deep, as `json.dumps` writes them, with or without spaces.
+
+    Parameters
+    ----------
+    asked_of_code : takes what the schema leaves unchecked.
 
     Raises
     ------
@@ -291,21 +303,24 @@ def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> st
         When the schema says what a pattern cannot, or takes nothing of that depth.
     """
     schema = schema if isinstance(schema, dict) else {}
-    asked, below = schema.keys() - ANNOTATIONS, partial(json_text, definitions=definitions, depth=depth - 1)
+    asked_of_code += schema.get(UNCHECKED, ())
+    asked = schema.keys() - ANNOTATIONS
+    here = partial(json_text, definitions=definitions, asked_of_code=asked_of_code, depth=depth)
+    below = partial(here, depth=depth - 1)
     if depth == 0:
-        raise NotRegular
-    if asked == {"$ref"}:
-        name = schema["$ref"].rpartition("/")[2]
-        return json_text(definitions.get(name, {"$ref": ""}), definitions, depth if name in definitions else 0)
+        raise TooDeep
+    if asked in ({"$ref"}, {"$ref", "required"}):  # of a union with tags, which are required there
+        target = definitions.get(schema["$ref"].rpartition("/")[2], {"not": {}})
+        if "required" not in schema:
+            return here(target)
+        return here({**target, "required": {*target.get("required", ()), *schema["required"]}})
     if asked and asked <= {"const", "enum", "type"} and asked != {"type"}:
-        return _choice(re.escape(json.dumps(value)) for value in schema.get("enum", [schema.get("const")]))
-    if not asked or asked == {"anyOf"}:
-        choices = schema.get("anyOf", [{"type": kind} for kind in KINDS if kind != "integer"])
-        return _possible(partial(json_text, definitions=definitions, depth=depth), choices)
+        return _choice(map(_spelled, schema.get("enum", [schema.get("const")])))
+    if not asked or asked <= {"anyOf", "oneOf", "discriminator"}:
+        choices = [{"type": kind} for kind in KINDS if kind != "integer"]
+        return _possible(here, schema.get("anyOf", schema.get("oneOf", choices)))
     kind = schema.get("type")
     if not isinstance(kind, str) or not asked - {"type"} <= KINDS[kind]:
-        raise NotRegular
-    if {"minItems", "maxItems"} & asked and "prefixItems" not in asked:
         raise NotRegular
     if kind == "string":
         return f'"{_json_string(schema)}"'
@@ -313,39 +328,77 @@ def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> st
         return rf"\[{', ?'.join(map(below, schema['prefixItems']))}\]"
     if kind == "object" and "properties" in schema:
         return rf"\{{{_members(below, schema)}\}}"
-    if kind in ("array", "object"):
-        key = f'"{_json_string(schema.get("propertyNames", {}))}": ?' if kind == "object" else ""
-        item = "" if depth == 1 else key + below(schema.get("items", schema.get("additionalProperties")))
-        if "(?=" in item or "(?!" in item:
-            raise NotRegular  # looking ahead again and again is no small pattern
-        items = f"(?:{item}(?:, ?{item})*)?" if item else ""
-        return rf"\{{{items}\}}" if key else rf"\[{items}\]"
+    if kind == "array":
+        return rf"\[{_items(schema, 'Items', '', below, schema.get('items'))}\]"
+    if kind == "object":
+        key = f'"{_json_string(schema.get("propertyNames", {}))}": ?'
+        return rf"\{{{_items(schema, 'Properties', key, below, schema.get('additionalProperties'))}\}}"
     found = within(bounds_of(schema, LIMITS))
     words = {"null": "null", "boolean": "(?:true|false)", "integer": INTEGER, "number": NUMBER if found else FLOAT}
     return found + words[kind]
 
 
+def _spelled(value: Any) -> str:
+    return _choice(map(re.escape, sorted({json.dumps(value), json.dumps(value, ensure_ascii=False)})))
+
+
 def _possible(write: Callable[[Any], str], schemas: Iterable[Any]) -> str:
-    """Documents of those of the schemas that are not too deep."""
-    found = []
+    """Documents of those of the schemas that patterns hold."""
+    found, reasons = [], []
     for schema in schemas:
-        with suppress(NotRegular):
+        try:
             found.append(write(schema))
+        except NotRegular as error:
+            reasons.append(error)
     if not found:
-        raise NotRegular
+        raise reasons[0] if reasons else NotRegular
     return _choice(found)
 
 
-_ESCAPE = r"\\u(?:[0-9A-CEFa-cef][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}|[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2})"
+def _items(schema: Schema, word: str, key: str, write: Callable[[Any], str], item: Any) -> str:
+    """Items, or members with keys, as many as the schema asks; of those that must differ, one."""
+    least, most = schema.get(f"min{word}", 0), schema.get(f"max{word}", math.inf)
+    try:
+        text = key + write(item)
+    except TooDeep:
+        text, most = "", 0
+    if "(?" in text.replace("(?:", ""):
+        most = min(most, 32)  # looking ahead again and again is no small pattern
+    most = min(most, 1) if "uniqueItems" in schema else most
+    if least > (min(most, 1) if key else most):  # keys may come again
+        raise NotRegular if text else TooDeep
+    more = f"{{{max(least, 1) - 1},{'' if most == math.inf else most - 1}}}"
+    items = f"{text}(?:, ?{text}){more}" if most else ""
+    return items if least else f"(?:{items})?"
+
+
+_ESCAPED = r'\\["\\/bfnrt]|\\u(?:[0-9A-CEFa-cef]HHH|[Dd][0-7]HH|[Dd][89ABab]HH\\u[Dd][C-Fc-f]HH)'
+_LETTER = rf'(?:[^"\\\x00-\x1f]|{_ESCAPED.replace("H", "[0-9A-Fa-f]")})'
+_PLAIN = re.compile(  # patterns of whole texts without quotes, backslashes and control characters
+    r"\^((?:[\w @:/,;=#%&!~<>-]|\\[dw.+*?()\[\]{}|^$/-]|\[(?:[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9]|\\[dw.-]|[\w@:/,;=#%&!~<>. +])+-?\]"
+    r"|\(\?:|[()?*+|]|\{[0-9,]+\})*)\$",
+    re.ASCII,
+)
+LOOKS = {ASCII: '(?=[ -~]*")', STRIPPED: r'(?!\s)(?:(?=")|(?=[^"]*[^"\s\x85]"))'}
 
 
 def _json_string(schema: Mapping[str, Any]) -> str:
-    asked = schema.keys() - ANNOTATIONS - {"type"}
+    asked, pattern = schema.keys() - ANNOTATIONS - {"type"}, schema.get("pattern")
+    length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
+    others = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
     if asked <= {"minLength", "maxLength"}:
-        return rf'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|{_ESCAPE}){{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}}'
-    if asked != {"pattern"} or not isinstance(schema["pattern"], Whole):
+        return _LETTER + length
+    if not asked <= {"minLength", "maxLength", "pattern", "allOf"} or not LOOKS.keys() >= set(others):
         raise NotRegular
-    return schema["pattern"][1:-1]
+    text = r'[^"\\\x00-\x1f]*'
+    if isinstance(pattern, Whole):
+        text = pattern[1:-1]
+    elif pattern not in (None, *LOOKS):
+        plain = _PLAIN.fullmatch(pattern)
+        if plain is None or "|" in re.sub(r"\([^()]*\)", "", pattern):
+            raise NotRegular
+        text = f"(?:{plain[1]})"
+    return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(LOOKS[one] for one in others) + text
 
 
 def _members(write: Callable[[Any], str], schema: Schema) -> str:
@@ -354,8 +407,8 @@ def _members(write: Callable[[Any], str], schema: Schema) -> str:
     for name, member in schema["properties"].items():
         is_optional = name not in schema.get("required", ())
         try:
-            text = f"{', ?' if found else ''}{re.escape(json.dumps(name))}: ?{write(member)}"
-        except NotRegular:
+            text = f"{', ?' if found else ''}{_spelled(name)}: ?{write(member)}"
+        except TooDeep:
             if not is_optional:
                 raise
             continue

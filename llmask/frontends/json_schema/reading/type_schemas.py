@@ -19,6 +19,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from llmask.errors import GrammarError
 from llmask.frontends.json_schema.reading import type_patterns as patterns
 from llmask.frontends.json_schema.reading.keywords import UNCHECKED
 from llmask.frontends.json_schema.reading.type_patterns import NotRegular, Whole, bounds_of
@@ -40,7 +41,7 @@ BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exc
 LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
 SCALARS = ("string", "number", "boolean", "null")
 FINITE = {"minimum": -1e300, "maximum": 1e300}
-ASCII = {"pattern": r"^[\x00-\x7f]*$"}
+ASCII = {"pattern": patterns.ASCII}
 BEYOND_ASCII = r"\\[DWSbB]|\[\^|\(\?\w*i|\[:"  # of patterns: what means more here than in pydantic beyond ASCII
 
 
@@ -79,7 +80,7 @@ class TypeSchemas(Generator):  # type: ignore[misc]
             schema = {**schema, "metadata": others}
         found: Schema = super().generate_inner(schema)
         pattern = patterns.FORMATS.get(found.get("format", "")) if found.get("type") == "string" else None
-        if pattern is not None:
+        if pattern is not None or schema["type"] == "json":
             found = {name: value for name, value in found.items() if name != "format"}
             if pattern and "pattern" in found:
                 found["allOf"] = [{"pattern": found["pattern"]}]
@@ -163,7 +164,7 @@ def _str(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
         asked.append(ASCII)
     is_stripped = schema.get("strip_whitespace", own.setting("str_strip_whitespace", False))
     if is_stripped and not {"pattern", "minLength"}.isdisjoint(found):
-        asked.append({"pattern": r"^(?:[^\s\x85](?:[^]*[^\s\x85])?)?$"})
+        asked.append({"pattern": patterns.STRIPPED})
     return {**found, "allOf": asked} if asked else found
 
 
@@ -212,12 +213,17 @@ def _timedelta(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -
 
 
 def _json(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    found = before(schema)
+    found, asked_of_code = before(schema), []
     try:
-        return {**found, "pattern": Whole(patterns.json_text(found["contentSchema"], own.definitions))}
+        found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked_of_code))
     except NotRegular:
-        found["pattern"] = Whole(patterns.json_text({}, {}))
-        return _unchecked(found, "the type of the JSON within the string")
+        raise GrammarError(
+            "JSON within a string is of a type whose documents no pattern holds",
+            help="take pydantic.Json without a type, or give the field a pattern: Annotated[..., WithJsonSchema(...)]",
+        ) from None
+    for what in dict.fromkeys(asked_of_code):
+        found = _unchecked(found, what)
+    return found
 
 
 def _literal(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
@@ -259,11 +265,35 @@ def _key(own: TypeSchemas, found: Schema) -> Schema:
 
 def _set(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
     found = before(schema)
-    items = found["items"] = found["items"] or {"type": list(SCALARS)}
-    is_text = items.get("type") == "string" and items.keys() <= {"type", "maxLength", "minLength"}
-    if found.get("minItems", 0) < 2 or is_text or items.get("type") == "integer" or "enum" in items:
+    if found.get("minItems", 0) < 2:
+        return {**found, "items": found["items"] or {"type": list(SCALARS)}}
+    return {**found, "items": _distinct(own, found["items"], schema["items_schema"])}
+
+
+def _distinct(own: TypeSchemas, found: Schema, schema: Any) -> Schema:
+    """Documents that differ where the values do."""
+    kind, few = schema["type"], {"multipleOf": Decimal("1e-6"), "minimum": -(10**9), "maximum": 10**9}
+    if kind == "str":
+        moved = [
+            name
+            for name in ("to_lower", "to_upper", "strip_whitespace")
+            if schema.get(name, own.setting(f"str_{name}", False))
+        ]
+        letters = {"to_lower": r"!-@\[-~", "to_upper": "!-`{-~", "strip_whitespace": "!-~"}
+        return {"allOf": [found, *({"pattern": f"^[{letters[name]}]*$"} for name in moved)]} if moved else found
+    if kind == "literal":
+        return {"enum": list(dict.fromkeys(schema["expected"]))}
+    if kind in ("int", "bool", "date", "enum"):
         return found
-    return _unchecked(found, "how many items differ")  # as values of Python
+    if kind == "any":
+        return {"type": ["string", "number", "null"], **few}
+    others = {"float": few, "uuid": {"pattern": "^[^A-F]*$"}, "datetime": {"pattern": "^[^ .]{19}Z?$"}}
+    if kind in others:
+        return {"allOf": [found, others[kind]]}
+    raise GrammarError(
+        f"a type asks for two or more values of a kind, {kind}, that are equal though their texts differ",
+        help="ask for one at least, or give WithJsonSchema to what has min_length",
+    )
 
 
 def _chain(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:

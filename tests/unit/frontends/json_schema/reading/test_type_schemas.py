@@ -148,8 +148,7 @@ ASKED = "is not enforced: it is asked when a value is read"
         ),
         (dict[str, pydantic.FutureDate], ["a day to come at #/additionalProperties"]),
         (Annotated[A | B, pydantic.Discriminator(kind_of)], ["the discriminator kind_of at #"]),
-        (pydantic.Json[Even], ["the type of the JSON within the string at #"]),
-        (Annotated[set[float], Field(min_length=2)], ["how many items differ at #"]),
+        (pydantic.Json[list[Even]], ["the validator Even.even at #"]),
         (Private, []),
     ],
 )
@@ -170,6 +169,27 @@ def test_the_keyword_of_what_is_not_checked_may_have_any_value(compiler: Any, va
 def test_types_without_a_form_in_json_are_refused(compiler: Any, source: Any) -> None:
     with pytest.raises(GrammarError, match="pydantic describes no schema"):
         compiler.json_schema(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pydantic.Json[pydantic.constr(pattern="a.b")],
+        pydantic.Json[pydantic.conint(multiple_of=5)],
+        pydantic.Json[pydantic.Json],
+        pydantic.Json[Annotated[set[int], Field(min_length=2)]],
+    ],
+)
+def test_json_in_a_string_that_no_pattern_holds_is_refused(compiler: Any, source: Any) -> None:
+    with pytest.raises(GrammarError, match="JSON within a string is of a type whose documents no pattern holds"):
+        compiler.json_schema(source)
+
+
+@pytest.mark.parametrize("kind", [decimal.Decimal, pydantic.HttpUrl, frozenset[int]])
+def test_a_set_of_two_whose_equal_values_differ_as_text_is_refused(compiler: Any, kind: Any) -> None:
+    compiler.json_schema(Annotated[set[kind], Field(min_length=1)])
+    with pytest.raises(GrammarError, match="a type asks for two or more values of a kind"):
+        compiler.json_schema(Annotated[set[kind], Field(min_length=2)])
 
 
 @pytest.mark.parametrize(

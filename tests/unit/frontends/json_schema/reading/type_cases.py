@@ -1,6 +1,6 @@
 """Types that JSON can carry, each with ordinary values as Python has them: what people write, and libraries dump."""
 
-# ruff: noqa: E501, UP007, UP045, RUF005, RUF036, B905
+# ruff: noqa: E501, SIM905, UP007, UP045, RUF005, RUF036, B905
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeV
 import annotated_types
 import pydantic
 import pydantic.types
-from pydantic import Field, networks
+from pydantic import Field, TypeAdapter, networks
 from typing_extensions import NotRequired, TypedDict
 
 Decimal = decimal.Decimal
@@ -420,6 +420,13 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
     "json of list": (pydantic.Json[list[int]], []),
     "json of model": (pydantic.Json[Person], []),
     "json of map": (pydantic.Json[dict[str, dt.date | None | bool]], []),
+    "json of addresses": (pydantic.Json[list[networks.EmailStr]], []),
+    "json of urls": (pydantic.Json[set[networks.HttpUrl]], []),
+    "json of shapes": (pydantic.Json[list[Shape]], []),
+    "json of ages": (pydantic.Json[Annotated[list[pydantic.PositiveInt], Field(min_length=2, max_length=20)]], []),
+    "json of words": (pydantic.Json[dict[pydantic.constr(pattern="^[a-z_]+$", max_length=5), pydantic.constr(strip_whitespace=True, min_length=1)]], []),
+    "json of enum": (pydantic.Json[frozenset[Color]], []),
+    "json of bytes": (pydantic.Json[pydantic.Base64Bytes], []),
     "json value": (pydantic.JsonValue, [1, "a", None, [1, {"a": [True]}], {"x": 1.5}, *INTS]),
     "any": (Any, [1, "a", None, [1, {"a": [True]}], {"x": 1.5}, *FLOATS[:15]]),
     "object": (object, [1, "a", None, [1], *WORDS]),
@@ -434,6 +441,13 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
     "sequence": (Annotated[Sequence[int], Field(min_length=2)], [INTS[n:] + [n, 1] for n in range(20)]),
     "deque": (collections.deque[int], [collections.deque(INTS[n:]) for n in range(20)]),
     "iterable": (Iterable[int], []),
+    "set of float": (Annotated[set[float], Field(min_length=2)], [{n / 4, -n, n + 0.001} for n in range(1, 21)]),
+    "set of anything": (Annotated[set[Any], Field(min_length=2)], [{n, word, None} for n, word in enumerate(WORDS)]),
+    "set of enum": (Annotated[set[Color], Field(min_length=2)], [{*Color}]),
+    "set of literal": (Annotated[frozenset[Literal[1, True, "a"]], Field(min_length=2)], [{1, "a"}]),
+    "set of lower": (Annotated[set[pydantic.constr(to_lower=True)], Field(min_length=2)], [{chr(97 + n), "-!"} for n in range(20)]),
+    "set of uuid": (Annotated[set[uuid.UUID], Field(min_length=2)], [{one, UUIDS[0]} for one in UUIDS[1:]]),
+    "set of datetime": (Annotated[set[dt.datetime], Field(min_length=2)], [{one, MOMENTS[0]} for one in MOMENTS[3::3]]),
     "set": (Annotated[set[int], Field(min_length=2)], [{n, n + 1, -n} for n in range(1, 21)]),
     "frozen set": (frozenset[Color], [frozenset(Color), frozenset()]),
     "tuple": (tuple[int, str, dt.date], [*zip(INTS, WORDS, DAYS)]),
@@ -479,7 +493,7 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
 # What only code, the machine or the day can tell.
 UNTOLD = ("future date", "file", "new path", "import", "regular expression", "class with code", "predicate")
 # Types of fewer than 20 values, or of the files of the machine.
-FEW = {"bool": 2, "none": 1, "file": 0, "new path": 0, "enum": 2, "int enum": 2, "float enum": 2, "literal": 4, "literal of enum": 1, "frozen set": 2, "dict of bool": 2, "dict of enum": 2, "dict of literal": 2}  # fmt: skip
+FEW = {"bool": 2, "none": 1, "file": 0, "new path": 0, "enum": 2, "int enum": 2, "float enum": 2, "literal": 4, "literal of enum": 1, "frozen set": 2, "set of enum": 1, "set of literal": 1, "set of uuid": 19, "set of datetime": 6, "json of enum": 3, "dict of bool": 2, "dict of enum": 2, "dict of literal": 2}  # fmt: skip
 # Documents that the types read, where they write no document that they read.
 READ: dict[str, list[str]] = {
     "secrets": [json.dumps({"password": word, "pin": str(1234 * (n + 1)), "key": word}) for n, word in enumerate(WORDS)],
@@ -487,6 +501,13 @@ READ: dict[str, list[str]] = {
     "json": [json.dumps(json.dumps(one)) for one in [{"a": [1, 2.5, None], "b": "x"}, [], {"a": {"b": ["c", True]}}, 1, "x", *INTS, *WORDS]],
     "json of list": ["\"[1,-2,3]\"", *(json.dumps(json.dumps(INTS[:n])) for n in range(20))],
     "json of model": [json.dumps(text) for one in PEOPLE for text in (json.dumps(one.model_dump()), one.model_dump_json())],
+    "json of addresses": [json.dumps(json.dumps(ADDRESSES[:n])) for n in range(20)],
+    "json of urls": ["\"[]\"", *(json.dumps(json.dumps([url])) for url in URLS)],
+    "json of shapes": [json.dumps(TypeAdapter(list[Shape]).dump_json([*SHAPES[: n % 4], Circle(radius=n)]).decode()) for n in range(20)],
+    "json of ages": [json.dumps(json.dumps([*range(1, n + 1)], separators=(",", ":"))) for n in range(2, 21)] + ["\"[5, 6]\""],
+    "json of words": [json.dumps(json.dumps({"a_b": f"x{n} y"})) for n in range(20)],
+    "json of enum": [json.dumps(text) for text in ("[]", '["red"]', '["green"]')],
+    "json of bytes": [json.dumps(json.dumps("YWJj" * n + "YQ==")) for n in range(20)],
     "json of map": ["\"{}\"", *(json.dumps(json.dumps({"a": str(day), word: None, "c": True})) for day, word in zip(DAYS, WORDS))],
     "iterable": [str(INTS[:n]) for n in range(20)],
     "time": ['"12:30"', '"12:30:15.123Z"', '"23:59:59+05:30"'],
