@@ -61,8 +61,6 @@ def described(source: Any, is_closed: bool = True) -> Any:
             schema = model.model_json_schema() if is_own else model.model_json_schema(schema_generator=write)
         else:
             schema = _adapter(source).json_schema(schema_generator=write)
-    except GrammarError:
-        raise
     except Exception as error:  # code of the type's own runs in there
         reason = str(getattr(error, "message", error)).strip().partition("\n")[0]
         raise GrammarError(

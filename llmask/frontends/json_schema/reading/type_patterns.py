@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
@@ -91,7 +92,7 @@ IPV4_NETWORK = _choice([IPV4, *_networks()])
 
 
 def _networks_of_ipv6() -> Iterator[str]:
-    """Networks of IPv6: `::` after the groups within the prefix, or after one that lies in it partly; zeros at the end."""
+    """Networks of IPv6: `::` after the groups within the prefix, or after one partly in it; zeros at the end."""
     yield f"{IPV6}(?:/128)?"
     ends = []
     for length in range(128):
@@ -290,12 +291,10 @@ class Whole(str):
         return super().__new__(cls, f"^(?:{pattern})$")
 
 
-def json_text(schema: Any, definitions: Mapping[str, Any], asked_of_code: list[str], depth: int = 4) -> str:
+def json_text(schema: Any, definitions: Mapping[str, Any], unchecked: list[str], depth: int = 4) -> str:
     """Documents of a schema, nested at most so deep, as `json.dumps` writes them, with or without spaces.
 
-    Parameters
-    ----------
-    asked_of_code : takes what the schema leaves unchecked.
+    What the schema leaves unchecked is added to `unchecked`.
 
     Raises
     ------
@@ -303,17 +302,15 @@ def json_text(schema: Any, definitions: Mapping[str, Any], asked_of_code: list[s
         When the schema says what a pattern cannot, or takes nothing of that depth.
     """
     schema = schema if isinstance(schema, dict) else {}
-    asked_of_code += schema.get(UNCHECKED, ())
-    asked = schema.keys() - ANNOTATIONS
-    here = partial(json_text, definitions=definitions, asked_of_code=asked_of_code, depth=depth)
-    below = partial(here, depth=depth - 1)
+    unchecked += schema.get(UNCHECKED, ())
+    asked, here = schema.keys() - ANNOTATIONS, partial(json_text, definitions=definitions, unchecked=unchecked)
+    here, below = partial(here, depth=depth), partial(here, depth=depth - 1)
     if depth == 0:
         raise TooDeep
     if asked in ({"$ref"}, {"$ref", "required"}):  # of a union with tags, which are required there
         target = definitions.get(schema["$ref"].rpartition("/")[2], {"not": {}})
-        if "required" not in schema:
-            return here(target)
-        return here({**target, "required": {*target.get("required", ()), *schema["required"]}})
+        required = {*target.get("required", ()), *schema.get("required", ())}
+        return here({**target, "required": required} if required else target)
     if asked and asked <= {"const", "enum", "type"} and asked != {"type"}:
         return _choice(map(_spelled, schema.get("enum", [schema.get("const")])))
     if not asked or asked <= {"anyOf", "oneOf", "discriminator"}:
@@ -342,29 +339,23 @@ def _spelled(value: Any) -> str:
     return _choice(map(re.escape, sorted({json.dumps(value), json.dumps(value, ensure_ascii=False)})))
 
 
-def _possible(write: Callable[[Any], str], schemas: Iterable[Any]) -> str:
+def _possible(write: Callable[[Any], str], schemas: Sequence[Any]) -> str:
     """Documents of those of the schemas that patterns hold."""
-    found, reasons = [], []
+    found = []
     for schema in schemas:
-        try:
+        with suppress(NotRegular):
             found.append(write(schema))
-        except NotRegular as error:
-            reasons.append(error)
-    if not found:
-        raise reasons[0] if reasons else NotRegular
-    return _choice(found)
+    return _choice(found or [write(schemas[0])])
 
 
 def _items(schema: Schema, word: str, key: str, write: Callable[[Any], str], item: Any) -> str:
     """Items, or members with keys, as many as the schema asks; of those that must differ, one."""
-    least, most = schema.get(f"min{word}", 0), schema.get(f"max{word}", math.inf)
     try:
         text = key + write(item)
     except TooDeep:
-        text, most = "", 0
-    if "(?" in text.replace("(?:", ""):
-        most = min(most, 32)  # looking ahead again and again is no small pattern
-    most = min(most, 1) if "uniqueItems" in schema else most
+        text = ""
+    several = 1 if "uniqueItems" in schema else 32 if "(?" in text.replace("(?:", "") else math.inf  # look-aheads
+    least, most = schema.get(f"min{word}", 0), min(schema.get(f"max{word}", math.inf), several if text else 0)
     if least > (min(most, 1) if key else most):  # keys may come again
         raise NotRegular if text else TooDeep
     more = f"{{{max(least, 1) - 1},{'' if most == math.inf else most - 1}}}"
@@ -373,32 +364,24 @@ def _items(schema: Schema, word: str, key: str, write: Callable[[Any], str], ite
 
 
 _ESCAPED = r'\\["\\/bfnrt]|\\u(?:[0-9A-CEFa-cef]HHH|[Dd][0-7]HH|[Dd][89ABab]HH\\u[Dd][C-Fc-f]HH)'
-_LETTER = rf'(?:[^"\\\x00-\x1f]|{_ESCAPED.replace("H", "[0-9A-Fa-f]")})'
-_PLAIN = re.compile(  # patterns of whole texts without quotes, backslashes and control characters
-    r"\^((?:[\w @:/,;=#%&!~<>-]|\\[dw.+*?()\[\]{}|^$/-]|\[(?:[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9]|\\[dw.-]|[\w@:/,;=#%&!~<>. +])+-?\]"
-    r"|\(\?:|[()?*+|]|\{[0-9,]+\})*)\$",
-    re.ASCII,
-)
+_ESCAPED = _ESCAPED.replace("H", "[0-9A-Fa-f]")
+_SETS = r"\[(?:[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9]|[\w@:/,;=#. +])+-?\]"  # as here, all without quotes and backslashes
+_PLAIN = re.compile(rf"\^((?:[\w @:/,;=#+*?-]|\\[dw.+*?()/-]|{_SETS}|\{{[0-9,]+\}})*)\$", re.ASCII)
 LOOKS = {ASCII: '(?=[ -~]*")', STRIPPED: r'(?!\s)(?:(?=")|(?=[^"]*[^"\s\x85]"))'}
 
 
 def _json_string(schema: Mapping[str, Any]) -> str:
     asked, pattern = schema.keys() - ANNOTATIONS - {"type"}, schema.get("pattern")
     length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
-    others = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
     if asked <= {"minLength", "maxLength"}:
-        return _LETTER + length
-    if not asked <= {"minLength", "maxLength", "pattern", "allOf"} or not LOOKS.keys() >= set(others):
+        return rf'(?:[^"\\\x00-\x1f]|{_ESCAPED}){length}'
+    looks = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
+    plain = None if pattern in (None, *LOOKS) else _PLAIN.fullmatch(pattern)
+    is_whole = isinstance(pattern, Whole)
+    if not LOOKS.keys() >= set(looks) or not (plain or is_whole or pattern in (None, *LOOKS)):
         raise NotRegular
-    text = r'[^"\\\x00-\x1f]*'
-    if isinstance(pattern, Whole):
-        text = pattern[1:-1]
-    elif pattern not in (None, *LOOKS):
-        plain = _PLAIN.fullmatch(pattern)
-        if plain is None or "|" in re.sub(r"\([^()]*\)", "", pattern):
-            raise NotRegular
-        text = f"(?:{plain[1]})"
-    return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(LOOKS[one] for one in others) + text
+    text = pattern[1:-1] if is_whole else f"(?:{plain[1]})" if plain else r'[^"\\\x00-\x1f]*'
+    return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(map(LOOKS.__getitem__, looks)) + text
 
 
 def _members(write: Callable[[Any], str], schema: Schema) -> str:

@@ -213,17 +213,12 @@ def _timedelta(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -
 
 
 def _json(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    found, asked_of_code = before(schema), []
+    found, asked = before(schema), []
     try:
-        found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked_of_code))
+        found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked))
     except NotRegular:
-        raise GrammarError(
-            "JSON within a string is of a type whose documents no pattern holds",
-            help="take pydantic.Json without a type, or give the field a pattern: Annotated[..., WithJsonSchema(...)]",
-        ) from None
-    for what in dict.fromkeys(asked_of_code):
-        found = _unchecked(found, what)
-    return found
+        raise GrammarError("no pattern holds JSON of that type within a string") from None
+    return {**found, UNCHECKED: [*dict.fromkeys(asked)]} if asked else found
 
 
 def _literal(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
@@ -273,27 +268,16 @@ def _set(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
 def _distinct(own: TypeSchemas, found: Schema, schema: Any) -> Schema:
     """Documents that differ where the values do."""
     kind, few = schema["type"], {"multipleOf": Decimal("1e-6"), "minimum": -(10**9), "maximum": 10**9}
-    if kind == "str":
-        moved = [
-            name
-            for name in ("to_lower", "to_upper", "strip_whitespace")
-            if schema.get(name, own.setting(f"str_{name}", False))
-        ]
-        letters = {"to_lower": r"!-@\[-~", "to_upper": "!-`{-~", "strip_whitespace": "!-~"}
-        return {"allOf": [found, *({"pattern": f"^[{letters[name]}]*$"} for name in moved)]} if moved else found
+    moves = () if kind != "str" else ("to_lower", "to_upper", "strip_whitespace")
     if kind == "literal":
         return {"enum": list(dict.fromkeys(schema["expected"]))}
-    if kind in ("int", "bool", "date", "enum"):
-        return found
-    if kind == "any":
-        return {"type": ["string", "number", "null"], **few}
-    others = {"float": few, "uuid": {"pattern": "^[^A-F]*$"}, "datetime": {"pattern": "^[^ .]{19}Z?$"}}
-    if kind in others:
-        return {"allOf": [found, others[kind]]}
-    raise GrammarError(
-        f"a type asks for two or more values of a kind, {kind}, that are equal though their texts differ",
-        help="ask for one at least, or give WithJsonSchema to what has min_length",
-    )
+    if kind in ("float", "any"):
+        return {"allOf": [found or {"type": ["string", "number", "null"]}, few]}
+    if kind not in ("int", "bool", "date", "enum", "str") or any(
+        schema.get(one, own.setting(f"str_{one}", False)) for one in moves
+    ):
+        raise GrammarError("two or more values are asked for, of a type whose equal values may differ as text")
+    return found
 
 
 def _chain(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:

@@ -72,14 +72,13 @@ def test_a_type_reads_what_its_grammar_writes_and_its_grammar_takes_what_is_writ
 ) -> None:
     source, values = cases.CASES[name]
     grammar = compiler.json_schema(source)
-    texts = [grammar.sample(seed) for seed in range(costly(50))] + [grammar.shortest()]
-    wrong = refused(source, texts + walked(judge, source, rng, costly(12)))
     if name in cases.UNTOLD:
         assert len(grammar.warnings) == 1
         assert "is not enforced" in grammar.warnings[0]
     else:
         assert grammar.warnings == []
-        assert wrong == []
+        texts = [grammar.sample(seed) for seed in range(costly(50))] + [grammar.shortest()]
+        assert refused(source, texts + walked(judge, source, rng, costly(12))) == []
     adapter, written = pydantic.TypeAdapter(source), set(cases.READ.get(name, ()))
     for value in values:
         forms = [value]
@@ -176,19 +175,19 @@ def test_types_without_a_form_in_json_are_refused(compiler: Any, source: Any) ->
     [
         pydantic.Json[pydantic.constr(pattern="a.b")],
         pydantic.Json[pydantic.conint(multiple_of=5)],
-        pydantic.Json[pydantic.Json],
+        pydantic.Json[list[pydantic.Json]],
         pydantic.Json[Annotated[set[int], Field(min_length=2)]],
     ],
 )
 def test_json_in_a_string_that_no_pattern_holds_is_refused(compiler: Any, source: Any) -> None:
-    with pytest.raises(GrammarError, match="JSON within a string is of a type whose documents no pattern holds"):
+    with pytest.raises(GrammarError, match="no pattern holds JSON of that type within a string"):
         compiler.json_schema(source)
 
 
-@pytest.mark.parametrize("kind", [decimal.Decimal, pydantic.HttpUrl, frozenset[int]])
+@pytest.mark.parametrize("kind", [decimal.Decimal, pydantic.HttpUrl, frozenset[int], pydantic.constr(to_lower=True)])
 def test_a_set_of_two_whose_equal_values_differ_as_text_is_refused(compiler: Any, kind: Any) -> None:
     compiler.json_schema(Annotated[set[kind], Field(min_length=1)])
-    with pytest.raises(GrammarError, match="a type asks for two or more values of a kind"):
+    with pytest.raises(GrammarError, match="two or more values are asked for"):
         compiler.json_schema(Annotated[set[kind], Field(min_length=2)])
 
 
