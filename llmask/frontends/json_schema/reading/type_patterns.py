@@ -128,7 +128,7 @@ FORMATS = {
     "ipvanyaddress": f"(?:{IPV4}|{IPV6})",
     "ipvanynetwork": f"(?:{IPV4_NETWORK}|{IPV6_NETWORK})",
     "ipvanyinterface": f"(?:{IPV4_INTERFACE}|{IPV6_INTERFACE})",
-    **dict.fromkeys(("path", "file-path", "directory-path", "password", "binary"), ""),
+    **dict.fromkeys(("path", "file-path", "directory-path", "password", "binary", "zoneinfo", "color"), ""),
     **{f"uuid{version}": "" for version in range(1, 9)},
 }
 _UNRESERVED = "A-Za-z0-9._~!$&'()*+,;="

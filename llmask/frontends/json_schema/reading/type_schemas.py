@@ -33,7 +33,7 @@ Schema = dict[str, Any]
 FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
 # pydantic's functions that refuse nothing which the schema takes
 HARMLESS = re.compile(
-    r"(?:^|\.)(?:(?!pattern_)\w+_validator|wrap_val|forbid_inf_nan_check|Encoded\w+\.decode\w*|"
+    r"(?:^|\.)(?:(?!pattern_)\w+_validator|wrap_val|attrgetter|forbid_inf_nan_check|Encoded\w+\.decode\w*|"
     r"(?:IPvAny\w+|EmailStr|NameEmail|ByteSize)\._validate|_apply_constraint_with_incompatibility_info)$|Secret"
 )
 LIBRARIES = ("pydantic", "ipaddress", "collections", "operator", "typing", "fractions")
@@ -42,7 +42,9 @@ LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
 SCALARS = ("string", "number", "boolean", "null")
 FINITE = {"minimum": -1e300, "maximum": 1e300}
 ASCII = {"pattern": patterns.ASCII}
-BEYOND_ASCII = r"\\[DWSbB]|\[\^|\(\?\w*i|\[:"  # of patterns: what means more here than in pydantic beyond ASCII
+BEYOND_ASCII = r"\\[DWSbB]|\[\^|\(\?\w*i"  # of patterns: what means more here than in pydantic beyond ASCII
+
+SET_OF_SETS = re.compile(r"(?:^|[^\\])(?:\\\\)*\[\^?\]?(?:\\.|[^]\\[&~-]|&(?!&)|~(?!~)|-(?!-))*(?:\[|&&|~~|--)")
 
 
 @lru_cache(4)
@@ -131,7 +133,8 @@ def _float(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sc
         if word in found:  # a longer numeral may be rounded to the bound
             found[keyword] = math.nextafter(found.pop(word), to)
     is_finite = own.is_msgspec or not schema.get("allow_inf_nan", own.setting("allow_inf_nan", True))
-    most = 1e12 if "multipleOf" in found else 1e300  # beyond, pydantic divides with too few digits
+    step = float(found.get("multipleOf", math.inf))  # pydantic divides with few digits
+    most = min(1e300, 1e12 if (step * 2**20).is_integer() else step * 1e7)
     return {"minimum": -most, "maximum": most, **found} if is_finite or most < 1e300 else found
 
 
@@ -160,6 +163,12 @@ def _str(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
     if isinstance(pattern, re.Pattern):
         letters = "".join(letter for letter in "ismx" if pattern.flags & re.RegexFlag[letter.upper()])
         found["pattern"] = (f"(?{letters})" if letters else "") + pattern.pattern
+    if pattern is not None and re.search(
+        r"\\s|\(\?\w*m", found["pattern"]
+    ):  # ends of lines, and a space, of ECMAScript
+        asked.append({"pattern": r"^[^\r\u2028\u2029\ufeff]*$"})
+    if pattern is not None and SET_OF_SETS.search(found["pattern"]) and own.setting("regex_engine", "") != "python-re":
+        raise GrammarError("a pattern has a set of letters within another one, or --, && or ~~, which are Rust's")
     if schema.get("ascii_only") or (pattern is not None and re.search(BEYOND_ASCII, found["pattern"])):
         asked.append(ASCII)
     is_stripped = schema.get("strip_whitespace", own.setting("str_strip_whitespace", False))
@@ -237,6 +246,9 @@ def _dict(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sch
     found = {name: value for name, value in before(schema).items() if name != "patternProperties"}
     found["additionalProperties"] = own.generate_inner(schema["values_schema"]) if "values_schema" in schema else True
     keys = _key(own, own.generate_inner(schema["keys_schema"])) if "keys_schema" in schema else {}
+    if "keys_schema" in schema and found.get("minProperties", 0) > 1:
+        kind = schema["keys_schema"]["type"].replace("float", "text")
+        _distinct(own, keys, {**schema["keys_schema"], "type": kind})
     return {**found, "propertyNames": keys} if keys else found
 
 
@@ -255,12 +267,16 @@ def _key(own: TypeSchemas, found: Schema) -> Schema:
         return _text(within + (patterns.INTEGER if kind == "integer" else plain))
     if kind == "boolean":
         return {"enum": ["true", "false"]}
+    if isinstance(kind, str) and kind != "string":
+        raise GrammarError("no text is read as a key of the type of the keys")
     return {name: value for name, value in found.items() if name not in ("title", "type")} if kind else {}
 
 
 def _set(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
     found = before(schema)
     if found.get("minItems", 0) < 2:
+        if found["items"].get("type") in ("array", "object"):
+            del found["uniqueItems"]  # looking for equal ones is slow, and they may come
         return {**found, "items": found["items"] or {"type": list(SCALARS)}}
     return {**found, "items": _distinct(own, found["items"], schema["items_schema"])}
 
@@ -350,5 +366,7 @@ _WRITE: dict[str, Write] = {
     "date": _time, "time": _time, "datetime": _time, "timedelta": _timedelta, "json": _json, "literal": _literal,
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
-    "typed-dict": _class, "model-fields": _fields, "tagged-union": _tagged,
+    "typed-dict": _class, "dataclass-args": lambda own, before, schema: before(
+        {**schema, "fields": [field for field in schema["fields"] if field.get("init", True)]}
+    ), "model-fields": _fields, "tagged-union": _tagged,
 }  # fmt: skip
