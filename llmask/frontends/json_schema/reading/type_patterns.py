@@ -328,7 +328,7 @@ def json_text(schema: Any, definitions: Mapping[str, Any], unchecked: list[str],
     if kind == "array":
         return rf"\[{_items(schema, 'Items', '', below, schema.get('items'))}\]"
     if kind == "object":
-        key = f'"{_json_string(schema.get("propertyNames", {}))}": ?'
+        key = here({**schema.get("propertyNames", {}), "type": "string"}) + ": ?"
         return rf"\{{{_items(schema, 'Properties', key, below, schema.get('additionalProperties'))}\}}"
     found = within(bounds_of(schema, LIMITS))
     words = {"null": "null", "boolean": "(?:true|false)", "integer": INTEGER, "number": NUMBER if found else FLOAT}
@@ -378,7 +378,11 @@ def _json_string(schema: Mapping[str, Any]) -> str:
     looks = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
     plain = None if pattern in (None, *LOOKS) else _PLAIN.fullmatch(pattern)
     is_whole = isinstance(pattern, Whole)
-    if not LOOKS.keys() >= set(looks) or not (plain or is_whole or pattern in (None, *LOOKS)):
+    if (
+        not asked <= KINDS["string"]
+        or not LOOKS.keys() >= set(looks)
+        or not (plain or is_whole or pattern in (None, *LOOKS))
+    ):
         raise NotRegular
     text = pattern[1:-1] if is_whole else f"(?:{plain[1]})" if plain else r'[^"\\\x00-\x1f]*'
     return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(map(LOOKS.__getitem__, looks)) + text

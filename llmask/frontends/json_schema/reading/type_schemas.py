@@ -133,8 +133,8 @@ def _float(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sc
         if word in found:  # a longer numeral may be rounded to the bound
             found[keyword] = math.nextafter(found.pop(word), to)
     is_finite = own.is_msgspec or not schema.get("allow_inf_nan", own.setting("allow_inf_nan", True))
-    step = float(found.get("multipleOf", math.inf))  # pydantic divides with few digits
-    most = min(1e300, 1e12 if (step * 2**20).is_integer() else step * 1e7)
+    step = float(found.get("multipleOf", 0))  # pydantic divides with few digits
+    most = 1e300 if not step else 1e12 if (step * 2**20).is_integer() else 1e6
     return {"minimum": -most, "maximum": most, **found} if is_finite or most < 1e300 else found
 
 
@@ -163,13 +163,12 @@ def _str(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
     if isinstance(pattern, re.Pattern):
         letters = "".join(letter for letter in "ismx" if pattern.flags & re.RegexFlag[letter.upper()])
         found["pattern"] = (f"(?{letters})" if letters else "") + pattern.pattern
-    if pattern is not None and re.search(
-        r"\\s|\(\?\w*m", found["pattern"]
-    ):  # ends of lines, and a space, of ECMAScript
+    text = found.get("pattern", "")
+    if re.search(r"\\s|\(\?\w*m", text):  # what ECMAScript calls a space, or the end of a line
         asked.append({"pattern": r"^[^\r\u2028\u2029\ufeff]*$"})
-    if pattern is not None and SET_OF_SETS.search(found["pattern"]) and own.setting("regex_engine", "") != "python-re":
+    if SET_OF_SETS.search(text) and own.setting("regex_engine", "") != "python-re":
         raise GrammarError("a pattern has a set of letters within another one, or --, && or ~~, which are Rust's")
-    if schema.get("ascii_only") or (pattern is not None and re.search(BEYOND_ASCII, found["pattern"])):
+    if schema.get("ascii_only") or re.search(BEYOND_ASCII, text):
         asked.append(ASCII)
     is_stripped = schema.get("strip_whitespace", own.setting("str_strip_whitespace", False))
     if is_stripped and not {"pattern", "minLength"}.isdisjoint(found):
@@ -260,7 +259,8 @@ def _key(own: TypeSchemas, found: Schema) -> Schema:
         return {"enum": [value for value in found.get("enum", [found.get("const")]) if isinstance(value, str)]}
     if "anyOf" in found:
         kinds = [one for one in found["anyOf"] if one.get("type") != "null"]
-        return {"anyOf": [_key(own, one) for one in kinds if one.get("type") == "string"] or [_key(own, kinds[0])]}
+        texts = [_key(own, one) for one in kinds if one.get("type") == "string"] or [_key(own, kinds[0])]
+        return {"anyOf": texts} if len(texts) > 1 else texts[0]
     kind, within = found.get("type"), patterns.within(bounds_of(found, patterns.LIMITS))
     if kind in ("integer", "number") and "multipleOf" not in found:
         plain = patterns.NUMBER if within else patterns.FLOAT
@@ -367,6 +367,6 @@ _WRITE: dict[str, Write] = {
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
     "typed-dict": _class, "dataclass-args": lambda own, before, schema: before(
-        {**schema, "fields": [field for field in schema["fields"] if field.get("init", True)]}
+        {**schema, "fields": [field for field in schema["fields"] if field.get("init", True) or own.setting("extra", "") != "forbid"]}
     ), "model-fields": _fields, "tagged-union": _tagged,
 }  # fmt: skip

@@ -67,6 +67,7 @@ TREE = {
         ({"type": "string", "pattern": r"^a?\d+-[a-c]*$", "minLength": 3}, ["1-b", "12-"], ["1-", "1-d", "b-a"]),
         ({"type": "string", "allOf": [{"pattern": patterns.STRIPPED}], "minLength": 1}, ["a", "a b"], ["", " a", "a "]),
         ({"const": "é"}, ["é"], ["e"]),
+        ({"type": "object", "additionalProperties": {}, "propertyNames": {"enum": ["a"]}}, [{}, {"a": 1}], [{"c": 1}]),
         ({"oneOf": [{"type": "null"}], "discriminator": {"propertyName": "a"}}, [None], [1]),
         (TREE, [{"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}], [{}, {"kids": []}, {"v": 1, "kids": [1]}]),
     ],
@@ -85,6 +86,7 @@ def test_json_in_a_string(schema: Any, taken: list[Any], refused: list[Any]) -> 
     [
         {"type": "string", "pattern": '^(?:a"b)$'},
         {"type": "string", "pattern": "^a|b$"},
+        {"type": "string", "not": {}},
         {"type": "string", "pattern": "^a.b$"},
         {"type": "string", "pattern": "^[!-~]$"},
         {"type": "array", "items": {}, "minItems": 2, "uniqueItems": True},

@@ -310,6 +310,18 @@ class Checked:
     host: ipaddress.IPv4Address
 
 
+@pydantic.dataclasses.dataclass
+class Given:
+    x: int
+    y: int = Field(default=1, init=False)
+
+
+@pydantic.dataclasses.dataclass(config=pydantic.ConfigDict(extra="forbid"))
+class GivenAlone:
+    x: int
+    y: int = Field(default=1, init=False)
+
+
 class Movie(TypedDict):
     title: str
     year: NotRequired[Annotated[int, Field(gt=1880)]]
@@ -349,6 +361,9 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
     "stripped str": (pydantic.constr(strip_whitespace=True, min_length=2), [f"{word} {n}" for n, word in enumerate(WORDS)]),
     "upper str": (pydantic.constr(to_upper=True, strip_whitespace=True, pattern=r"^\w+$"), [f"A{n}_{chr(65 + n)}" for n in range(20)]),
     "pattern beyond ascii": (pydantic.constr(pattern=r"^\W\S\D$"), [a + b + c for a in "-?" for b in "a!1~Z" for c in "b."]),
+    "space of a pattern": (pydantic.constr(pattern=r"^\w+\s\d+$"), [f"a{n} {n}" for n in range(20)]),
+    "lines of a pattern": (pydantic.constr(pattern=r"(?m)^a\d+$"), [f"b\na{n}" for n in range(20)]),
+    "inexact multiples": (pydantic.confloat(multiple_of=0.3), [n * 3 / 10 for n in range(20)]),
     "pattern with flags": (pydantic.constr(pattern=re.compile("^ab.c$", re.I)), [f"{a}{b}c" for a in ("ab", "AB", "aB", "Ab") for b in "x-1 ."]),
     "configured str": (Stripped, [Stripped(word=f"a{chr(97 + n)} {n}") for n in range(20)]),
     "bytes": (bytes, [word.encode() for word in WORDS]),
@@ -426,6 +441,7 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
     "json of ages": (pydantic.Json[Annotated[list[pydantic.PositiveInt], Field(min_length=2, max_length=20)]], []),
     "json of words": (pydantic.Json[dict[pydantic.constr(pattern="^[a-z_]+$", max_length=5), pydantic.constr(strip_whitespace=True, min_length=1)]], []),
     "json of enum": (pydantic.Json[frozenset[Color]], []),
+    "json with keys of enum": (pydantic.Json[dict[Color, dict[Decimal, int]]], []),
     "json of bytes": (pydantic.Json[pydantic.Base64Bytes], []),
     "json value": (pydantic.JsonValue, [1, "a", None, [1, {"a": [True]}], {"x": 1.5}, *INTS]),
     "any": (Any, [1, "a", None, [1, {"a": [True]}], {"x": 1.5}, *FLOATS[:15]]),
@@ -481,6 +497,8 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
     "root model": (Numbers, [Numbers(INTS[:n]) for n in range(20)]),
     "root of models": (People, [People({one.name: one}) for one in PEOPLE]),
     "dataclass": (Point, [Point(1, Decimal("2.5")), Point(0, Decimal("-99.9"), {"a"}), *(Point(n, Decimal(n * 101 - 900).scaleb(-1), set(WORDS[:n])) for n in range(20))]),
+    "dataclass with a field of its own": (Given, [Given(n) for n in range(20)]),
+    "strict dataclass with a field of its own": (GivenAlone, ['{"x":1}']),
     "dataclass of pydantic": (Checked, [Checked(moment, ipaddress.IPv4Address(address)) for moment, address in zip(MOMENTS, V4)]),
     "typed dict": (Movie, [{"title": "a"}, *({"title": word, "year": 1999 + n} for n, word in enumerate(WORDS))]),
     "optional": (Optional[dt.date], [None, *DAYS]),
@@ -490,7 +508,7 @@ CASES: dict[str, tuple[Any, Sequence[Any]]] = {
 # What only code, the machine or the day can tell.
 UNTOLD = ("future date", "file", "new path", "import", "regular expression", "class with code", "predicate")
 # Types of fewer than 20 values, or of the files of the machine.
-FEW = {"bool": 2, "none": 1, "file": 0, "new path": 0, "enum": 2, "int enum": 2, "float enum": 2, "literal": 4, "literal of enum": 1, "frozen set": 2, "set of enum": 1, "set of literal": 1, "json of enum": 3, "dict of bool": 2, "dict of enum": 2, "dict of literal": 2}  # fmt: skip
+FEW = {"bool": 2, "none": 1, "file": 0, "new path": 0, "enum": 2, "int enum": 2, "float enum": 2, "literal": 4, "literal of enum": 1, "frozen set": 2, "strict dataclass with a field of its own": 1, "set of enum": 1, "set of literal": 1, "json of enum": 3, "dict of bool": 2, "dict of enum": 2, "dict of literal": 2}  # fmt: skip
 # Documents that the types read, where they write no document that they read.
 READ: dict[str, list[str]] = {
     "secrets": [json.dumps({"password": word, "pin": str(1234 * (n + 1)), "key": word}) for n, word in enumerate(WORDS)],
@@ -504,6 +522,7 @@ READ: dict[str, list[str]] = {
     "json of ages": [json.dumps(json.dumps([*range(1, n + 1)], separators=(",", ":"))) for n in range(2, 21)] + ["\"[5, 6]\""],
     "json of words": [json.dumps(json.dumps({"a_b": f"x{n} y"})) for n in range(20)],
     "json of enum": [json.dumps(text) for text in ("[]", '["red"]', '["green"]')],
+    "json with keys of enum": [json.dumps(json.dumps({"red": {str(one): 1}})) for one in DECIMALS],
     "json of bytes": [json.dumps(json.dumps("YWJj" * n + "YQ==")) for n in range(20)],
     "json of map": ["\"{}\"", *(json.dumps(json.dumps({"a": str(day), word: None, "c": True})) for day, word in zip(DAYS, WORDS))],
     "iterable": [str(INTS[:n]) for n in range(20)],
