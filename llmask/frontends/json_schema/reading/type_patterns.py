@@ -371,20 +371,18 @@ LOOKS = {ASCII: '(?=[ -~]*")', STRIPPED: r'(?!\s)(?:(?=")|(?=[^"]*[^"\s\x85]"))'
 
 
 def _json_string(schema: Mapping[str, Any]) -> str:
-    asked, pattern = schema.keys() - ANNOTATIONS - {"type"}, schema.get("pattern")
+    asked, pattern = schema.keys() - ANNOTATIONS - {"type"}, schema.get("pattern", "")
     length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
     if asked <= {"minLength", "maxLength"}:
         return rf'(?:[^"\\\x00-\x1f]|{_ESCAPED}){length}'
     looks = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
-    plain = None if pattern in (None, *LOOKS) else _PLAIN.fullmatch(pattern)
-    is_whole = isinstance(pattern, Whole)
-    if (
-        not asked <= KINDS["string"]
-        or not LOOKS.keys() >= set(looks)
-        or not (plain or is_whole or pattern in (None, *LOOKS))
-    ):
+    plain, text = _PLAIN.fullmatch(pattern), r'[^"\\\x00-\x1f]*'
+    if isinstance(pattern, Whole):
+        text = pattern[1:-1]
+    elif pattern and pattern not in LOOKS:
+        text = f"(?:{plain[1]})" if plain else ""
+    if not asked <= KINDS["string"] or not LOOKS.keys() >= set(looks) or not text:
         raise NotRegular
-    text = pattern[1:-1] if is_whole else f"(?:{plain[1]})" if plain else r'[^"\\\x00-\x1f]*'
     return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(map(LOOKS.__getitem__, looks)) + text
 
 

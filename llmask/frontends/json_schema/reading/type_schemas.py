@@ -39,6 +39,7 @@ HARMLESS = re.compile(
 LIBRARIES = ("pydantic", "ipaddress", "collections", "operator", "typing", "fractions")
 BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
+MOVES = ("to_lower", "to_upper", "strip_whitespace")
 SCALARS = ("string", "number", "boolean", "null")
 FINITE = {"minimum": -1e300, "maximum": 1e300}
 ASCII = {"pattern": patterns.ASCII}
@@ -221,7 +222,8 @@ def _timedelta(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -
 
 
 def _json(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    found, asked = before(schema), []
+    found = before(schema)
+    asked: list[str] = []
     try:
         found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked))
     except NotRegular:
@@ -284,14 +286,12 @@ def _set(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
 def _distinct(own: TypeSchemas, found: Schema, schema: Any) -> Schema:
     """Documents that differ where the values do."""
     kind, few = schema["type"], {"multipleOf": Decimal("1e-6"), "minimum": -(10**9), "maximum": 10**9}
-    moves = () if kind != "str" else ("to_lower", "to_upper", "strip_whitespace")
     if kind == "literal":
         return {"enum": list(dict.fromkeys(schema["expected"]))}
     if kind in ("float", "any"):
         return {"allOf": [found or {"type": ["string", "number", "null"]}, few]}
-    if kind not in ("int", "bool", "date", "enum", "str") or any(
-        schema.get(one, own.setting(f"str_{one}", False)) for one in moves
-    ):
+    moves = [own.setting(f"str_{one}", False) for one in MOVES] + [schema.get(one) for one in MOVES]
+    if kind not in ("int", "bool", "date", "enum", "str") or (kind == "str" and any(moves)):
         raise GrammarError("two or more values are asked for, of a type whose equal values may differ as text")
     return found
 
@@ -314,6 +314,11 @@ def _class(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sc
     if own.is_closed and "properties" in found:
         found.setdefault("additionalProperties", False)
     return found
+
+
+def _arguments(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
+    is_open = own.setting("extra", "") != "forbid"
+    return before({**schema, "fields": [one for one in schema["fields"] if is_open or one.get("init", True)]})
 
 
 def _fields(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
@@ -366,7 +371,5 @@ _WRITE: dict[str, Write] = {
     "date": _time, "time": _time, "datetime": _time, "timedelta": _timedelta, "json": _json, "literal": _literal,
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
-    "typed-dict": _class, "dataclass-args": lambda own, before, schema: before(
-        {**schema, "fields": [field for field in schema["fields"] if field.get("init", True) or own.setting("extra", "") != "forbid"]}
-    ), "model-fields": _fields, "tagged-union": _tagged,
+    "typed-dict": _class, "dataclass-args": _arguments,
 }  # fmt: skip

@@ -43,6 +43,7 @@ DUMPED_BY_HAND = (
     "strict dataclass with a field of its own",
 )  # their values stand as JSON
 MADE_OF_TEXT = re.compile(r"url$|address|network|interface|ipv|email|postgres|redis|mongo|websocket")
+LONG = re.compile(r"network|url|email|^json|^set of float")  # half a second each
 UNDER = (pydantic.ValidationError, TypeError, ValueError)
 
 
@@ -71,7 +72,9 @@ def refused(source: Any, texts: list[bytes]) -> list[tuple[bytes, str]]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", cases.CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if LONG.search(name) else []) for name in cases.CASES]
+)
 def test_a_type_reads_what_its_grammar_writes_and_its_grammar_takes_what_is_written_of_it(
     name: str, compiler: Any, judge: Any, rng: random.Random, costly: Any
 ) -> None:
