@@ -371,5 +371,5 @@ _WRITE: dict[str, Write] = {
     "date": _time, "time": _time, "datetime": _time, "timedelta": _timedelta, "json": _json, "literal": _literal,
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
-    "typed-dict": _class, "dataclass-args": _arguments,
+    "typed-dict": _class, "dataclass-args": _arguments, "model-fields": _fields, "tagged-union": _tagged,
 }  # fmt: skip
