@@ -97,8 +97,8 @@ def _networks_of_ipv6() -> Iterator[str]:
     ends = []
     for length in range(128):
         n, (digits, rest) = length // 16, divmod(length % 16, 4)
-        last = ("", "[08]", "[048Cc]", "[02468ACEace]")[rest] + "0" * (4 - digits - bool(rest))
-        part = f"[0-9A-Fa-f]{{{0 if rest else 1},{digits}}}{last}"
+        part = f"{_GROUP[:11]}{{{0 if rest else 1},{digits}}}" + ("", "[08]", "[048Cc]", "[02468ACEace]")[rest]
+        part += "0" * (4 - digits - bool(rest))
         if length % 16 == 0:
             yield f"{':'.join([_GROUP] * n)}::/{_choice(range(length, 129))}"
         elif n < 7:
@@ -292,9 +292,7 @@ class Whole(str):
 
 
 def json_text(schema: Any, definitions: Mapping[str, Any], unchecked: list[str], depth: int = 4) -> str:
-    """Documents of a schema, nested at most so deep, as `json.dumps` writes them, with or without spaces.
-
-    What the schema leaves unchecked is added to `unchecked`.
+    """Documents of a schema, nested at most so deep, as `json.dumps` writes them; `unchecked` takes what they leave so.
 
     Raises
     ------
@@ -350,10 +348,9 @@ def _possible(write: Callable[[Any], str], schemas: Sequence[Any]) -> str:
 
 def _items(schema: Schema, word: str, key: str, write: Callable[[Any], str], item: Any) -> str:
     """Items, or members with keys, as many as the schema asks; of those that must differ, one."""
-    try:
+    text = ""
+    with suppress(TooDeep):
         text = key + write(item)
-    except TooDeep:
-        text = ""
     several = 1 if "uniqueItems" in schema else 32 if "(?" in text.replace("(?:", "") else math.inf  # look-aheads
     least, most = schema.get(f"min{word}", 0), min(schema.get(f"max{word}", math.inf), several if text else 0)
     if least > (min(most, 1) if key else most):  # keys may come again

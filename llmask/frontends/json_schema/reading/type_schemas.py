@@ -222,8 +222,7 @@ def _timedelta(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -
 
 
 def _json(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    found = before(schema)
-    asked: list[str] = []
+    found, asked = before(schema), list[str]()
     try:
         found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked))
     except NotRegular:
@@ -248,8 +247,7 @@ def _dict(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sch
     found["additionalProperties"] = own.generate_inner(schema["values_schema"]) if "values_schema" in schema else True
     keys = _key(own, own.generate_inner(schema["keys_schema"])) if "keys_schema" in schema else {}
     if "keys_schema" in schema and found.get("minProperties", 0) > 1:
-        kind = schema["keys_schema"]["type"].replace("float", "text")
-        _distinct(own, keys, {**schema["keys_schema"], "type": kind})
+        _distinct(own, keys, {**schema["keys_schema"], "type": schema["keys_schema"]["type"].replace("float", "text")})
     return {**found, "propertyNames": keys} if keys else found
 
 
@@ -316,11 +314,6 @@ def _class(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sc
     return found
 
 
-def _arguments(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    is_open = own.setting("extra", "") != "forbid"
-    return before({**schema, "fields": [one for one in schema["fields"] if is_open or one.get("init", True)]})
-
-
 def _fields(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
     found = before(schema)
     by_name = own.setting("populate_by_name", False) or own.setting("validate_by_name", False)
@@ -371,5 +364,7 @@ _WRITE: dict[str, Write] = {
     "date": _time, "time": _time, "datetime": _time, "timedelta": _timedelta, "json": _json, "literal": _literal,
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
-    "typed-dict": _class, "dataclass-args": _arguments, "model-fields": _fields, "tagged-union": _tagged,
+    "typed-dict": _class, "model-fields": _fields, "tagged-union": _tagged,
+    "dataclass-args": lambda own, before, schema: before({**schema, "fields": [
+        field for field in schema["fields"] if field.get("init", True) or own.setting("extra", "") != "forbid"]}),
 }  # fmt: skip
