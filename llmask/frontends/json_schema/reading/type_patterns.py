@@ -10,6 +10,7 @@ In: bounds and limits of a type. Out: patterns (ECMA-262). Cost: text only.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,9 +19,13 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from llmask.frontends.json_schema.reading.keywords import UNCHECKED
+
 Schema = Mapping[str, Any]
 Bound = tuple[Any, bool, bool]  # a value; whether it is the least one; whether it is itself left out
 LIMITS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
+ASCII = r"^[\x00-\x7f]*$"
+STRIPPED = r"^(?:[^\s\x85](?:[^]*[^\s\x85])?)?$"
 FAR = 10**300  # no number is read that is so large
 
 _YEAR = "(?:[1-9][0-9]{3}|0(?:[1-9][0-9]{2}|0(?:[1-9][0-9]|0[1-9])))"
@@ -47,7 +52,8 @@ _WHOLE = "(?:0|[1-9][0-9]*)"
 _FRACTION = r"(?:\.[0-9]+)?"
 _NUMBER = _WHOLE + _FRACTION
 NUMBER = f"-?{_NUMBER}"
-FLOAT = rf"-?{_WHOLE}{_FRACTION}(?:[eE][+-]?[0-9]{{1,2}})?"
+_SCALED = rf"[0-9]{_FRACTION}[eE]\+?(?:[12]?[0-9]{{1,2}}|300)"
+FLOAT = rf"-?(?:{_WHOLE}{_FRACTION}(?:[eE]-[0-9]{{1,3}})?|{_SCALED})"
 RATIO = rf"-?[0-9]+(?:/0*[1-9][0-9]*|{_FRACTION})"
 _UNSIGNED = rf"[0-9]+{_FRACTION}(?:e[+-]?[0-9]{{1,2}})?"
 COMPLEX = f"-?(?:{_UNSIGNED}(?:[+-]{_UNSIGNED}j)?|{_UNSIGNED}j)"
@@ -83,10 +89,26 @@ def _networks() -> Iterator[str]:
 
 
 IPV4_NETWORK = _choice([IPV4, *_networks()])
-IPV6_NETWORK = _choice(
-    [f"{IPV6}(?:/128)?", *(f"{':'.join([_GROUP] * n)}::/{_choice(range(16 * n, 129))}" for n in range(8))]
-)  # the groups that are written lie within the prefix
 
+
+def _networks_of_ipv6() -> Iterator[str]:
+    """Networks of IPv6: `::` after the groups within the prefix, or after one partly in it; zeros at the end."""
+    yield f"{IPV6}(?:/128)?"
+    ends = []
+    for length in range(128):
+        n, (digits, rest) = length // 16, divmod(length % 16, 4)
+        part = f"{_GROUP[:11]}{{{0 if rest else 1},{digits}}}" + ("", "[08]", "[048Cc]", "[02468ACEace]")[rest]
+        part += "0" * (4 - digits - bool(rest))
+        if length % 16 == 0:
+            yield f"{':'.join([_GROUP] * n)}::/{_choice(range(length, 129))}"
+        elif n < 7:
+            yield f"(?:{_GROUP}:){{{n}}}{part}::/{length}"
+        if n >= 4:
+            ends.append(f"(?:{part if length % 16 else 0}|0){':0' * (7 - n)}/{length}(?![0-9])")
+    yield f"(?=[0-9A-Fa-f:]*:{_choice(ends)}){IPV6}/[0-9]{{2,3}}"
+
+
+IPV6_NETWORK = _choice(_networks_of_ipv6())
 _LABEL = "[A-Za-z0-9](?:-?[A-Za-z0-9])"  # no hyphens in a row, so no punycode either
 _ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 EMAIL = (
@@ -106,7 +128,7 @@ FORMATS = {
     "ipvanyaddress": f"(?:{IPV4}|{IPV6})",
     "ipvanynetwork": f"(?:{IPV4_NETWORK}|{IPV6_NETWORK})",
     "ipvanyinterface": f"(?:{IPV4_INTERFACE}|{IPV6_INTERFACE})",
-    **dict.fromkeys(("path", "file-path", "directory-path", "password", "binary"), ""),
+    **dict.fromkeys(("path", "file-path", "directory-path", "password", "binary", "zoneinfo", "color"), ""),
     **{f"uuid{version}": "" for version in range(1, 9)},
 }
 _UNRESERVED = "A-Za-z0-9._~!$&'()*+,;="
@@ -119,12 +141,14 @@ _PORT = "(?::(?:[1-5]?[0-9]{1,4}|6[0-4][0-9]{3}))?"
 def url(schemes: Sequence[str] | None, has_hosts: bool, max_length: int | None) -> str:
     """Addresses of some schemes, or of any; with several hosts."""
     beyond = "" if max_length else "\u00a1-\ud7ff"  # a length counts bytes
-    tail = rf"(?:[/?#](?:[{_UNRESERVED}{beyond}:@/?#-]|%[0-9A-Fa-f]{{2}})*)?"
+    letters = rf"(?:[{_UNRESERVED}{beyond}:@/?#|`^{{}}[\]-]|%[0-9A-Fa-f]{{2}})*"
+    tail = f"(?:[/?#]{letters})?"
     named = "(?!file:|javascript:)[A-Za-z][A-Za-z0-9+-]*" if schemes is None else _choice(map(re.escape, schemes))
     hosts = f"{_HOST}{_PORT}"
     text = f"{named}://{_CREDENTIALS}{hosts}{f'(?:,{hosts})*' if has_hosts else ''}{tail}"
     if "file" in (schemes or ("file",)) and not has_hosts:
-        return rf"file://{_HOST}?{tail}" if schemes else rf"(?:{text}|file://{_HOST}?{tail})"
+        file = f"file://{_HOST}?{tail}"
+        return file if schemes else f"(?:{text}|{file}|(?:data|mailto|tel|urn):{letters})"
     return text
 
 
@@ -237,20 +261,24 @@ def decimal(bounds: list[Bound], digits: int | None, places: int | None, divisor
 
 # --- JSON in a string
 
-ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "format", "writeOnly"}
+ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "format", "writeOnly", UNCHECKED}
 KINDS: dict[str, set[str]] = {  # what patterns are made of, beside the type
     "null": set(),
     "boolean": set(),
     "integer": set(LIMITS),
     "number": set(LIMITS),
-    "string": {"pattern", "minLength", "maxLength"},
-    "array": {"items", "prefixItems", "minItems", "maxItems"},
-    "object": {"properties", "required", "additionalProperties", "propertyNames"},
+    "string": {"pattern", "minLength", "maxLength", "allOf"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems"},
+    "object": {"properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties"},
 }
 
 
 class NotRegular(Exception):
     """A schema whose documents no pattern of bounded size holds."""
+
+
+class TooDeep(NotRegular):
+    """Its documents are nested too deep."""
 
 
 class Whole(str):
@@ -263,8 +291,8 @@ class Whole(str):
         return super().__new__(cls, f"^(?:{pattern})$")
 
 
-def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> str:
-    """Documents of a schema, nested at most so deep, as `json.dumps` writes them, with or without spaces.
+def json_text(schema: Any, definitions: Mapping[str, Any], unchecked: list[str], depth: int = 4) -> str:
+    """Documents of a schema, nested at most so deep, as `json.dumps` writes them; `unchecked` takes what they leave so.
 
     Raises
     ------
@@ -272,21 +300,22 @@ def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> st
         When the schema says what a pattern cannot, or takes nothing of that depth.
     """
     schema = schema if isinstance(schema, dict) else {}
-    asked, below = schema.keys() - ANNOTATIONS, partial(json_text, definitions=definitions, depth=depth - 1)
+    unchecked += schema.get(UNCHECKED, ())
+    asked, here = schema.keys() - ANNOTATIONS, partial(json_text, definitions=definitions, unchecked=unchecked)
+    here, below = partial(here, depth=depth), partial(here, depth=depth - 1)
     if depth == 0:
-        raise NotRegular
-    if asked == {"$ref"}:
-        name = schema["$ref"].rpartition("/")[2]
-        return json_text(definitions.get(name, {"$ref": ""}), definitions, depth if name in definitions else 0)
+        raise TooDeep
+    if asked in ({"$ref"}, {"$ref", "required"}):  # of a union with tags, which are required there
+        target = definitions.get(schema["$ref"].rpartition("/")[2], {"not": {}})
+        required = {*target.get("required", ()), *schema.get("required", ())}
+        return here({**target, "required": required} if required else target)
     if asked and asked <= {"const", "enum", "type"} and asked != {"type"}:
-        return _choice(re.escape(json.dumps(value)) for value in schema.get("enum", [schema.get("const")]))
-    if not asked or asked == {"anyOf"}:
-        choices = schema.get("anyOf", [{"type": kind} for kind in KINDS if kind != "integer"])
-        return _possible(partial(json_text, definitions=definitions, depth=depth), choices)
+        return _choice(map(_spelled, schema.get("enum", [schema.get("const")])))
+    if not asked or asked <= {"anyOf", "oneOf", "discriminator"}:
+        choices = [{"type": kind} for kind in KINDS if kind != "integer"]
+        return _possible(here, schema.get("anyOf", schema.get("oneOf", choices)))
     kind = schema.get("type")
     if not isinstance(kind, str) or not asked - {"type"} <= KINDS[kind]:
-        raise NotRegular
-    if {"minItems", "maxItems"} & asked and "prefixItems" not in asked:
         raise NotRegular
     if kind == "string":
         return f'"{_json_string(schema)}"'
@@ -294,36 +323,64 @@ def json_text(schema: Any, definitions: Mapping[str, Any], depth: int = 4) -> st
         return rf"\[{', ?'.join(map(below, schema['prefixItems']))}\]"
     if kind == "object" and "properties" in schema:
         return rf"\{{{_members(below, schema)}\}}"
-    if kind in ("array", "object"):
-        key = f'"{_json_string(schema.get("propertyNames", {}))}": ?' if kind == "object" else ""
-        item = "" if depth == 1 else key + below(schema.get("items", schema.get("additionalProperties")))
-        if "(?=" in item or "(?!" in item:
-            raise NotRegular  # looking ahead again and again is no small pattern
-        items = f"(?:{item}(?:, ?{item})*)?" if item else ""
-        return rf"\{{{items}\}}" if key else rf"\[{items}\]"
+    if kind == "array":
+        return rf"\[{_items(schema, 'Items', '', below, schema.get('items'))}\]"
+    if kind == "object":
+        key = here({**schema.get("propertyNames", {}), "type": "string"}) + ": ?"
+        return rf"\{{{_items(schema, 'Properties', key, below, schema.get('additionalProperties'))}\}}"
     found = within(bounds_of(schema, LIMITS))
     words = {"null": "null", "boolean": "(?:true|false)", "integer": INTEGER, "number": NUMBER if found else FLOAT}
     return found + words[kind]
 
 
-def _possible(write: Callable[[Any], str], schemas: Iterable[Any]) -> str:
-    """Documents of those of the schemas that are not too deep."""
+def _spelled(value: Any) -> str:
+    return _choice(map(re.escape, sorted({json.dumps(value), json.dumps(value, ensure_ascii=False)})))
+
+
+def _possible(write: Callable[[Any], str], schemas: Sequence[Any]) -> str:
+    """Documents of those of the schemas that patterns hold."""
     found = []
     for schema in schemas:
         with suppress(NotRegular):
             found.append(write(schema))
-    if not found:
-        raise NotRegular
-    return _choice(found)
+    return _choice(found or [write(schemas[0])])
+
+
+def _items(schema: Schema, word: str, key: str, write: Callable[[Any], str], item: Any) -> str:
+    """Items, or members with keys, as many as the schema asks; of those that must differ, one."""
+    text = ""
+    with suppress(TooDeep):
+        text = key + write(item)
+    several = 1 if "uniqueItems" in schema else 32 if "(?" in text.replace("(?:", "") else math.inf  # look-aheads
+    least, most = schema.get(f"min{word}", 0), min(schema.get(f"max{word}", math.inf), several if text else 0)
+    if least > (min(most, 1) if key else most):  # keys may come again
+        raise NotRegular if text else TooDeep
+    more = f"{{{max(least, 1) - 1},{'' if most == math.inf else most - 1}}}"
+    items = f"{text}(?:, ?{text}){more}" if most else ""
+    return items if least else f"(?:{items})?"
+
+
+_ESCAPED = r'\\["\\/bfnrt]|\\u(?:[0-9A-CEFa-cef]HHH|[Dd][0-7]HH|[Dd][89ABab]HH\\u[Dd][C-Fc-f]HH)'
+_ESCAPED = _ESCAPED.replace("H", "[0-9A-Fa-f]")
+_SETS = r"\[(?:[A-Z]-[A-Z]|[a-z]-[a-z]|[0-9]-[0-9]|[\w@:/,;=#. +])+-?\]"  # as here, all without quotes and backslashes
+_PLAIN = re.compile(rf"\^((?:[\w @:/,;=#+*?-]|\\[dw.+*?()/-]|{_SETS}|\{{[0-9,]+\}})*)\$", re.ASCII)
+LOOKS = {ASCII: '(?=[ -~]*")', STRIPPED: r'(?!\s)(?:(?=")|(?=[^"]*[^"\s\x85]"))'}
 
 
 def _json_string(schema: Mapping[str, Any]) -> str:
-    asked = schema.keys() - ANNOTATIONS - {"type"}
+    asked, pattern = schema.keys() - ANNOTATIONS - {"type"}, schema.get("pattern", "")
+    length = f"{{{schema.get('minLength', 0)},{schema.get('maxLength', '')}}}"
     if asked <= {"minLength", "maxLength"}:
-        return rf'(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]){{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}}'
-    if asked != {"pattern"} or not isinstance(schema["pattern"], Whole):
+        return rf'(?:[^"\\\x00-\x1f]|{_ESCAPED}){length}'
+    looks = [one.get("pattern") for one in schema.get("allOf", ())] + [pattern] * (pattern in LOOKS)
+    plain, text = _PLAIN.fullmatch(pattern), r'[^"\\\x00-\x1f]*'
+    if isinstance(pattern, Whole):
+        text = pattern[1:-1]
+    elif pattern and pattern not in LOOKS:
+        text = f"(?:{plain[1]})" if plain else ""
+    if not asked <= KINDS["string"] or not LOOKS.keys() >= set(looks) or not text:
         raise NotRegular
-    return schema["pattern"][1:-1]
+    return (f'(?=[^"]{length}")' if length != "{0,}" else "") + "".join(map(LOOKS.__getitem__, looks)) + text
 
 
 def _members(write: Callable[[Any], str], schema: Schema) -> str:
@@ -332,8 +389,8 @@ def _members(write: Callable[[Any], str], schema: Schema) -> str:
     for name, member in schema["properties"].items():
         is_optional = name not in schema.get("required", ())
         try:
-            text = f"{', ?' if found else ''}{re.escape(json.dumps(name))}: ?{write(member)}"
-        except NotRegular:
+            text = f"{', ?' if found else ''}{_spelled(name)}: ?{write(member)}"
+        except TooDeep:
             if not is_optional:
                 raise
             continue

@@ -19,6 +19,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from llmask.errors import GrammarError
 from llmask.frontends.json_schema.reading import type_patterns as patterns
 from llmask.frontends.json_schema.reading.keywords import UNCHECKED
 from llmask.frontends.json_schema.reading.type_patterns import NotRegular, Whole, bounds_of
@@ -32,16 +33,19 @@ Schema = dict[str, Any]
 FUNCTIONS = ("function-before", "function-after", "function-wrap", "function-plain")
 # pydantic's functions that refuse nothing which the schema takes
 HARMLESS = re.compile(
-    r"(?:^|\.)(?:(?!pattern_)\w+_validator|wrap_val|forbid_inf_nan_check|Encoded\w+\.decode\w*|"
+    r"(?:^|\.)(?:(?!pattern_)\w+_validator|wrap_val|attrgetter|forbid_inf_nan_check|Encoded\w+\.decode\w*|"
     r"(?:IPvAny\w+|EmailStr|NameEmail|ByteSize)\._validate|_apply_constraint_with_incompatibility_info)$|Secret"
 )
 LIBRARIES = ("pydantic", "ipaddress", "collections", "operator", "typing", "fractions")
 BOUNDS = {"ge": "minimum", "gt": "exclusiveMinimum", "le": "maximum", "lt": "exclusiveMaximum"}
 LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
+MOVES = ("to_lower", "to_upper", "strip_whitespace")
 SCALARS = ("string", "number", "boolean", "null")
 FINITE = {"minimum": -1e300, "maximum": 1e300}
-ASCII = {"pattern": r"^[\x00-\x7f]*$"}
-BEYOND_ASCII = r"\\[DWSbB]|\[\^|\(\?\w*i|\[:"  # of patterns: what means more here than in pydantic beyond ASCII
+ASCII = {"pattern": patterns.ASCII}
+BEYOND_ASCII = r"\\[DWSbB]|\[\^|\(\?\w*i"  # of patterns: what means more here than in pydantic beyond ASCII
+
+SET_OF_SETS = re.compile(r"(?:^|[^\\])(?:\\\\)*\[\^?\]?(?:\\.|[^]\\[&~-]|&(?!&)|~(?!~)|-(?!-))*(?:\[|&&|~~|--)")
 
 
 @lru_cache(4)
@@ -79,7 +83,7 @@ class TypeSchemas(Generator):  # type: ignore[misc]
             schema = {**schema, "metadata": others}
         found: Schema = super().generate_inner(schema)
         pattern = patterns.FORMATS.get(found.get("format", "")) if found.get("type") == "string" else None
-        if pattern is not None:
+        if pattern is not None or schema["type"] == "json":
             found = {name: value for name, value in found.items() if name != "format"}
             if pattern and "pattern" in found:
                 found["allOf"] = [{"pattern": found["pattern"]}]
@@ -130,7 +134,8 @@ def _float(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sc
         if word in found:  # a longer numeral may be rounded to the bound
             found[keyword] = math.nextafter(found.pop(word), to)
     is_finite = own.is_msgspec or not schema.get("allow_inf_nan", own.setting("allow_inf_nan", True))
-    most = 1e12 if "multipleOf" in found else 1e300  # beyond, pydantic divides with too few digits
+    step = float(found.get("multipleOf", 0))  # pydantic divides with few digits
+    most = 1e300 if not step else 1e12 if (step * 2**20).is_integer() else 1e6
     return {"minimum": -most, "maximum": most, **found} if is_finite or most < 1e300 else found
 
 
@@ -159,11 +164,16 @@ def _str(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sche
     if isinstance(pattern, re.Pattern):
         letters = "".join(letter for letter in "ismx" if pattern.flags & re.RegexFlag[letter.upper()])
         found["pattern"] = (f"(?{letters})" if letters else "") + pattern.pattern
-    if schema.get("ascii_only") or (pattern is not None and re.search(BEYOND_ASCII, found["pattern"])):
+    text = found.get("pattern", "")
+    if re.search(r"\\s|\(\?\w*m", text):  # what ECMAScript calls a space, or the end of a line
+        asked.append({"pattern": r"^[^\r\u2028\u2029\ufeff]*$"})
+    if SET_OF_SETS.search(text) and own.setting("regex_engine", "") != "python-re":
+        raise GrammarError("a pattern has a set of letters within another one, or --, && or ~~, which are Rust's")
+    if schema.get("ascii_only") or re.search(BEYOND_ASCII, text):
         asked.append(ASCII)
     is_stripped = schema.get("strip_whitespace", own.setting("str_strip_whitespace", False))
     if is_stripped and not {"pattern", "minLength"}.isdisjoint(found):
-        asked.append({"pattern": r"^(?:[^\s\x85](?:[^]*[^\s\x85])?)?$"})
+        asked.append({"pattern": patterns.STRIPPED})
     return {**found, "allOf": asked} if asked else found
 
 
@@ -212,12 +222,12 @@ def _timedelta(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -
 
 
 def _json(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
-    found = before(schema)
+    found, asked = before(schema), list[str]()
     try:
-        return {**found, "pattern": Whole(patterns.json_text(found["contentSchema"], own.definitions))}
+        found["pattern"] = Whole(patterns.json_text(found["contentSchema"], own.definitions, asked))
     except NotRegular:
-        found["pattern"] = Whole(patterns.json_text({}, {}))
-        return _unchecked(found, "the type of the JSON within the string")
+        raise GrammarError("no pattern holds JSON of that type within a string") from None
+    return {**found, UNCHECKED: [*dict.fromkeys(asked)]} if asked else found
 
 
 def _literal(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
@@ -236,6 +246,8 @@ def _dict(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Sch
     found = {name: value for name, value in before(schema).items() if name != "patternProperties"}
     found["additionalProperties"] = own.generate_inner(schema["values_schema"]) if "values_schema" in schema else True
     keys = _key(own, own.generate_inner(schema["keys_schema"])) if "keys_schema" in schema else {}
+    if "keys_schema" in schema and found.get("minProperties", 0) > 1:
+        _distinct(own, keys, {**schema["keys_schema"], "type": schema["keys_schema"]["type"].replace("float", "text")})
     return {**found, "propertyNames": keys} if keys else found
 
 
@@ -247,23 +259,39 @@ def _key(own: TypeSchemas, found: Schema) -> Schema:
         return {"enum": [value for value in found.get("enum", [found.get("const")]) if isinstance(value, str)]}
     if "anyOf" in found:
         kinds = [one for one in found["anyOf"] if one.get("type") != "null"]
-        return {"anyOf": [_key(own, one) for one in kinds if one.get("type") == "string"] or [_key(own, kinds[0])]}
+        texts = [_key(own, one) for one in kinds if one.get("type") == "string"] or [_key(own, kinds[0])]
+        return {"anyOf": texts} if len(texts) > 1 else texts[0]
     kind, within = found.get("type"), patterns.within(bounds_of(found, patterns.LIMITS))
     if kind in ("integer", "number") and "multipleOf" not in found:
         plain = patterns.NUMBER if within else patterns.FLOAT
         return _text(within + (patterns.INTEGER if kind == "integer" else plain))
     if kind == "boolean":
         return {"enum": ["true", "false"]}
+    if isinstance(kind, str) and kind != "string":
+        raise GrammarError("no text is read as a key of the type of the keys")
     return {name: value for name, value in found.items() if name not in ("title", "type")} if kind else {}
 
 
 def _set(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
     found = before(schema)
-    items = found["items"] = found["items"] or {"type": list(SCALARS)}
-    is_text = items.get("type") == "string" and items.keys() <= {"type", "maxLength", "minLength"}
-    if found.get("minItems", 0) < 2 or is_text or items.get("type") == "integer" or "enum" in items:
-        return found
-    return _unchecked(found, "how many items differ")  # as values of Python
+    if found.get("minItems", 0) < 2:
+        if found["items"].get("type") in ("array", "object"):
+            del found["uniqueItems"]  # looking for equal ones is slow, and they may come
+        return {**found, "items": found["items"] or {"type": list(SCALARS)}}
+    return {**found, "items": _distinct(own, found["items"], schema["items_schema"])}
+
+
+def _distinct(own: TypeSchemas, found: Schema, schema: Any) -> Schema:
+    """Documents that differ where the values do."""
+    kind, few = schema["type"], {"multipleOf": Decimal("1e-6"), "minimum": -(10**9), "maximum": 10**9}
+    if kind == "literal":
+        return {"enum": list(dict.fromkeys(schema["expected"]))}
+    if kind in ("float", "any"):
+        return {"allOf": [found or {"type": ["string", "number", "null"]}, few]}
+    moves = [own.setting(f"str_{one}", False) for one in MOVES] + [schema.get(one) for one in MOVES]
+    if kind not in ("int", "bool", "date", "enum", "str") or (kind == "str" and any(moves)):
+        raise GrammarError("two or more values are asked for, of a type whose equal values may differ as text")
+    return found
 
 
 def _chain(own: TypeSchemas, before: Callable[[Any], Schema], schema: Any) -> Schema:
@@ -337,4 +365,6 @@ _WRITE: dict[str, Write] = {
     "dict": _dict, "frozendict": _dict, "ordered-dict": _dict, "counter": _dict, "set": _set, "frozenset": _set,
     "is-subclass": _refused, "chain": _chain, "model": _class, "dataclass": _class,
     "typed-dict": _class, "model-fields": _fields, "tagged-union": _tagged,
+    "dataclass-args": lambda own, before, schema: before({**schema, "fields": [
+        field for field in schema["fields"] if field.get("init", True) or own.setting("extra", "") != "forbid"]}),
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import random
 import re
 from typing import Any
 
@@ -13,8 +15,6 @@ from llmask.frontends.json_schema.reading.type_patterns import NotRegular, Whole
 
 
 def test_networks_have_no_bits_beyond_their_prefix() -> None:
-    import ipaddress
-
     for text in ("10.0.0.0/8", "10.1.0.0/8", "172.16.0.0/12", "172.16.0.0/11", "1.2.3.4/32", "1.2.3.4/31", "0.0.0.0/0"):
         try:
             ipaddress.IPv4Network(text)
@@ -62,11 +62,18 @@ TREE = {
         ({"type": "string", "pattern": Whole("a+")}, ["aa"], ["b", ""]),
         ({"type": "array", "prefixItems": [{"type": "null"}, {}]}, [[None, 1]], [[1, 1], [None]]),
         ({"type": "object", "additionalProperties": {"type": "boolean"}}, [{}, {"a": True, "b": False}], [{"a": 1}]),
+        ({"type": "array", "items": {"type": "null"}, "minItems": 1, "maxItems": 2}, [[None]], [[], [None] * 3]),
+        ({"type": "array", "items": {"type": "null"}, "uniqueItems": True}, [[], [None]], [[None] * 2]),
+        ({"type": "string", "pattern": r"^a?\d+-[a-c]*$", "minLength": 3}, ["1-b", "12-"], ["1-", "1-d", "b-a"]),
+        ({"type": "string", "allOf": [{"pattern": patterns.STRIPPED}], "minLength": 1}, ["a", "a b"], ["", " a", "a "]),
+        ({"const": "é"}, ["é"], ["e"]),
+        ({"type": "object", "additionalProperties": {}, "propertyNames": {"enum": ["a"]}}, [{}, {"a": 1}], [{"c": 1}]),
+        ({"oneOf": [{"type": "null"}], "discriminator": {"propertyName": "a"}}, [None], [1]),
         (TREE, [{"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}], [{}, {"kids": []}, {"v": 1, "kids": [1]}]),
     ],
 )  # fmt: skip
 def test_json_in_a_string(schema: Any, taken: list[Any], refused: list[Any]) -> None:
-    pattern = json_text(schema, {"T": schema})
+    pattern = json_text(schema, {"T": schema}, [])
     for value in taken:
         assert re.fullmatch(pattern, json.dumps(value)), value
         assert re.fullmatch(pattern, json.dumps(value, separators=(",", ":"))), value
@@ -78,15 +85,34 @@ def test_json_in_a_string(schema: Any, taken: list[Any], refused: list[Any]) -> 
     "schema",
     [
         {"type": "string", "pattern": '^(?:a"b)$'},
-        {"type": "array", "items": {}, "minItems": 1},
+        {"type": "string", "pattern": "^a|b$"},
+        {"type": "string", "not": {}},
+        {"type": "string", "pattern": "^a.b$"},
+        {"type": "string", "pattern": "^[!-~]$"},
+        {"type": "array", "items": {}, "minItems": 2, "uniqueItems": True},
+        {"type": "object", "additionalProperties": {}, "minProperties": 2},
         {"type": "string", "contentMediaType": "application/json"},
         {"$ref": "#/$defs/missing"},
         {"type": "integer", "multipleOf": 2},
-        {"type": "integer", "x-unchecked": ["f"]},
-        {"oneOf": [{}], "discriminator": {"propertyName": "a"}},
         {"type": "object", "properties": {"a": {"$ref": "#/$defs/T"}}, "required": ["a"]},
     ],
 )
 def test_what_is_not_regular_is_left_to_the_caller(schema: Any) -> None:
     with pytest.raises(NotRegular):
-        json_text(schema, {"T": schema})
+        json_text(schema, {"T": schema}, [])
+
+
+def test_what_is_not_checked_is_told() -> None:
+    found: list[str] = []
+    json_text({"type": "array", "items": {"type": "integer", "x-unchecked": ["f"]}}, {}, found)
+    assert found == ["f"]
+
+
+def test_networks_of_ipv6_are_those_that_python_reads(rng: random.Random, scaled: Any) -> None:
+    pattern = re.compile(patterns.IPV6_NETWORK)
+    for _ in range(scaled(300)):
+        address = ipaddress.IPv6Address(sum(rng.choice((0, rng.getrandbits(16))) << 16 * n for n in range(1, 8)))
+        length = rng.randrange(129)
+        assert pattern.fullmatch(str(ipaddress.IPv6Network((int(address), length), strict=False)))
+        is_one = int(address) % 2 ** (128 - length) == 0
+        assert is_one or not pattern.fullmatch(f"{address}/{length}"), (address, length)
