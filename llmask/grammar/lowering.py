@@ -51,6 +51,8 @@ from llmask.work import spend
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
+FREE_LEXEMES = 1000
+LEXEME_WORK = 10  # units for each further one
 REST_WORK = 2  # units for a part that is written once more, after each one before it that may be empty
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
 
@@ -162,6 +164,7 @@ class Lowering:
         """Whether a lexeme matches nothing at all."""
         found = self._is_empty.get(lexeme.node)
         if found is None:
+            spend(LEXEME_WORK if len(self._is_empty) > FREE_LEXEMES else 0)
             found = self._is_empty[lexeme.node] = self.nodes.is_empty(lexeme.node)
         return found
 
