@@ -24,7 +24,6 @@ from typing import Any
 
 DISTRIBUTION = "llmask-engine"  # what is installed; on the index the name llmask is another project's
 MOST_SAID = 1000  # characters of a message, a place or help
-END_SAID = 200  # of these, the last ones
 
 
 def how_to_install(extra: str) -> str:
@@ -44,7 +43,7 @@ def level_outside() -> int:
 
 def short(text: str) -> str:
     """A sentence, or a place, without the middle of what is very long in it: a name or text of the grammar."""
-    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - END_SAID - 3]}...{text[-END_SAID:]}"
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 203]}...{text[-200:]}"
 
 
 class LlmaskError(Exception):

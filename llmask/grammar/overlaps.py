@@ -33,6 +33,8 @@ from llmask.work import spend
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
+FREE_STEPS = 2000
+STEP_WORK = 15  # units for each further one
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
 MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
@@ -156,6 +158,7 @@ class Overlaps:
         for lexeme, targets in mine.items():
             rivals_of_it = expected & self.related[lexeme]
             self.n_steps += rivals_of_it.bit_count()
+            spend(STEP_WORK * max(min(rivals_of_it.bit_count(), self.n_steps - FREE_STEPS), 0))
             if self.n_steps > MOST_STEPS:
                 break
             for rival in _bits(rivals_of_it):

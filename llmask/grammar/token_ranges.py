@@ -29,7 +29,6 @@ Ranges = tuple[tuple[int, int], ...]
 LISTED = re.compile(r"<\[(\^?)([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]>")
 WILDCARD = "<[*]>"
 MOST_DIGITS = 9
-MOST_LETTERS = 100  # of a name that similar ones are looked for
 TOKENS_A_UNIT = 128  # of a vocabulary that is searched for a name
 
 
@@ -83,7 +82,7 @@ def token_named(table: TokenTable, name: str) -> int:
         names = [table.token_name(special) for special in table.special_ids]
         from difflib import get_close_matches  # late: errors only
 
-        close = get_close_matches(name[:MOST_LETTERS], names, 1)
+        close = get_close_matches(name[:100], names, 1)
         raise GrammarError(
             f"the vocabulary has no token {name}",
             help=f"did you mean {close[0]}?" if close else "name one of its tokens, or give its id: <[10]>",
