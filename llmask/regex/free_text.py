@@ -98,7 +98,7 @@ def _made(nodes: RegexNodes, triggers: Sequence[bytes], excluded: Sequence[bytes
             f"{MOST_ENTRIES}",
             help="let the tags share a trigger: a shorter one that they all begin with",
         )
-    spend(FEW_WORK + n_entries // 8 + len(words.complete) * words.n_classes // 4)
+    spend(FEW_WORK + n_entries // 16 + len(words.complete) * words.n_classes // 4)
     table, ends, is_text = words.automaton()
     return FreeText(
         nodes.dfa(words.class_of_byte, table, is_text),
