@@ -251,6 +251,7 @@ LONG: dict[str, Callable[[Any], object]] = {
     "choices that are decided one by one": lambda compiler: compiler.json_schema(
         {"allOf": [{"anyOf": [{"type": "object"}, {"type": "string"}]} for _ in range(5000)], "type": "object"}
     ),
+    "unknown keywords": lambda compiler: compiler.json_schema({f"k{n:x}w": n for n in range(50_000)}),
     "a long pattern": lambda compiler: compiler.regex("a" * 150_000),
     "many rules in Lark": lambda compiler: compiler.lark(
         "start: r0\n" + "".join(f'r{n}: "a" r{n + 1}\n' for n in range(3000)) + 'r3000: "b"'
