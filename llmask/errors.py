@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import Any
 
 DISTRIBUTION = "llmask-engine"  # what is installed; on the index the name llmask is another project's
+MOST_SAID = 1000  # characters of a message, a place or help
 
 
 def how_to_install(extra: str) -> str:
@@ -40,6 +41,11 @@ def level_outside() -> int:
     return max(level, 1)
 
 
+def short(text: str) -> str:
+    """A sentence, or a place, without the middle of what is very long in it: a name or text of the grammar."""
+    return text if len(text) <= MOST_SAID else f"{text[: MOST_SAID - 203]}...{text[-200:]}"
+
+
 class LlmaskError(Exception):
     """Base of all errors raised on purpose by llmask.
 
@@ -51,13 +57,13 @@ class LlmaskError(Exception):
     """
 
     def __init__(self, message: str, where: str | None = None, help: str | None = None) -> None:
-        super().__init__(message, where, help)
-        self.message = message
+        self.message = short(message)
         self.where = where
-        self.help = help
+        self.help = None if help is None else short(help)
+        super().__init__(self.message, where, self.help)
 
     def __str__(self) -> str:
-        text = self.message if self.where is None else f"{self.message}\n  at {self.where}"
+        text = self.message if self.where is None else f"{self.message}\n  at {short(self.where)}"
         text = text if self.help is None else f"{text}\n  {self.help}"
         return text.encode("utf-8", "backslashreplace").decode()  # a lone surrogate in a key can be printed, too
 

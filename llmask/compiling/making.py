@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..grammar.expressions import Expression
 
 EDGE_WORK = 30  # units for an edge of a part that is written into a text's rules, read and loaded there
-PART_WORK = 100  # units for a grammar that others are put together from: for Python's objects, which nobody counts
+PART_WORK = 300  # units for a grammar that others are put together from: for Python's objects, which nobody counts
 
 
 def made(store: Store, recipe: Recipe) -> CompiledGrammar:

@@ -56,6 +56,7 @@ FREE: dict[str, Any] = {
 }
 MOST_GRAMMARS = 200  # that are remembered
 PLACE_WORK = 10  # units for a step down
+GRAMMAR_WORK = 1500  # units for a grammar of a few keywords, besides what compiling it counts
 MOST_VALUES = 1000  # of a document, that are asked besides those that are open
 
 
@@ -291,7 +292,9 @@ class Refusals:
 
     def _refused_at(self, schemas: list[SchemaAt], text: Text) -> int | None:
         key = tuple(self._context.identity(schema, path) for schema, path in schemas)
+        spend(len(text.data) // 8)
         if key not in self._grammars:
+            spend(GRAMMAR_WORK)
             if len(self._grammars) >= MOST_GRAMMARS:
                 self._grammars.clear()
             self._grammars[key] = schemas, _compiled(self._source, self._options, schemas)

@@ -55,10 +55,10 @@ def dispatch(
     LimitExceeded : the strings are too many or too long.
     """
     found = free_text(nodes, _bytes(parts), _bytes(excluded))
-    words = [*parts, *excluded]
-    text = Lexeme(found.text, f"/(?s:{_unless(words)}.)*/")
+    unless = _unless([*parts, *excluded])
+    text = Lexeme(found.text, f"/(?s:{unless}.)*/")
     tagged = [
-        sequence([Lexeme(node, f"/(?s:{_unless(words)}.)*{_written(trigger)}/"), part])
+        sequence([Lexeme(node, f"/(?s:{unless}.)*{_written(trigger)}/"), part])
         for (trigger, part), node in zip(parts.items(), found.until, strict=True)
         if node != nodes.EMPTY
     ]

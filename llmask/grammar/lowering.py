@@ -46,10 +46,14 @@ from llmask.grammar.kinds import RuleId, StateId
 from llmask.grammar.repetitions import folded
 from llmask.grammar.rules import Rules
 from llmask.grammar.token_ranges import token_node
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
+FREE_LEXEMES = 1000
+LEXEME_WORK = 10  # units for each further one
+REST_WORK = 2  # units for a part that is written once more, after each one before it that may be empty
 WITHOUT_EMPTY = "{}, not empty"  # name of a rule's variant; no frontend has names with a blank
 
 
@@ -160,6 +164,7 @@ class Lowering:
         """Whether a lexeme matches nothing at all."""
         found = self._is_empty.get(lexeme.node)
         if found is None:
+            spend(LEXEME_WORK if len(self._is_empty) > FREE_LEXEMES else 0)
             found = self._is_empty[lexeme.node] = self.nodes.is_empty(lexeme.node)
         return found
 
@@ -254,6 +259,7 @@ class Lowering:
             return Repeat(part, 1, expression.high) if expression.high != 1 else part
         if isinstance(expression, Sequence):
             for n, part in enumerate(expression.parts):  # the first one that is not empty; those before it are
+                spend(REST_WORK * (len(expression.parts) - n - 1))
                 first = self._not_empty(part)
                 options.append(None if first is None else sequence((first, *expression.parts[n + 1 :])))
         else:

@@ -33,11 +33,13 @@ from llmask.work import spend
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
+FREE_STEPS, STEP_WORK = 2000, 15  # steps that take nothing, and units for each further one
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
 MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte
 MOST_FOLLOWING = 300_000  # edges that may be next in a place, of all places: after each of n names, or none, all others
-FEW_FOLLOWING = 200  # in one place: they take little
+FREE_FOLLOWING = 20_000  # of these; each further one takes FOLLOWING_WORK
+FOLLOWING_WORK = 2
 MOST_EDGES = 10_000  # the sets of edges that may be next take 12 MB
 
 
@@ -86,7 +88,7 @@ class Overlaps:
         self.is_whole = True
         for place, bits in enumerate(self.places):  # grows
             n_following += bits.bit_count()
-            spend(max(bits.bit_count() - FEW_FOLLOWING, 0) // 2)
+            spend(FOLLOWING_WORK * max(min(bits.bit_count(), n_following - FREE_FOLLOWING), 0))
             if n_following > MOST_FOLLOWING:
                 self.is_whole = False
                 return
@@ -155,6 +157,7 @@ class Overlaps:
         for lexeme, targets in mine.items():
             rivals_of_it = expected & self.related[lexeme]
             self.n_steps += rivals_of_it.bit_count()
+            spend(STEP_WORK * max(min(rivals_of_it.bit_count(), self.n_steps - FREE_STEPS), 0))
             if self.n_steps > MOST_STEPS:
                 break
             for rival in _bits(rivals_of_it):

@@ -23,8 +23,11 @@ from typing import NamedTuple
 from llmask.grammar.closures import components
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, PRIORITY_FIELDS, SCAN, SKIP, GuardId, RuleId, StateId
 from llmask.grammar.rules import Rules
+from llmask.work import spend
 
-MOST_STATES = 100_000  # copies of states that all circles of rules may take, those of few states first
+MOST_STATES = 30_000  # copies of states that all circles of rules may take, those of few states first; 10 us each
+FREE_EDGES = 2000
+EDGE_WORK = 3  # units for an edge beyond these: who looks at a network has written it, and goes over it several times
 
 
 class Edge(NamedTuple):
@@ -51,6 +54,7 @@ class Network:
     def __init__(self, rules: Rules) -> None:
         n_states = len(rules.state_rules)
         self.rules = rules
+        spend(EDGE_WORK * max(len(rules.edges) // EDGE_FIELDS - FREE_EDGES, 0))
         self.edges: list[list[Edge]] = [[] for _ in range(n_states)]
         priorities = {
             rules.priorities[at]: rules.priorities[at + 1 : at + PRIORITY_FIELDS]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from llmask.errors import GrammarError
 from llmask.grammar.expressions import TokenSet
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -28,6 +29,7 @@ Ranges = tuple[tuple[int, int], ...]
 LISTED = re.compile(r"<\[(\^?)([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)\]>")
 WILDCARD = "<[*]>"
 MOST_DIGITS = 9
+TOKENS_A_UNIT = 128  # of a vocabulary that is searched for a name
 
 
 def ranges_of(pairs: Iterable[tuple[int, int]]) -> Ranges:
@@ -71,6 +73,7 @@ def token_named(table: TokenTable, name: str) -> int:
     ------
     GrammarError : there is none; the message names similar ones.
     """
+    spend(table.vocab_size // TOKENS_A_UNIT)
     spelled = name.encode("utf-8", "surrogatepass")
     token = table.vocabulary.texts.find(spelled)
     if token < 0:
@@ -79,7 +82,7 @@ def token_named(table: TokenTable, name: str) -> int:
         names = [table.token_name(special) for special in table.special_ids]
         from difflib import get_close_matches  # late: errors only
 
-        close = get_close_matches(name, names, 1)
+        close = get_close_matches(name[:100], names, 1)
         raise GrammarError(
             f"the vocabulary has no token {name}",
             help=f"did you mean {close[0]}?" if close else "name one of its tokens, or give its id: <[10]>",

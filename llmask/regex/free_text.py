@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from llmask.errors import LimitExceeded
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -48,6 +49,9 @@ UTF8 = (
     ((0x90, 0xBF, 2),),
     ((0x80, 0x8F, 2),),
 )
+BORDERS = {bound for ways in UTF8 for low, high, _ in ways for bound in (low, high + 1)}
+KINDS = [sum(byte >= border for border in BORDERS) for byte in range(256)]  # of bytes that UTF-8 does not tell apart
+FEW_WORK = 300  # units for the automaton of a few words
 
 
 class FreeText(NamedTuple):
@@ -94,6 +98,7 @@ def _made(nodes: RegexNodes, triggers: Sequence[bytes], excluded: Sequence[bytes
             f"{MOST_ENTRIES}",
             help="let the tags share a trigger: a shorter one that they all begin with",
         )
+    spend(FEW_WORK + n_entries // 16 + len(words.complete) * words.n_classes // 4)
     table, ends, is_text = words.automaton()
     return FreeText(
         nodes.dfa(words.class_of_byte, table, is_text),
@@ -125,8 +130,7 @@ class _Words:
         for word in excluded:
             self.is_refused[self._enter(word)] = True
         used = {byte for children in self.children for byte in children}
-        borders = sorted({bound for ways in UTF8 for low, high, _ in ways for bound in (low, high + 1)})
-        kinds = [(byte if byte in used else NOTHING, sum(byte >= border for border in borders)) for byte in range(256)]
+        kinds = [(byte if byte in used else NOTHING, kind) for byte, kind in enumerate(KINDS)]
         numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
         self.class_of_byte = np.array([numbers[kind] for kind in kinds], np.uint8)
         self.n_classes = len(numbers)

@@ -42,7 +42,7 @@ class StringTable(NamedTuple):
     def find(self, string: bytes) -> int:
         """Lowest index of `string`, or -1. Looks at strings of the same length only, byte by byte, all at once."""
         candidates = np.flatnonzero(np.diff(self.offsets) == len(string))
-        for place, byte in enumerate(string):
+        for place, byte in enumerate(string if len(candidates) else b""):
             candidates = candidates[self.data[self.offsets[candidates] + place] == byte]
         return int(candidates[0]) if len(candidates) else -1
 

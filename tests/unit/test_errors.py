@@ -597,3 +597,34 @@ def test_the_three_parts_are_attributes_and_lines() -> None:
 
 def test_an_error_about_a_lone_surrogate_can_be_printed() -> None:
     assert str(llmask.GrammarError("refused", "#/\ud800")) == "refused\n  at #/\\ud800"
+
+
+@pytest.mark.parametrize(
+    "compile_now",
+    [
+        lambda compiler, name: compiler.lark(f"%import common.{name.upper()}\nstart: {name.upper()}"),
+        lambda compiler, name: compiler.lark(f"start: {name}"),
+        lambda compiler, name: compiler.lark(f"start: <{name}>"),
+        lambda compiler, name: compiler.gbnf(f"root ::= {name}"),
+        lambda compiler, name: compiler.ebnf(f"root ::= {name}"),
+        lambda compiler, name: compiler.json_schema({"properties": {name: 3}}),
+        lambda compiler, name: compiler.json_schema({"$ref": f"#/{name}"}),
+        lambda compiler, name: compiler.structural_tag({"type": "structural_tag", "format": {"type": name}}),
+        lambda compiler, name: compiler.tools([{"name": name, "inputSchema": {}}], "hermes"),
+        lambda compiler, name: compiler.response_format({"type": "text", name: 1}),
+    ],
+)
+def test_what_is_quoted_is_shortened(compile_now: Callable[[Any, str], object], tiny_tokenizer: Any) -> None:
+    # the message repeated a name of 117,000 characters
+    with pytest.raises(LlmaskError) as caught:
+        compile_now(llmask.Compiler(tiny_tokenizer), "ab" * 20_000)
+    assert max(len(caught.value.message), len(caught.value.help or ""), len(str(caught.value)) // 3) <= 1010
+
+
+def test_the_place_stays_whole_for_programs() -> None:
+    error = GrammarError("m" * 5000, "#/" + "w" * 5000, "h" * 5000)
+    assert len(error.where or "") == 5002
+    assert len(error.message) == len(error.help or "") == 1000
+    assert "mmm...mmm" in error.message
+    assert len(str(error)) < 3020
+    assert GrammarError(error.message, None, error.help).message == error.message

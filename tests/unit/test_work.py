@@ -10,6 +10,8 @@ import pytest
 
 import llmask
 from llmask import work
+from llmask.frontends.json_schema.meaning import negation
+from llmask.grammar.token_ranges import token_named
 from llmask.kernels.tables import memory
 from llmask.store.store import Builder
 from llmask.work import active, in_parts, metered, share, spend, unmetered
@@ -225,6 +227,12 @@ def test_what_multiplies_is_refused_within_its_work_and_the_place_is_named(tiny_
     assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work
 
 
+def in_elements(properties: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """A structural tag of parameters that are written as elements."""
+    schema = {"type": "object", "properties": properties, **others}
+    return {"type": "structural_tag", "format": {"type": "qwen_xml_parameter", "json_schema": schema}}
+
+
 CHAIN = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(500)} | {"d500": {"type": "integer"}}
 FIRST = {"$ref": "#/$defs/d0"}
 LONG: dict[str, Callable[[Any], object]] = {
@@ -243,7 +251,8 @@ LONG: dict[str, Callable[[Any], object]] = {
     "choices that are decided one by one": lambda compiler: compiler.json_schema(
         {"allOf": [{"anyOf": [{"type": "object"}, {"type": "string"}]} for _ in range(5000)], "type": "object"}
     ),
-    "a long pattern": lambda compiler: compiler.regex("a" * 250_000),
+    "unknown keywords": lambda compiler: compiler.json_schema({f"k{n:x}w": n for n in range(50_000)}),
+    "a long pattern": lambda compiler: compiler.regex("a" * 150_000),
     "many rules in Lark": lambda compiler: compiler.lark(
         "start: r0\n" + "".join(f'r{n}: "a" r{n + 1}\n' for n in range(3000)) + 'r3000: "b"'
     ),
@@ -251,6 +260,36 @@ LONG: dict[str, Callable[[Any], object]] = {
     "a long text in Lark": lambda compiler: compiler.lark(f'start: "{"a" * 150_000}"'),
     "many rules in GBNF": lambda compiler: compiler.gbnf(
         "root ::= r0\n" + "".join(f'r{n} ::= "a" r{n + 1}\n' for n in range(8000)) + 'r8000 ::= "b"'
+    ),
+    "parts that may be empty, counted, in GBNF": lambda compiler: compiler.gbnf(
+        f'root ::= ({"x? " * 512}){{2,5}}\nx ::= "a" | "b" x'
+    ),
+    "parameters that may follow each other": lambda compiler: compiler.structural_tag(
+        in_elements({f"p{n}": {"type": "string"} for n in range(1024)}, required=[f"p{n}" for n in range(1024)])
+    ),
+    "values of a parameter": lambda compiler: compiler.structural_tag(
+        in_elements({"p": {"enum": [f"v{n}" for n in range(20_000)]}})
+    ),
+    "texts that end in many ways": lambda compiler: compiler.structural_tag(
+        {
+            "type": "structural_tag",
+            "format": {
+                "type": "or",
+                "elements": [
+                    {"type": "tag", "begin": f"<{n}>", "content": {"type": "any_text"}, "end": f"</{n}>"}
+                    for n in range(700)
+                ],
+            },
+        }
+    ),
+    "texts before many triggers": lambda compiler: compiler.structural_tag(
+        {
+            "type": "structural_tag",
+            "format": {
+                "type": "dispatch",
+                "rules": [[f"t{n}.", {"type": "const_string", "value": "a"}] for n in range(270)],
+            },
+        }
     ),
     "many that may follow in GBNF": lambda compiler: compiler.gbnf("root ::= " + '"a"? ' * 5000),
 }
@@ -277,3 +316,31 @@ def test_cases_are_counted_before_they_are_made(tiny_tokenizer: Any) -> None:
             compiler.json_schema(schema)
 
     assert spent_on(compile_now) <= 1.1 * compiler.limits.max_compile_work
+
+
+def test_what_is_negated_of_many_items_is_counted_before_it_is_made(
+    tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the item that is first refused stands after all others, each time: 14,580 took 4.4 s before anything was counted
+    made: list[Any] = []
+    negated = negation.negated
+    monkeypatch.setattr(negation, "negated", lambda *given: made.append(given) or negated(*given))
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
+        compiler.json_schema({"not": {"type": "array", "prefixItems": [{"type": "integer"}] * 14_580}})
+    assert 0 < len(made) < 3000
+
+
+def test_terminals_that_are_extended_again_and_again_are_counted(tiny_tokenizer: Any) -> None:
+    compiler = llmask.Compiler(tiny_tokenizer)
+    text = 'start: A\nA: "x"\n' + "".join(f'%extend A: "b{n}"\n' for n in range(100))
+    assert spent_on(lambda: compiler.lark(text)) > 40_000
+
+
+def test_a_search_for_a_token_by_its_name_is_counted() -> None:
+    tokens = [b"%d" % n for n in range(12_800)]
+    table = llmask.Tokenizer.from_bytes(tokens, eos=0)
+    with work.metered(250, "max_compile_work"):
+        assert [token_named(table, "7"), token_named(table, "77")] == [7, 77]
+        with pytest.raises(llmask.LimitExceeded):
+            token_named(table, "777")

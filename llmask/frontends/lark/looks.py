@@ -46,9 +46,11 @@ def width(tree: Tree) -> Width:
         return width(tree.inner)
     if isinstance(tree, Sequence):
         widths = [width(part) for part in tree.parts]
+        spend(len(widths))
         return min(sum(low for low, _ in widths), UNBOUNDED), min(sum(high for _, high in widths), UNBOUNDED)
     if isinstance(tree, Alternatives):
         widths = [width(option) for option in tree.options]
+        spend(len(widths))
         return min((low for low, _ in widths), default=0), max((high for _, high in widths), default=0)
     return 0, 0
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_pattern"]
 
 MAX_PATTERN_LENGTH = 2**18  # the longest of a thousand real ones has 3,000 characters
+SHORT = 3000  # characters; each further one takes 4 units
 
 
 def compile_pattern(
@@ -94,7 +95,7 @@ def _compile(
                 f"the pattern has {len(pattern)} characters, more than {max_length}",
                 help="Shorten it, or raise the limit.",
             )
-        spend(len(pattern))
+        spend(len(pattern) + 3 * max(len(pattern) - SHORT, 0))
         parsed = (PythonParser if dialect == "python" else EcmaParser)(pattern).parse()
         tree = search(parsed) if is_search else whole_match(parsed)
         return tree_node(nodes, spelling, absent(tree) if is_negated else tree)

@@ -95,6 +95,7 @@ class Formats:
         self._depth = 0
         self._n_formats = 0
         self._inclusions: dict[Hashable, Inclusion] = {}
+        self._named: dict[Expression, str] = {}
 
     def expression(self, place: Place, ends: Ends) -> Expression:
         """What derives the texts of a format.
@@ -226,10 +227,8 @@ class Formats:
 
     def named(self, kind: str, expression: Expression) -> Expression:
         """A rule for what stands in several places."""
-        name = next((name for name, rule in self.rules.items() if rule == expression), None)
-        if name is None:
-            name = f"{kind}_{len(self.rules)}"
-            self.rules[name] = expression
+        name = self._named.setdefault(expression, f"{kind}_{len(self.rules)}")
+        self.rules[name] = expression
         return Reference(name)
 
     # --- combinations

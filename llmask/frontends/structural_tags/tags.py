@@ -24,6 +24,7 @@ from llmask.frontends.structural_tags.tokens import (
 )
 from llmask.grammar.dispatch import dispatch
 from llmask.grammar.expressions import Expression, Repeat, choice, optional, sequence
+from llmask.work import spend
 
 CONTROLS = ("at_least_one", "stop_after_first")
 
@@ -60,6 +61,7 @@ def _triggered_tags(formats: Formats, place: Place, ends: Ends) -> Expression:
     for tag in place.below("tags").some():
         rest = behind_begin(formats, tag)
         begin = tag.below("begin").text()
+        spend(len(parts) // 8)
         found = [trigger for trigger in parts if begin.startswith(trigger)]
         if len(found) != 1:
             tag.below("begin").refuse(
@@ -94,6 +96,7 @@ def _dispatch(formats: Formats, place: Place, ends: Ends) -> Expression:
 
 def _warn_of_unreachable(formats: Formats, place: Place, triggers: Iterable[str], excluded: Sequence[str]) -> None:
     for trigger in triggers:
+        spend((sum(map(len, excluded)) + len(excluded) * len(trigger)) // 64)
         inside = [word for word in excluded if word in trigger]
         if inside:
             formats.warnings.append(
@@ -121,6 +124,7 @@ def _token_triggered_tags(formats: Formats, place: Place, ends: Ends) -> Express
             tag.below("begin").refuse("the tag begins with a string", 'write {"type": "token", "token": ...}')
         begin = token_set(formats, tag.below("begin"))
         token = begin.ranges[0][0]
+        spend(len(triggers) // 32)
         if token not in triggers:
             tag.below("begin").refuse("the tag begins with a token that is no trigger", "add it to trigger_tokens")
         used.add(token)

@@ -33,6 +33,7 @@ from llmask.grammar.expressions import Expression, Lexeme, Repeat, choice, optio
 from llmask.regex.code_points import TEXT
 from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_char, utf8_literal
+from llmask.work import spend
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -84,6 +85,7 @@ OF_STRINGS = frozenset(("pattern", "format", "minLength", "maxLength"))
 OF_OBJECTS = frozenset(("type", "properties", "required", "additionalProperties"))
 URN = "urn:llmask:parameters"
 MOST_REFERENCES = 100  # one behind the other
+VALUE_WORK = 10  # units for a schema of a value, each time that it is referred to
 
 
 # by keyword, what its value has to be
@@ -261,6 +263,7 @@ class XmlParameters:
         """A part of the schema as a document: what it refers to stands beside it."""
         if '"$ref"' not in json.dumps(schema, default=str):
             return schema
+        spend(len(self.root.get("$defs", {})) + len(self.root) // 8)
         name = "value"
         while name in self.root.get("$defs", {}):
             name += "_"
@@ -272,6 +275,7 @@ class XmlParameters:
 
     def _value(self, schema: Any, path: Path, n_references: int) -> Value:
         """What a schema allows, strings apart from all else."""
+        spend(VALUE_WORK)
         if schema is True:
             schema = {}
         if schema is False:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -366,3 +367,22 @@ def test_no_change_of_a_byte_gives_an_error_of_python(compiler: Any, rng: random
             grammar.matcher().is_accepting()
         except llmask.LlmaskError:
             pass
+
+
+def test_texts_like_marks_of_numbers_are_written_twice_at_most(compiler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a mark grew by one letter until no text held it: the whole was written once for each
+    texts = ["\0number " + "\0" * n for n in range(60)]
+    schema = {"enum": texts, "maximum": Decimal("0.1000000000000000000001")}
+    grammar = compiler.json_schema(schema)
+    dumps, n_calls = json.dumps, 0
+
+    def noted(value: Any, *given: Any, **others: Any) -> str:
+        nonlocal n_calls
+        n_calls += value == schema
+        return dumps(value, *given, **others)
+
+    monkeypatch.setattr(json, "dumps", noted)
+    data = grammar.save()
+    assert 0 < n_calls <= 2
+    assert compiler.load(data).accepts(dumps(texts[7]))
+    assert b"0.1000000000000000000001" in data

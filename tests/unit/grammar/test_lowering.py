@@ -206,7 +206,7 @@ def test_parts_in_each_other_are_looked_at_once(store: Store) -> None:
     def nested(depth: int) -> Grammar:
         found: Expression = lexeme(store, "a")
         for _ in range(depth):
-            found = Repeat(Repeat(found, 2, 2), 0, 1)
+            found = Repeat(sequence([lexeme(store, "b"), found]), 1, None)
         return Grammar({"start": found})
 
     few, many = (calls_in(lambda depth=depth: lower(store.nodes, nested(depth))) for depth in (20, 80))

@@ -16,6 +16,7 @@ from llmask.grammar.kinds import CALL, EDGE_FIELDS
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network, join_tails
 from llmask.store.store import Store
+from llmask.work import metered
 from tests.exhaustive.grammars import Builder, hard_worlds, one_rule_worlds, random_world
 from tests.exhaustive.test_grammars import language
 from tests.reference.regex_nodes import RegexNodes
@@ -106,3 +107,21 @@ def test_all_circles_together_are_copied_within_bounds(monkeypatch: pytest.Monke
     assert n_calls(join_tails(rules)) == 0
     monkeypatch.setattr(tails, "MOST_STATES", 3 * 9 * 4)
     assert n_calls(join_tails(rules)) == 3 * 6
+
+
+def test_a_circle_of_very_many_rules_stays_calls(tiny_tokenizer: Any) -> None:
+    # each rule of it gets a copy of all others: 128 took 0.9 s, nothing of it counted
+    n_rules = 128
+    rules = "".join(f'r{n}: "a{n}" r{(n + 1) % n_rules} | "b"\n' for n in range(n_rules))
+    grammar = llmask.Compiler(tiny_tokenizer).lark(f"start: r0\n{rules}")
+    assert len(grammar.own_rules.state_rules) < 10_000
+
+
+def test_edges_beyond_the_first_thousands_are_counted() -> None:
+    rules = Rules()
+    rule = rules.rule("start")
+    for _ in range(tails.FREE_EDGES + 100):
+        rules.skip(rules.start_state(rule), rules.start_state(rule))
+    with metered(1000, "max_compile_work") as meter:
+        Network(rules)
+    assert meter.spent == 100 * tails.EDGE_WORK

@@ -123,6 +123,7 @@ class Context:
             if len(shapes) >= MAX_SHAPES:
                 shapes.clear()
             shape = shapes[keys] = Shape(keys, draft)
+            spend(5 * max(len(shape.unknown) - 20, 0))  # of new names, which are compared with all keywords
             shape.suspects = suspects_of(shape)
         for keyword, check, expected in shape.checks:
             if not check(schema[keyword]):

@@ -250,8 +250,8 @@ def json_text(value: Any, is_compact: bool = False) -> str:
     text = written()
     if not decimals:
         return text
-    while text.count(json.dumps(mark)[1:-1]) > len(decimals):  # a string of the value's own looks like a number
-        mark, decimals = mark + "\0", []
+    if text.count(json.dumps(mark)[1:-1]) > len(decimals):  # a string of the value's own looks like a number
+        mark, decimals = f"{mark}{blake2b(text.encode('utf-8', 'surrogatepass')).hexdigest()} ", []
         text = written()
     spelled = re.escape(json.dumps(mark)[1:-1])
     return re.sub(rf'"{spelled}(\d+)\\u0000"', lambda at: decimals[int(at[1])], text)

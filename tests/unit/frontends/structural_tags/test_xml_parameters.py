@@ -8,6 +8,7 @@ import pytest
 
 import llmask
 from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
+from llmask.frontends.structural_tags.xml_parameters import XmlParameters
 
 
 def compiled(compiler: llmask.Compiler, schema: Any, style: str = "qwen_xml") -> Any:
@@ -168,3 +169,25 @@ def test_one_value_that_nothing_fulfils_is_refused(compiler: llmask.Compiler) ->
     content = {"type": "json_schema", "json_schema": {"type": "string", "enum": [1]}, "style": "qwen_xml"}
     with pytest.raises(llmask.UnsatisfiableSchema, match="#/format/json_schema"):
         compiler.structural_tag({"format": content})
+
+
+def test_values_that_refer_to_values_are_counted(tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # two to the power of the names: 16 of them took 3 s, 24 minutes
+    value, asked = XmlParameters._value, iter(range(60_000))
+
+    def noted(*given: Any) -> Any:
+        assert next(asked, None) is not None, "values are gone through without end"
+        return value(*given)
+
+    monkeypatch.setattr(XmlParameters, "_value", noted)
+    twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(24)}
+    schema = {
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/d0"}},
+        "$defs": twice | {"d24": {"type": "integer"}},
+    }
+    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
+        compiler.structural_tag(
+            {"type": "structural_tag", "format": {"type": "qwen_xml_parameter", "json_schema": schema}}
+        )
