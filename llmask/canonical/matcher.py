@@ -66,7 +66,7 @@ class CanonicalMatcher(Matcher):
             help="compile without canonical=True, or do without a budget",
         )
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """Refused: the shortest way to the end need not be canonical."""
         raise self._no_budgets()
 

@@ -425,7 +425,7 @@ class CompiledGrammar(LoadedGrammar, Shared):
             "rows": slots[grammar_layout.KERNELS + COUNT],
             "configurations": slots[grammar_layout.N_CONFIGURATIONS],
             "own_masks": slots[grammar_layout.N_OWN_MASKS],
-            "bytes": table.bytes_used,
+            "bytes": self.bytes_used,
             "renewals": self.n_renewals,
             "cut": self.n_cut,
             "finished": self.n_finished,

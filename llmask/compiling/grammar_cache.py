@@ -1,6 +1,7 @@
 """What a compiler remembers of the grammars that it made, least recently used out first, within a number of bytes.
 
-Counted is all that a grammar holds: its tables, its key, and Python's objects. It grows by being used.
+Counted is all that a grammar holds: its tables, its key, how it ends, and Python's objects. It grows by being used,
+mostly while it is new: when one comes in the last RECENT ones are counted again, and all of them now and then.
 
 In: keys and grammars. Out: the grammar of a key. Cost: 1 us.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from .. import forks
@@ -22,7 +24,8 @@ OBJECT_BYTES = 6500
 COLUMN_BYTES = 9  # for each number of the columns of its rules
 TEXT_BYTES = 4  # for each byte of the key: the schema, or the text of a grammar
 LOWERED_TEXT_BYTES = 10  # where expressions were made of the text
-COUNTED_AT_ONCE = 32
+RECENT = 64
+COUNTED_AFTER = 16  # all are counted after one grammar for so many of them: 1 ms for 3,000
 SPARE = 16  # where room is made, it is one of so many parts of all
 WRITER_BYTES = 12_000  # of a translation that is kept, as rules are written while sequences are read
 
@@ -30,7 +33,7 @@ WRITER_BYTES = 12_000  # of a translation that is kept, as rules are written whi
 class _Entry:
     """A grammar and its key."""
 
-    __slots__ = ("_objects", "grammar", "key")
+    __slots__ = ("_objects", "counted", "grammar", "key")
 
     def __init__(self, key: tuple[Any, ...], grammar: CompiledGrammar) -> None:
         self.key = key
@@ -41,13 +44,15 @@ class _Entry:
             self._objects += WRITER_BYTES
         else:
             self._objects += COLUMN_BYTES * sum(grammar.own_rules.sizes())
+        self.counted = 0  # bytes, in the sum of the cache
 
     @property
     def n_bytes(self) -> int:
         """Memory of the entry, as large as it is now."""
         rules = self.grammar.own_rules
         written = COLUMN_BYTES * sum(rules.sizes()) if rules.needs_variants else 0
-        return self.grammar.generation.table.slots[BYTES_USED] + self._objects + written
+        generation = self.grammar.generation
+        return generation.table.slots[BYTES_USED] + generation.kept_bytes + self._objects + written
 
 
 def _flat(key: tuple[Any, ...]) -> Iterator[Any]:
@@ -70,8 +75,8 @@ class GrammarCache:
         self.max_bytes = max_bytes
         self._entries: OrderedDict[tuple[Any, ...], _Entry] = OrderedDict()
         self._n_hits = 0
-        self._n_uncounted = 0  # grammars that came in since the bytes were last added up
-        self._total = 0  # bytes then, and those of what came in since
+        self._n_uncounted = 0  # grammars that came in since all were counted
+        self._total = 0  # bytes, as last counted
         self._lock = forks.new_lock(forks.GRAMMAR_CACHE)
 
     def __len__(self) -> int:
@@ -104,17 +109,23 @@ class GrammarCache:
         entry = _Entry(key, grammar)
         dropped = []  # freed when the lock is open
         with self._lock:
+            before = self._entries.pop(key, None)
+            if before is not None:
+                dropped.append(before)
+                self._total -= before.counted
             self._entries[key] = entry
             self._n_uncounted += 1
-            self._total += entry.n_bytes
-            if self._total > self.max_bytes or self._n_uncounted > COUNTED_AT_ONCE + len(self._entries):
-                # grammars grow; what they hold now is added up once for many that come in, as that takes 1 ms for 3,000
+            is_due = self._n_uncounted * COUNTED_AFTER > len(self._entries)
+            if is_due:
                 self._n_uncounted = 0
-                self._total = sum(kept.n_bytes for kept in self._entries.values())
-                most = self.max_bytes if self._total <= self.max_bytes else self.max_bytes - self.max_bytes // SPARE
-                while self._total > most and self._entries:
-                    dropped.append(self._entries.popitem(last=False)[1])
-                    self._total -= dropped[-1].n_bytes
+            for kept in islice(reversed(self._entries.values()), None if is_due else RECENT):
+                self._total -= kept.counted
+                kept.counted = kept.n_bytes
+                self._total += kept.counted
+            most = self.max_bytes if self._total <= self.max_bytes else self.max_bytes - self.max_bytes // SPARE
+            while self._total > most and self._entries:
+                dropped.append(self._entries.popitem(last=False)[1])
+                self._total -= dropped[-1].counted
 
     def keep_only(self, store: Store) -> None:
         """Forget the grammars of other stores, which they would keep alive."""
@@ -122,3 +133,4 @@ class GrammarCache:
             others = [entry for entry in self._entries.values() if entry.grammar.store is not store]
             for entry in others:
                 del self._entries[entry.key]
+                self._total -= entry.counted

@@ -30,7 +30,7 @@ from ..kernels.finish import operations as finish_operations
 from ..kernels.finish.paths import NO_BOUND
 from ..kernels.mask.configurations import ENDED
 from ..work import in_parts, metered
-from .finish import Int32s, Reach, ends_of, has_ends
+from .finish import Inside, Int32s, Reach, ends_of, has_ends
 from .sequence import Sequence
 
 FINISH_WORK = 500_000  # units to find the way to the end in, beside what a step may take
@@ -57,10 +57,10 @@ def fill_within(sequence: Sequence, bitmask: Any, row: int, budget: Any) -> bool
         is_accepting = sequence.is_accepting()
         if n > reach.most or not (is_accepting or len(reach.tokens) or len(reach.reached)):
             return None
-        return _write_mask(sequence, reach, n - 1, is_accepting, words[row])
+        return _write_mask(sequence, reach, ends.inside(reach.state), n - 1, is_accepting, words[row])
 
 
-def _write_mask(sequence: Sequence, reach: Reach, most: int, is_accepting: bool, words: Int32s) -> bool:
+def _write_mask(sequence: Sequence, reach: Reach, inside: Inside, most: int, is_accepting: bool, words: Int32s) -> bool:
     """Write the mask of the tokens whose bounds are at most `most`, or where there are none the least of all."""
     tokenizer = sequence.store.tokenizer
     if not is_accepting and reach.least > most:
@@ -70,7 +70,6 @@ def _write_mask(sequence: Sequence, reach: Reach, most: int, is_accepting: bool,
     flags = np.zeros(len(words) * 32, bool)
     if is_accepting:
         flags[list(tokenizer.eos_ids)] = True
-    inside = reach.inside
     for group in np.flatnonzero(reach.inside_bounds <= most).tolist():
         flags[inside.tokens[inside.first[group] : inside.first[group + 1]]] = True
     flags[reach.tokens] = reach.bounds <= most
@@ -78,11 +77,14 @@ def _write_mask(sequence: Sequence, reach: Reach, most: int, is_accepting: bool,
     return int(np.count_nonzero(flags)) < tokenizer.vocab_size
 
 
-def least_budget(sequence: Sequence) -> int:
+def least_budget(sequence: Sequence, exact: bool = False) -> int:
     """See `Matcher.least_budget`."""
     sequence.make_room()
     with sequence.store.lock:
-        bound = ends_of(sequence.generation).search(sequence.configuration)
+        ends = ends_of(sequence.generation)
+        bound = NO_BOUND if exact else ends.bound(sequence.configuration)
+        if bound >= NO_BOUND:
+            bound = ends.search(sequence.configuration)
     if bound >= NO_BOUND:
         raise no_end(sequence.place())
     return max(bound, 1)

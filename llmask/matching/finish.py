@@ -37,7 +37,10 @@ Int32s = npt.NDArray[np.int32]
 
 MOST_RECORDED = 16  # configurations with records behind one mask that are looked at
 SLACK = 64  # tokens that others like them are taken to need at most beside
-KEPT_TOKENS = 4_000_000  # tokens in the lists that are kept, 4 bytes each
+KEPT_BYTES = 2**20  # of where the tokens of one grammar's configurations lead
+KEPT_INSIDE_BYTES = 16 * 2**20  # of the tokens inside of lexemes, for all grammars of a store
+OBJECT_BYTES = 800  # of a Reach or Inside, its arrays' numbers aside
+MOST_BYTES = 100  # of an entry of `Ends.most`
 ASKED_AT_ONCE = 64
 MOST_LOST = 8
 SEARCHED_TOKENS = 400_000  # tokens looked at for a shorter way, all in all
@@ -56,11 +59,22 @@ class Inside(NamedTuple):
     tokens: Int32s
     first: npt.NDArray[np.int64]
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory."""
+        return OBJECT_BYTES + self.tokens.nbytes + self.first.nbytes
+
+    @property
+    def first_tokens(self) -> Int32s:
+        """The first token of each group."""
+        return self.tokens[self.first[:-1]]
+
 
 class Reach(NamedTuple):
     """Where the tokens of a configuration's mask lead.
 
-    inside, reached   groups of tokens, and the configuration behind each group, int32[n_groups]
+    state             of the lexer, whose `Ends.inside` has groups of tokens; DEAD: there are none
+    reached           the configuration behind each group, int32[n_groups]
     inside_bounds     int32[n_groups]
     tokens, behind    the others and the configuration behind each; they have precedence over the groups
     bounds            int32[n_tokens]
@@ -68,7 +82,7 @@ class Reach(NamedTuple):
     is_recorded       something is recorded at the place: the bounds of groups have SLACK
     """
 
-    inside: Inside
+    state: int
     reached: Int32s
     inside_bounds: Int32s
     tokens: Int32s
@@ -76,6 +90,12 @@ class Reach(NamedTuple):
     bounds: Int32s
     shortest: int
     is_recorded: bool
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory."""
+        arrays = self.reached, self.inside_bounds, self.tokens, self.behind, self.bounds
+        return OBJECT_BYTES + sum(array.nbytes for array in arrays)
 
     @property
     def most(self) -> int:
@@ -109,8 +129,7 @@ class Ends:
         self.most: dict[int, int] = {}
         self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
         self._reaches: OrderedDict[int, tuple[int, Reach]] = OrderedDict()
-        self._insides: OrderedDict[int, Inside] = OrderedDict()
-        self._n_kept = 0
+        self._n_kept = 0  # bytes of reaches
 
     # --- bounds
 
@@ -169,13 +188,14 @@ class Ends:
         """Where the tokens of a configuration lead, and the bounds there."""
         n_lowered, known = self._reaches.pop(configuration, (-1, None))
         if known is None or n_lowered != self._n_lowered:
-            self._n_kept -= 0 if known is None else len(known.tokens)
+            self._n_kept -= 0 if known is None else known.n_bytes
             known = self._find_reach(configuration)
-            self._n_kept += len(known.tokens)
+            self._n_kept += known.n_bytes
         self.most[configuration] = known.most
         self._reaches[configuration] = self._n_lowered, known
-        while self._n_kept > KEPT_TOKENS and len(self._reaches) > 1:
-            self._n_kept -= len(self._reaches.popitem(last=False)[1][1].tokens)
+        while self._n_kept > KEPT_BYTES and len(self._reaches) > 1:
+            self._n_kept -= self._reaches.popitem(last=False)[1][1].n_bytes
+        self._generation.kept_bytes = self._n_kept + MOST_BYTES * len(self.most)
         return known
 
     def _with_bounds(self, reach: Reach) -> Reach:
@@ -199,11 +219,10 @@ class Ends:
     def _find_reach(self, configuration: int) -> Reach:
         run = self._generation.run
         pairs = self._pairs(finish_operations.LIST_CROSSING, configuration)
-        inside, reached = NOTHING_INSIDE, np.zeros(0, np.int32)
         state = run(finish_operations.TWIN_OF, configuration)
-        if state != DEAD:
-            inside = self._inside(state)
-            reached = self._behind_groups(configuration, inside)
+        first_tokens = self.inside(state).first_tokens
+        spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
+        reached = self._behind(configuration, first_tokens, finish_operations.AFTER_TEXTS)
         flags = np.array([configuration, 0], np.int32)
         run(finish_operations.ARE_RECORDED, data=flags)
         token, shortest = NO_TOKEN, ENDED
@@ -212,13 +231,13 @@ class Ends:
         if token != NO_TOKEN:
             shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
         if flags[1]:  # the first token of each group is certain, and so is that of the bound
-            tokens = inside.tokens[inside.first[:-1]][:MOST_RECORDED]
+            tokens = first_tokens[:MOST_RECORDED]
             tokens = tokens if token == NO_TOKEN else np.append(tokens, np.int32(token))
             certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
             pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
         return self._with_bounds(
-            Reach(inside, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
+            Reach(state, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
         )
 
     def _pairs(self, operation: int, number: int, n_expected: int = 2048) -> Int32s:
@@ -227,30 +246,31 @@ class Ends:
         while True:
             n = self._generation.run(operation, number, data=data)
             if n <= len(data):
-                return data[:n].reshape(-1, 2)
+                pairs: Int32s = data[:n].reshape(-1, 2).copy()  # a part would keep all of the buffer
+                return pairs
             data = np.empty(n, np.int32)
 
-    def _inside(self, state: int) -> Inside:
-        """The tokens that stay inside the lexeme of a state."""
-        known = self._insides.get(state)
+    def inside(self, state: int) -> Inside:
+        """The tokens that stay inside the lexeme of a state; kept by the store, as states are."""
+        if state == DEAD:
+            return NOTHING_INSIDE
+        store = self._generation.store
+        kept: OrderedDict[int, Inside] = store.notes.setdefault(NOTE, OrderedDict())
+        known = kept.get(state)
         if known is None:
-            n_vocab = self._generation.store.tokenizer.vocab_size
-            pairs = self._pairs(finish_operations.LIST_INSIDE, state, n_vocab)  # a string may have nearly all
+            pairs = self._pairs(
+                finish_operations.LIST_INSIDE, state, store.tokenizer.vocab_size
+            )  # nearly all, of a string
             order = np.argsort(pairs[:, 1], kind="stable")
             ends = np.flatnonzero(np.diff(pairs[order, 1])) + 1
             first = np.concatenate([[0], ends, [len(pairs)]]) if len(pairs) else np.zeros(1, np.int64)
-            known = self._insides[state] = Inside(np.ascontiguousarray(pairs[order, 0]), first.astype(np.int64))
-            n_kept = sum(len(inside.tokens) for inside in self._insides.values())
-            while n_kept > KEPT_TOKENS and len(self._insides) > 1:
-                n_kept -= len(self._insides.popitem(last=False)[1].tokens)
+            known = kept[state] = Inside(np.ascontiguousarray(pairs[order, 0]), first.astype(np.int64))
+            store.kept_bytes += known.n_bytes
+            while store.kept_bytes > KEPT_INSIDE_BYTES and len(kept) > 1:
+                store.kept_bytes -= kept.popitem(last=False)[1].n_bytes
         else:
-            self._insides.move_to_end(state)
+            kept.move_to_end(state)
         return known
-
-    def _behind_groups(self, configuration: int, inside: Inside) -> Int32s:
-        """Configurations behind the bytes of the first token of each group; as a token it may be named."""
-        spend(GROUP_WORK * (len(inside.first) - 1))
-        return self._behind(configuration, inside.tokens[inside.first[:-1]], finish_operations.AFTER_TEXTS)
 
     def _behind(self, configuration: int, tokens: Int32s, operation: int = finish_operations.AFTER_TOKENS) -> Int32s:
         """Configurations behind some tokens."""
@@ -288,7 +308,7 @@ class Ends:
             reach = self.reach(here)
             n_left -= len(reach.tokens) + len(reach.reached)
             spend(PLACE_WORK + (len(reach.tokens) + len(reach.reached)) // 16)
-            first_tokens = reach.inside.tokens[reach.inside.first[:-1]]
+            first_tokens = self.inside(reach.state).first_tokens
             is_named = np.isin(first_tokens, reach.tokens)
             for places, bounds, tokens in (
                 (reach.reached[~is_named], reach.inside_bounds[~is_named], first_tokens[~is_named]),
@@ -316,7 +336,7 @@ class Ends:
             self._generation.run(finish_operations.LOWER_BOUND, place, bound, np.array([token], np.int32))
 
 
-NOTE = "ends"  # name among the notes of a generation
+NOTE = "ends"  # name among the notes of a generation, and of a store
 
 
 def has_ends(generation: Generation) -> bool:

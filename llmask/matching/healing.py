@@ -159,20 +159,22 @@ class PrefixedMatcher(Matcher):
         most = max(budget - 1, min(bounds))
         return [token for token, bound in zip(tokens, bounds, strict=True) if bound <= most]
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """As `Matcher.least_budget`, the tokens of the prefix included."""
         if not self.rest:
-            return super().least_budget()
-        bound = self._least_bound()
+            return super().least_budget(exact)
+        bound = self._least_bound(exact)
         if bound >= NO_BOUND:
             raise no_end(self.place())
         return bound
 
-    def _least_bound(self) -> int:
-        """Tokens that suffice, after a search for a shorter way behind the prefix; NO_BOUND: none are known."""
+    def _least_bound(self, searches: bool = True) -> int:
+        """Tokens that suffice, if wanted after a search for a shorter way; NO_BOUND: none are known."""
         self.make_room()
         with self.store.lock:
-            ends_of(self.generation).search(self.generation.start)
+            ends = ends_of(self.generation)
+            if searches or ends.bound(self.generation.start) >= NO_BOUND:
+                ends.search(self.generation.start)
         bounds = self._bounds_behind(self._spelling_tokens(self.rest))
         return min([NO_BOUND, *(bound + 1 for bound in bounds)])
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import as_bitmask, as_integer, each_of, no_such_row, shown
+from ..arguments import as_bitmask, as_flag, as_integer, each_of, no_such_row, shown
 from ..errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ..kernels import engine
 from ..kernels.mask.assemble import FILL_ALL, FILL_CUT, FILL_EMPTY, FILL_MISS, FILL_SHAPE, FILL_SOME, FILL_STOPS
@@ -512,16 +512,20 @@ class Matcher(Sequence):
         """
         return forced_tokens(self)
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """Tokens that suffice to end the document here, the end of sequence included; 1 where it has ended.
 
-        It is the minimum as far as a search of some thousand places goes. A budget given at the start is not below it.
+        Parameters
+        ----------
+        exact : False: a way to the end that the grammar's rules tell without a search, mostly the shortest one or a
+            token longer. True: the minimum as far as a search of some thousand places goes, which may take seconds.
+            `fill_bitmask` takes budgets in between, too: it searches before it refuses one.
 
         Raises
         ------
         LimitExceeded : no end of the document was found.
         """
-        return least_budget(self)
+        return least_budget(self, as_flag(exact, "exact"))
 
     def finishing_tokens(self) -> list[int]:
         """Tokens that end the document here in few tokens, the end of sequence left aside; see `least_budget`."""

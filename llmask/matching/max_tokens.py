@@ -67,7 +67,7 @@ class ClosingMatcher(Matcher):
             help="take max_tokens out, or do without a budget",
         )
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """Refused, see `fill_bitmask`."""
         raise self._no_budgets()
 

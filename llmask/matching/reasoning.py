@@ -313,7 +313,7 @@ class ReasoningMatcher:
         done = self._progress[-1]
         return list(self.end[done:]) if self._left(None) == len(self.end) - done else []
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """The smallest budget that `fill_bitmask` accepts here; see `Matcher.least_budget`.
 
         Raises
@@ -321,7 +321,7 @@ class ReasoningMatcher:
         LimitExceeded : no end of the document was found.
         """
         if not self.is_thinking:
-            return self.matcher.least_budget()
+            return self.matcher.least_budget(exact)
         return len(self.end) - self._progress[-1] + self._least_answer()
 
     # --- its parts

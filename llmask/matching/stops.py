@@ -122,10 +122,10 @@ class StoppingMatcher(Matcher):
         forced = super().forced_tokens()
         return forced[: next((place for place, token in enumerate(forced) if token in self.stop_tokens), len(forced))]
 
-    def least_budget(self) -> int:
+    def least_budget(self, exact: bool = False) -> int:
         """As `Matcher.least_budget`; refused where a stop token has a text."""
         self._check_ways()
-        return super().least_budget()
+        return super().least_budget(exact)
 
     def finishing_tokens(self) -> list[int]:
         """As `Matcher.finishing_tokens`; refused where a stop token has a text."""

@@ -70,6 +70,7 @@ class Generation:
             slots[grammar_layout.TELLS_ENDS] = 1
         self.store = store
         self.notes: dict[str, Any] = {}
+        self.kept_bytes = 0  # of what the notes hold
         self._source = source
         self._known_texts: dict[int, bytes] = {}
         self._last_texts: tuple[int, list[bytes]] = NO_TEXTS, []

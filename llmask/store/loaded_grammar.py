@@ -199,4 +199,4 @@ class LoadedGrammar:
     @property
     def bytes_used(self) -> int:
         """Memory of the grammar's own tables, in bytes."""
-        return self.generation.table.bytes_used
+        return self.generation.table.bytes_used + self.generation.kept_bytes

@@ -188,6 +188,8 @@ class Store:
         self.nodes = RegexNodes(builder.run, builder.n_nodes, tokenizer, self.table)
         self.slice_arrays, table_of_slices = slices_of(tokenizer, self.nodes, self.run, slices)
         self.table.put(store_layout.SLICES, table_of_slices)
+        self.notes: dict[str, Any] = {}  # of stages above, by name
+        self.kept_bytes = 0  # of what the notes hold
         self._bytes_of_slices = sum(
             array.nbytes for part in self.slice_arrays for array in part if isinstance(array, np.ndarray)
         )
@@ -235,6 +237,7 @@ class Store:
 
     @property
     def bytes_used(self) -> int:
-        """Memory of the shared tables, in bytes, with slices and what frontends remember of nodes."""
+        """Memory of the shared tables, in bytes, with slices, what frontends remember of nodes, and notes."""
         of_canonical = 0 if self.canonical_table is None else self.canonical_table.bytes_used
-        return self.table.bytes_used + of_canonical + REMEMBERED_BYTES * self.nodes.n_remembered + self._bytes_of_slices
+        remembered = REMEMBERED_BYTES * self.nodes.n_remembered
+        return self.table.bytes_used + of_canonical + remembered + self._bytes_of_slices + self.kept_bytes
