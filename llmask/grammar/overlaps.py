@@ -33,7 +33,7 @@ from llmask.work import spend
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
-FREE_STEPS, STEP_WORK = 20_000, 2  # steps that take nothing, and units for each further one: lists of tools take that many
+FREE_STEPS, STEP_WORK = 20_000, 2  # steps that take nothing, as lists of tools take many; units for each further one
 MOST_STEPS = 100_000  # pairs of lexemes in pairs of places looked at, in all looks; about half a second
 MOST_STEPS_OF_ALL = 300_000  # with those of looks that take all lexemes to be expected together
 MOST_PAIRS = 100_000  # pairs of lexemes that begin with the same byte

@@ -66,8 +66,9 @@ BYTE_SIZE = r"[0-9]{1,12}(?:\.[0-9]{1,3})? ?(?:[KkMmGgTtPp]i?[Bb]|[Bb])?"
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 IPV4 = rf"(?:{_OCTET}\.){{3}}{_OCTET}"
 _GROUP = "[0-9A-Fa-f]{1,4}"
-IPV6 = "|".join(f"(?:{_GROUP}:){{1,{n}}}(?::{_GROUP}){{1,{7 - n}}}" for n in range(1, 7))
-IPV6 = f"(?:{IPV6}|(?:{_GROUP}:){{7}}{_GROUP}|(?:{_GROUP}:){{1,7}}:|::(?:{_GROUP}(?::{_GROUP}){{0,6}})?)"
+_GROUPS = "|".join(f"(?:{_GROUP}:){{1,{n}}}(?::{_GROUP}){{1,{7 - n}}}" for n in range(1, 7))
+_GROUPS = f"(?:{_GROUPS}|(?:{_GROUP}:){{7}}{_GROUP}|(?:{_GROUP}:){{1,7}}:|::(?:{_GROUP}(?::{_GROUP}){{0,6}})?)"
+IPV6 = f"(?:{_GROUPS}|::[Ff]{{4}}:{IPV4})"  # the second as Python writes them since 3.13
 IPV4_INTERFACE, IPV6_INTERFACE = f"{IPV4}(?:/(?:3[0-2]|[12]?[0-9]))?", f"{IPV6}(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?"
 
 
@@ -134,7 +135,7 @@ FORMATS = {
 _UNRESERVED = "A-Za-z0-9._~!$&'()*+,;="
 _NAME = "(?:[A-Za-z0-9._~!$*+=-]|%[0-9A-Fa-f]{2})*"
 _CREDENTIALS = f"(?:{_NAME}(?::{_NAME})?@)?"
-_HOST = rf"(?:(?:{_LABEL}*\.)*[A-Za-z](?:[_-]?[A-Za-z0-9])*|{IPV4}|\[{IPV6}\])"
+_HOST = rf"(?:(?:{_LABEL}*\.)*[A-Za-z](?:[_-]?[A-Za-z0-9])*|{IPV4}|\[{_GROUPS}\])"
 _PORT = "(?::(?:[1-5]?[0-9]{1,4}|6[0-4][0-9]{3}))?"
 
 

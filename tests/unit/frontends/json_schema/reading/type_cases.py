@@ -163,6 +163,7 @@ NAMES = [f"{a} {b}" for a in ("Ada", "J.", "Mary-Ann", "Tim") for b in ("Smith",
 UUIDS = [uuid.UUID(int=(n + 1) * 0x1234567890ABCDEF1234567890 % 2**128, version=4) for n in range(20)]
 V4 = [f"{n * 12 % 256}.{n}.0.{255 - n}" for n in range(20)]
 V6 = [
+    "::ffff:192.0.2.128",
     "::",
     "::1",
     "2001:db8::1",
