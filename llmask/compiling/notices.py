@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import GrammarNotice, GrammarWarning, LlmaskError, level_outside
+from ..errors import GrammarNotice, GrammarWarning, LlmaskError, level_outside, short
 from ..limits import Limits
 
 _PLACE = re.compile(r"#/?[^\s\"]*|line \d+, column \d+")
@@ -59,7 +59,7 @@ def tell(said: Sequence[str], dead_ends: Sequence[str], limits: Limits) -> None:
     if limits.max_compile_work <= Limits.for_untrusted().max_compile_work:
         return
     if said:
-        first = next((place[0] for place in map(_PLACE.search, said) if place), None)
+        first = next((short(place[0]) for place in map(_PLACE.search, said) if place), None)
         where = "" if first is None else f" at {first}" if len(said) == 1 else f", the first at {first}"
         number = "a warning" if len(said) == 1 else f"{len(said)} warnings"
         text = f"the grammar compiles with {number}{where}: grammar.warnings and `llmask check` say what is meant"

@@ -10,13 +10,14 @@ import os
 
 from ..compiling.compiled import CompiledGrammar
 from ..compiling.compiler import Compiler
-from ..errors import LlmaskError
+from ..errors import LlmaskError, short
 from ..limits import Limits
 from ..tokenizer.tokenizer import Tokenizer
 
 logger = logging.getLogger(__name__)
 
 LIMITS_VARIABLE = "LLMASK_LIMITS"
+MOST_LOGGED = 5  # warnings of one grammar
 _NAMED = {"untrusted": Limits.for_untrusted, "default": Limits}
 
 
@@ -44,5 +45,5 @@ def compiler_of_server(tokenizer: Tokenizer, limits: Limits | None = None) -> Co
 
 
 def _log_warnings(grammar: CompiledGrammar) -> None:
-    for warning in grammar.warnings:
-        logger.info("a grammar compiles with a warning: %s", warning)
+    said = grammar.warnings
+    logger.info("a grammar compiles with %d warnings: %s", len(said), short("; ".join(said[:MOST_LOGGED])))

@@ -96,3 +96,8 @@ def test_what_is_an_error_by_the_callers_filter_leaves_the_compiler_as_it_was(co
         with pytest.raises(GrammarNotice):
             compiler.json_schema(MISSPELT)
     assert compiler.json_schema({"type": "null"}).accepts("null")
+
+
+def test_a_place_is_told_at_a_bounded_length(compiler: llmask.Compiler) -> None:
+    (warning,) = told(lambda: compiler.json_schema({"properties": {"a" * 9000: {"format": "zip"}}}))
+    assert len(str(warning.message)) < 1200
