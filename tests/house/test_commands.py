@@ -385,7 +385,7 @@ import pytest
 failed = {}
 for arguments in json.load(sys.stdin):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        code = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *arguments])
+        code = pytest.main(["--collect-only", "-q", "-rs", "-p", "no:cacheprovider", *arguments])
     text = printed.getvalue()
     if code not in (0, 5) or (code == 5 and "SKIPPED" not in text):
         failed[" ".join(arguments)] = text
