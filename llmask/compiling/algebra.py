@@ -136,7 +136,7 @@ def _together(parts: Iterable[LoadedGrammar], together: Together) -> Grammar:
             waiting += inner
             n_parts, n_inner = n_parts + (not inner), n_inner + bool(inner)
             n_edges += len(here.rules.edges) // EDGE_FIELDS if isinstance(here, Inclusion) else 0
-    # most have fewer inner parts than outer ones: those in which little stands in much are the ones that take long
+    # inner parts count where they outnumber the outer ones: deep nesting of little is what takes long
     spend((n_parts + max(n_inner - n_parts, 0)) * PART_WORK + n_edges * EDGE_WORK)
     if n_parts > MOST_PARTS:
         raise LimitExceeded(

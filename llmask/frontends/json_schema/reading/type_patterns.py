@@ -73,7 +73,7 @@ IPV4_INTERFACE, IPV6_INTERFACE = f"{IPV4}(?:/(?:3[0-2]|[12]?[0-9]))?", f"{IPV6}(
 
 
 def url_safe(pattern: str) -> str:
-    """The pattern of base64 with the letters that may stand in a URL."""
+    """The pattern of base64 with the letters of URLs."""
     return pattern.replace("+/", "_-")
 
 
@@ -339,7 +339,7 @@ def _spelled(value: Any) -> str:
 
 
 def _possible(write: Callable[[Any], str], schemas: Sequence[Any]) -> str:
-    """Documents of those of the schemas that patterns hold."""
+    """Documents of the schemas that a pattern can hold; the others are left out."""
     found = []
     for schema in schemas:
         with suppress(NotRegular):
