@@ -106,7 +106,7 @@ def check(compiler: llmask.Compiler, n_grammars: int, n_walks: int, seed: int) -
         rng = random.Random(f"{seed} {name}")
         grammar = make()
         try:
-            least = grammar.matcher().least_budget()
+            least = grammar.matcher().least_budget(exact=True)
         except llmask.LimitExceeded:
             counts["grammars without an end that was found"] += 1
             faults.append(f"{name}: no end was found")
@@ -135,6 +135,9 @@ def check(compiler: llmask.Compiler, n_grammars: int, n_walks: int, seed: int) -
 def _check_least(grammar: Any, least: int, chooser: Chooser, rng: random.Random) -> list[str]:
     """What is wrong with the least budget of a grammar, and with one that is lowered midway."""
     faults = []
+    bound = grammar.matcher().least_budget()
+    if bound < least or walk(grammar, bound, chooser, rng, False).n_tokens > bound:
+        faults.append(f"the bound {bound} known without a search does not hold, {least} needed")
     if walk(grammar, least, chooser, rng, False).n_tokens != least:
         faults.append(f"the least budget {least} was not used")
     if least > 1:
