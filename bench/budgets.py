@@ -4,7 +4,9 @@ Every document must end within its budget, and a budget below what is needed mus
 which must then suffice. Half of the walks choose among all tokens alike, half among first bytes alike. The budgets are
 drawn from 20 to 200 tokens; where a grammar needs more than was drawn, the refusal is counted and checked.
 
-`--cost` measures masks with and without a budget on the same walks.
+`--many` walks over MaskBench's schemas and random ones in which every keyword meets the others, half of them in any
+order, within budgets from the least to MOST more. `--cost` measures masks with and without a budget on the same walks.
+`--bounds` compares what `least_budget()` says with the minimum, and measures it.
 
 In: the own cases of `bench/cases`, grammars of the tests, random schemas. Out: counts. Cost: some minutes.
 """
@@ -16,20 +18,23 @@ import random
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import llmask
 from bench.conformance.tables import markdown
-from bench.data import own_rows
+from bench.data import maskbench_schemas, own_rows
 from bench.vocabularies import vocabulary
 from tests.contract import gbnf_grammars, lark_grammars
+from tests.generators.schemas import random_schema
 from tests.properties.schemas import draw
 
 LEAST, MOST = 20, 200  # budgets
 N_GBNF, N_LARK = 20, 10
+ABOVE = {"0": 0, "1": 1, "2 to 5": 5, "6 to 10": 10, "more": 10**9}
 
 
 class Walk(NamedTuple):
@@ -62,6 +67,17 @@ def subjects(compiler: llmask.Compiler, n: int, seed: int) -> list[tuple[str, Ca
         schema = draw(rng).schema
         found.append((f"random {len(found)}", lambda schema=schema: compiler.json_schema(schema)))
     return found[:n]
+
+
+def many_subjects(compiler: llmask.Compiler, seed: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Names and compiling functions without end: schemas of MaskBench and random ones in turn, the order in turn."""
+    rng = random.Random(seed)
+    rows = list(maskbench_schemas().items())
+    rng.shuffle(rows)
+    for i in count():
+        name, schema = rows[i // 2 % len(rows)] if i % 2 else (f"random {i}", random_schema(rng))
+        order = "any" if i // 2 % 2 else "schema"
+        yield f"{name}, {order}", lambda schema=schema, order=order: compiler.json_schema(schema, property_order=order)
 
 
 class Chooser:
@@ -130,6 +146,68 @@ def check(compiler: llmask.Compiler, n_grammars: int, n_walks: int, seed: int) -
             if found.n_tokens > budget:
                 faults.append(f"{name}: {found.n_tokens} tokens with {budget}: {found.document!r}")
     return counts, faults
+
+
+def check_many(compiler: llmask.Compiler, n_walks: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """Walk `n_walks` documents of as many schemas; returns counts, and what went wrong."""
+    counts: Counter[str] = Counter()
+    faults = []
+    chooser = Chooser(compiler.tokenizer)
+    for name, make in many_subjects(compiler, seed):
+        if counts["walks"] >= n_walks:
+            break
+        rng = random.Random(f"{seed} {name}")
+        try:
+            grammar = make()
+        except llmask.LlmaskError as error:
+            counts[f"schemas refused: {type(error).__name__}"] += 1
+            continue
+        try:
+            budget = grammar.matcher().least_budget()
+        except llmask.LimitExceeded:
+            counts["grammars without an end that was found"] += 1
+            continue
+        budget += rng.choice((0, 0, 1, rng.randint(0, 20), rng.randint(0, MOST)))
+        counts["walks"] += 1
+        try:
+            found = walk(grammar, budget, chooser, rng, rng.random() < 0.5)
+        except llmask.LlmaskError as error:
+            faults.append(f"{name}: within {budget}: {error}")
+            continue
+        counts["tokens"] += found.n_tokens
+        if found.n_tokens > budget:
+            faults.append(f"{name}: {found.n_tokens} tokens with {budget}: {found.document!r}")
+    return counts, faults
+
+
+def bounds(compiler: llmask.Compiler, n: int, seed: int) -> str:
+    """What `least_budget()` says, beside the minimum that a search finds, and its milliseconds: a table."""
+    above: Counter[str] = Counter()
+    times = []
+    for _, schema in random.Random(seed).sample(sorted(maskbench_schemas().items()), n):
+        try:
+            grammar = compiler.json_schema(schema)
+        except llmask.LlmaskError:
+            above["schemas refused"] += 1
+            continue
+        begin = time.perf_counter()
+        try:
+            known = grammar.matcher().least_budget()
+        except llmask.LimitExceeded:
+            above["no bound"] += 1
+            continue
+        finally:
+            times.append((time.perf_counter() - begin) * 1e3)
+        try:
+            over = known - grammar.matcher().least_budget(exact=True)
+        except llmask.LimitExceeded:
+            above["not searched to the end: a limit"] += 1
+            continue
+        above[next(name for name, most in ABOVE.items() if over <= most)] += 1
+    times.sort()
+    figures = (statistics.fmean(times), times[len(times) // 2], times[len(times) * 99 // 100], times[-1])
+    table = markdown(("tokens above the minimum", "schemas"), sorted(above.items()))
+    return f"{table}\nms: mean, median, 99 %, longest: " + ", ".join(f"{figure:.2f}" for figure in figures)
 
 
 def _check_least(grammar: Any, least: int, chooser: Chooser, rng: random.Random) -> list[str]:
@@ -202,6 +280,8 @@ def main() -> int:
     parser.add_argument("--walks", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--vocabulary", metavar="NAME", help="of bench/vocabularies.py; default: the package's own")
+    parser.add_argument("--many", action="store_true", help="one walk on each of as many schemas as --walks says")
+    parser.add_argument("--bounds", action="store_true", help="of as many of MaskBench's schemas as --grammars says")
     parser.add_argument("--cost", action="store_true", help="measure masks; --walks counts those of each grammar")
     arguments = parser.parse_args()
     if arguments.vocabulary is None:
@@ -213,9 +293,15 @@ def main() -> int:
     if arguments.cost:
         print(measure(compiler, arguments.grammars, arguments.walks, arguments.seed))
         return 0
-    counts, faults = check(compiler, arguments.grammars, arguments.walks, arguments.seed)
-    for name, count in counts.items():
-        print(f"{count:8,} {name}")
+    if arguments.bounds:
+        print(bounds(compiler, arguments.grammars, arguments.seed))
+        return 0
+    if arguments.many:
+        counts, faults = check_many(compiler, arguments.walks, arguments.seed)
+    else:
+        counts, faults = check(compiler, arguments.grammars, arguments.walks, arguments.seed)
+    for name, n in counts.items():
+        print(f"{n:8,} {name}")
     for fault in faults:
         print(fault)
     return 1 if faults else 0

@@ -51,6 +51,12 @@ def instance_text(data: Any, whitespace: str = "flexible") -> str:
     return json.dumps(data, ensure_ascii=False, separators=SEPARATORS[whitespace])
 
 
+def maskbench_schemas() -> dict[str, Any]:
+    """The schemas of MaskBench's part by name, without documents."""
+    with gzip.open(MASKBENCH, "rt", encoding="utf-8") as lines:
+        return {entry["id"]: entry["schema"] for entry in map(json.loads, lines)}
+
+
 def _read_rows(whitespace: str, vocabulary_name: str) -> list[Row]:
     encode = encoder(vocabulary_name)
     rows = []

@@ -26,7 +26,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 EFFORT = float(os.environ.get("LLMASK_TEST_EFFORT", "1"))
-FULL = 4  # the effort at which `.ci/run` repeats what is costly or slow
+FULL = 4  # the effort at which `.ci/run night` repeats what is costly or slow
 SEED = int(os.environ.get("LLMASK_TEST_SEED", "20261121"))
 SHARED = Path(os.environ.get("LLMASK_SHARED", ROOT.parent / "shared"))
 

@@ -5,7 +5,8 @@ bounds moved, so that no two are equal in text or structure. Each is compiled, o
 the end or the first refusal, then the grammar is dropped; the compiler remembers what it likes, as by default.
 
 Apart, in processes of their own: 25,000 small schemas of tenants, which share all but their names; what a tokenizer and
-a compiler cost, and 1,000 compiled schemas that are all kept.
+a compiler cost, and 1,000 compiled schemas that are all kept; what budgets add to 149 grammars that are kept; and 900
+schemas of strangers, within `Limits.for_untrusted()` and budgets.
 
 In: effort. Out: a table by number of schemas. Cost: five minutes at effort 1.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from bench.scaling.corpus import Row, instance_text, llama3_encoder, maskbench_rows
@@ -25,6 +27,9 @@ N_SCHEMAS = 10_000
 EVERY = 500
 N_KEPT = 1_000
 N_SMALL = 25_000
+N_BUDGETED = 149
+N_STRANGERS = 900
+BUDGET = 100
 COLUMNS = ["engine", "schemas", "resident", "store", "compiled", "tokens"]
 BOUNDS = ("minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems")
 
@@ -81,10 +86,17 @@ def schemas(rows: list[Row], n: int) -> Iterator[tuple[Any, list[int]]]:
 
 def walk(side: Side, schema: Any, tokens: list[int]) -> tuple[Any, int]:
     """The grammar, or None where it is refused, and how many tokens of the document were taken."""
-    n_taken = 0
-    grammar = None
     try:
         grammar = side.compile(schema)
+    except Refused:
+        return None, 0
+    return grammar, follow(side, grammar, tokens)
+
+
+def follow(side: Side, grammar: Any, tokens: list[int]) -> int:
+    """How many tokens of a document were taken, each with a mask."""
+    n_taken = 0
+    with suppress(Refused):
         sequence = side.start(grammar)
         for token in tokens:
             side.fill(sequence)
@@ -92,9 +104,7 @@ def walk(side: Side, schema: Any, tokens: list[int]) -> tuple[Any, int]:
                 break
             side.accept(sequence, token)
             n_taken += 1
-    except Refused:
-        pass
-    return grammar, n_taken
+    return n_taken
 
 
 def many(engine: str, n: int) -> list[list[Any]]:
@@ -153,9 +163,55 @@ def first_costs(engine: str, n_kept: int) -> list[float]:
     return [before, started, resident_mib()]
 
 
+def budgeted(n: int) -> list[list[Any]]:
+    """Rows of the table of budgets: resident memory after each step, and what the grammars say that they take."""
+    side = LlmaskSide()
+    grammars: list[tuple[Any, list[int]]] = []
+    rows = [["tokenizer and compiler", resident_mib(), 0.0, 0.0]]
+    for schema, tokens in schemas(maskbench_rows(), N_SCHEMAS):
+        grammar, _ = walk(side, schema, tokens)
+        if grammar is not None:
+            grammars.append((grammar, tokens))
+        if len(grammars) == n:
+            break
+
+    def add(step: str) -> None:
+        used = sum(grammar.bytes_used for grammar, _ in grammars) / MIB
+        rows.append([step, resident_mib(), used, side.compiler.store().bytes_used / MIB])
+
+    add(f"{n} grammars, a document each")
+    for budget in (None, BUDGET):
+        side.budget = budget
+        for grammar, tokens in grammars:
+            follow(side, grammar, tokens)
+        add("the same documents again" if budget is None else f"and again within a budget of {budget}")
+    for grammar, _ in grammars:
+        grammar.matcher().least_budget()
+    add("least_budget() of each")
+    return rows
+
+
+def strangers(n: int) -> list[list[Any]]:
+    """Rows of the table of strangers' schemas: new ones, each with a document within a budget."""
+    import llmask
+
+    side = LlmaskSide(budget=BUDGET)
+    side.compiler = llmask.Compiler(side.tokenizer, limits=llmask.Limits.for_untrusted())
+    rows = []
+    for i, (schema, tokens) in enumerate(schemas(maskbench_rows(), n + 1)):
+        if i % max(n // 9, 1) == 0:
+            rows.append([i, resident_mib(), side.compiler.statistics()["cache_bytes"] / MIB, _store_mib(side)])
+        grammar, _ = walk(side, schema, tokens)
+        if grammar is not None:
+            with suppress(llmask.LlmaskError):
+                grammar.matcher().least_budget()
+    return rows
+
+
 def study(effort: float) -> Result:
     n = max(int(N_SCHEMAS * effort), 2 * EVERY)
     n_kept = max(int(N_KEPT * effort), 10)
+    n_budgeted, n_strangers = (max(int(most * effort), 9) for most in (N_BUDGETED, N_STRANGERS))
     table = Table("MiB after n schemas through one compiler", COLUMNS)
     costs = Table(
         f"MiB of a process with the benchmark's data: then Llama 3's vocabulary, then {n_kept:,} grammars, all kept",
@@ -175,6 +231,16 @@ def study(effort: float) -> Result:
         "MiB after n small schemas through one compiler, the default vocabulary", ["schemas", "resident", "store"]
     )
     few.rows = alone(small, max(int(N_SMALL * effort), 10))
+    ends = Table(
+        f"MiB with {n_budgeted} grammars that are kept, and a budget of {BUDGET} in every mask",
+        ["after", "resident", "of the grammars", "store"],
+    )
+    ends.rows = alone(budgeted, n_budgeted)
+    foreign = Table(
+        "MiB after n schemas through one compiler with limits for strangers, a document of each within a budget",
+        ["schemas", "resident", "cache", "store"],
+    )
+    foreign.rows = alone(strangers, n_strangers)
     ours = [row for row in table.rows if row[0] == "llmask"]
     # renewed stores make a saw-tooth: the highest tooth counts, not the place in it where a tenth is reached
     first, later = ([row[2] for row in ours if (row[1] > n / 10) is after] for after in (False, True))
@@ -182,5 +248,8 @@ def study(effort: float) -> Result:
         Target("most resident after the first tenth / most until then", max(later) / max(first), 1.1),
         Target("the same of small schemas", few.rows[-1][1] / few.rows[1][1], 1.15),
         Target(f"MiB of the vocabulary and {n_kept:,} grammars", costs.rows[0][3] - costs.rows[0][1], 600),
+        Target(f"MiB that a budget adds to {n_budgeted} grammars", ends.rows[3][1] - ends.rows[2][1], 60),
+        Target("MiB that least_budget() adds", ends.rows[4][1] - ends.rows[3][1], 30),
+        Target(f"MiB with {n_strangers} schemas of strangers", max(row[1] for row in foreign.rows), 500),
     ]
-    return Result([table, few, costs], [plot], targets)
+    return Result([table, few, costs, ends, foreign], [plot], targets)

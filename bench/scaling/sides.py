@@ -93,11 +93,12 @@ class LlmaskSide(Side):
     Parameters
     ----------
     tokenizer : None: Llama 3's.
+    budget : of every mask; None: masks without one.
     """
 
     name = "llmask"
 
-    def __init__(self, tokenizer: Any = None) -> None:
+    def __init__(self, tokenizer: Any = None, budget: int | None = None) -> None:
         import llmask
 
         llmask.warm_up()
@@ -105,6 +106,7 @@ class LlmaskSide(Side):
         super().__init__(self.tokenizer.vocab_size)
         self.compiler = llmask.Compiler(self.tokenizer, cache_bytes=0)
         self.errors = llmask.LlmaskError
+        self.budget = budget
 
     def compile(self, schema: Any) -> Any:
         try:
@@ -126,7 +128,7 @@ class LlmaskSide(Side):
 
     def fill(self, sequence: Any) -> None:
         try:
-            sequence.fill_bitmask(self.words)
+            sequence.fill_bitmask(self.words, budget=self.budget)
         except self.errors as error:
             raise Refused(str(error)) from error
 

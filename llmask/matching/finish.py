@@ -5,9 +5,10 @@ ways over whole tokens. The tokens of a mask are grouped by the configurations t
 
 In the middle of values that must not repeat (values/transcripts.py) every token leads to a configuration of its own,
 and looking at each takes milliseconds: what may follow has to be derived without its text. There the first token stands
-for all that lead to the same lexer state: these are taken to need at most SLACK tokens more than it does. That is no
-proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a letter
-more, where texts are free. A budget would break only where the values written so far force more than SLACK tokens.
+for all that lead to the same row and lexer state: these are taken to need at most SLACK tokens more than it does. That
+is no proof. An end of the value may be refused where that of the first token is not, and another text be asked for: a
+letter more, where texts are free. A budget would break only where the values written so far force more than SLACK
+tokens.
 
 In: configurations of a generation's tables, the store's lock held. Out: bounds. Cost: where the tokens of a
 configuration lead 0.3 to 5 ms the first time.
@@ -35,9 +36,8 @@ from ..work import metered, spend
 
 Int32s = npt.NDArray[np.int32]
 
-MOST_RECORDED = 16  # configurations with records behind one mask that are looked at
 SLACK = 64  # tokens that others like them are taken to need at most beside
-KEPT_BYTES = 2**20  # of where the tokens of one grammar's configurations lead
+KEPT_BYTES = 2**18  # of where the tokens of one grammar's configurations lead
 KEPT_INSIDE_BYTES = 16 * 2**20  # of the tokens inside of lexemes, for all grammars of a store
 OBJECT_BYTES = 800  # of a Reach or Inside, its arrays' numbers aside
 MOST_BYTES = 100  # of an entry of `Ends.most`
@@ -130,6 +130,7 @@ class Ends:
         self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
         self._reaches: OrderedDict[int, tuple[int, Reach]] = OrderedDict()
         self._n_kept = 0  # bytes of reaches
+        self._searched: set[int] = set()
 
     # --- bounds
 
@@ -195,22 +196,20 @@ class Ends:
         self._reaches[configuration] = self._n_lowered, known
         while self._n_kept > KEPT_BYTES and len(self._reaches) > 1:
             self._n_kept -= self._reaches.popitem(last=False)[1][1].n_bytes
-        self._generation.kept_bytes = self._n_kept + MOST_BYTES * len(self.most)
+        self._generation.kept_bytes = self._n_kept + MOST_BYTES * (len(self.most) + len(self._searched))
         return known
 
     def _with_bounds(self, reach: Reach) -> Reach:
         """The same with bounds."""
         different, which = np.unique(np.concatenate([reach.reached, reach.behind]), return_inverse=True)
-        flags = np.concatenate([different, np.zeros(len(different), np.int32)])
-        self._generation.run(finish_operations.ARE_RECORDED, data=flags)
-        recorded = np.flatnonzero(flags[len(different) :])[MOST_RECORDED:]  # beyond those that are looked at
+        bare = self._without_records(different)
+        _, first, like = np.unique(bare, return_index=True, return_inverse=True)
+        is_known = bare == different
+        is_known[first] = True
+        is_known |= np.isin(different, reach.reached) | (different == reach.shortest)
         bounds = np.zeros(len(different), np.int32)
-        is_known = np.ones(len(different), bool)
-        is_known[recorded] = False
         bounds[is_known] = self._bounds_of_some(different[is_known], reach.shortest)
-        if len(recorded):
-            looked_at = bounds[is_known & (flags[len(different) :] != 0)]
-            bounds[recorded] = min(int(looked_at.max()) + SLACK, NO_BOUND)
+        bounds[~is_known] = np.minimum(bounds[first[like[~is_known]]] + SLACK, NO_BOUND)
         bounds = bounds[which]
         n = len(reach.reached)
         slack = SLACK if reach.is_recorded else 0
@@ -223,21 +222,19 @@ class Ends:
         first_tokens = self.inside(state).first_tokens
         spend(GROUP_WORK * len(first_tokens))  # as texts: as a token the first one of a group may be named
         reached = self._behind(configuration, first_tokens, finish_operations.AFTER_TEXTS)
-        flags = np.array([configuration, 0], np.int32)
-        run(finish_operations.ARE_RECORDED, data=flags)
+        is_recorded = int(self._without_records(np.array([configuration], np.int32))[0]) != configuration
         token, shortest = NO_TOKEN, ENDED
         if self.bound(configuration) < NO_BOUND:
             token = run(finish_operations.FINISHING_TOKEN, configuration)
         if token != NO_TOKEN:
             shortest = int(self._behind(configuration, np.array([token], np.int32))[0])
-        if flags[1]:  # the first token of each group is certain, and so is that of the bound
-            tokens = first_tokens[:MOST_RECORDED]
-            tokens = tokens if token == NO_TOKEN else np.append(tokens, np.int32(token))
+        if is_recorded:  # the first token of each group is certain, and so is that of the bound
+            tokens = first_tokens if token == NO_TOKEN else np.append(first_tokens, np.int32(token))
             certain = np.stack([tokens, self._behind(configuration, tokens)], axis=1)
             pairs = np.concatenate([pairs, certain])
         nothing = np.zeros(0, np.int32)
         return self._with_bounds(
-            Reach(state, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, bool(flags[1]))
+            Reach(state, reached, nothing, pairs[:, 0], pairs[:, 1], nothing, shortest, is_recorded)
         )
 
     def _pairs(self, operation: int, number: int, n_expected: int = 2048) -> Int32s:
@@ -272,6 +269,12 @@ class Ends:
             kept.move_to_end(state)
         return known
 
+    def _without_records(self, configurations: Int32s) -> Int32s:
+        """Configurations of the same rows where nothing is recorded."""
+        data = np.concatenate([configurations, np.zeros(len(configurations), np.int32)])
+        self._generation.run(finish_operations.WITHOUT_RECORDS, data=data)
+        return data[len(configurations) :]
+
     def _behind(self, configuration: int, tokens: Int32s, operation: int = finish_operations.AFTER_TOKENS) -> Int32s:
         """Configurations behind some tokens."""
         n = len(tokens)
@@ -285,14 +288,17 @@ class Ends:
         """Look for ways with fewer tokens than the bound says, the most promising first; returns the bound.
 
         It is the minimum when the search came to its end before SEARCHED_TOKENS, SEARCHED_PLACES and the work that
-        compiling may take.
+        compiling may take. Who asks again, once for each document that is refused, gets the same answer.
         """
+        if configuration in self._searched:
+            return self.bound(configuration)
         with metered(self._most_work, "max_compile_work") as meter:
             try:
                 self._search(configuration)
             except LimitExceeded:
                 if meter.left >= 0:
                     raise
+        self._searched.add(configuration)
         return self.bound(configuration)
 
     def _search(self, configuration: int) -> None:

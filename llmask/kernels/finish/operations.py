@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..machine.jit import kernel, never_inline
 from ..mask.advance import take_text, take_token
 from .paths import bound_of, finishing_token, lower_bound
-from .successors import is_recorded, list_crossing, list_inside, twin_of
+from .successors import list_crossing, list_inside, twin_of, without_record
 
 # operations; all others have smaller numbers
 FIRST_FINISHING = 45
@@ -22,7 +22,7 @@ LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many 
 LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
 AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
 AFTER_TEXTS = 53  # the same with the bytes of the tokens; a is not ENDED
-ARE_RECORDED = 52  # data: configurations, then as many numbers to write, 1 where something is recorded -> 0
+WITHOUT_RECORDS = 52  # data: configurations, then as many to write, those of the same rows without records -> 0
 
 
 @kernel
@@ -51,8 +51,8 @@ def finish(store, grammar, operation, a, b, data):
         n = data.shape[0] // 2
         for i in range(n):
             data[n + i] = take_text(store, grammar, a, data[i])
-    elif operation == ARE_RECORDED:
+    elif operation == WITHOUT_RECORDS:
         n = data.shape[0] // 2
         for i in range(n):
-            data[n + i] = 1 if is_recorded(grammar, data[i]) else 0
+            data[n + i] = without_record(store, grammar, data[i])
     return 0

@@ -5,10 +5,11 @@
     bound     1 + the least bound behind a token that spells the next steps; 1 where the document may end
 
 A search finds the step: the one behind which the least has to be written, by the estimate of finish/rule_costs.py, or
-where none is better the shortest way to such a place. Bytes that are no token by themselves are taken only where there
-is no other way, as it may be that no tokens spell them. Steps are those of configurations.py, so what is found is a
-fact and only its length depends on the estimate. A step that is noted stays: the bound of a configuration is then
-exactly one more than that behind its token, and never rises. `lower_bound` notes a shorter way that a caller has found.
+where none is better a way to such a place, going on where way and rest are least. Bytes that are no token by themselves
+are taken only where there is no other way, as it may be that no tokens spell them. Steps are those of
+configurations.py, so what is found is a fact and only its length depends on the estimate. A step that is noted stays:
+the bound of a configuration is then exactly one more than that behind its token, and never rises. `lower_bound` notes a
+shorter way that a caller has found.
 
 In: tables, a configuration. Out: its bound. Cost: 10 us a byte to the next configuration that has one.
 """
@@ -33,19 +34,22 @@ from ..mask.configurations import (
 )
 from ..parser.rows import R_N_SCANS, R_SCANS, row_field
 from ..parser.token_terminals import NAMES_ORDINARY
-from ..tables.grammar_layout import (
-    ENDS,
+from ..regex.nodes import BYTE_DISTANCE
+from ..tables.grammar_layout import ENDS, NAMES_TOKENS, ROW_POOL
+from ..tables.interning import list_item, list_length, mix
+from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, get_i32, get_i64, get_u8, put_i32, put_i64, spend
+from ..tables.store_layout import (
+    CHILD_BYTE,
+    CHILD_FIRST,
+    CHILD_NODE,
     FINISH_PATH,
-    NAMES_TOKENS,
-    ROW_POOL,
     SEARCH_INDEX,
     SEARCHED_STEPS,
     SPELLED_BYTES,
+    TOKEN_SETS,
+    TRIE,
 )
-from ..tables.interning import list_item, list_length, mix
-from ..tables.memory import EXCEEDED, block, ensure, fill_bytes, get_i32, get_i64, get_u8, put_i32, put_i64, spend
-from ..tables.store_layout import CHILD_BYTE, CHILD_FIRST, CHILD_NODE, TOKEN_SETS, TRIE
-from ..values.transcripts import row_of
+from ..values.transcripts import FIRST_PLACE, row_of
 from .estimates import estimate
 
 END_FIELDS = 4
@@ -62,10 +66,16 @@ LOST = -2  # no way was found
 NO_BOUND = 2**30
 MOST_SEARCHED = 2048  # places looked at for one that is better
 INDEX_SIZE = 8192
+MOST_ALIKE = 64  # places of one row, lexer state and number of steps that differ in what is recorded
 MOST_PATH = 1 << 17  # steps
 END_PACKED = -5  # in place of pack(place, state): behind an end of sequence
 RANK_ACCEPTS = -1  # better than every cost
 RANK_ENDED = -2
+PLACE_FIELDS = 3  # of SEARCHED_STEPS
+P_PACKED = 0  # pack(place, state)
+P_STEP = 1  # the place before << 32 | step
+P_COST = 2  # way and rest, at least; LOOKED_AT: its steps are taken
+LOOKED_AT = 2**62
 
 
 @kernel
@@ -97,19 +107,45 @@ def _rank(store, grammar, packed):
 
 
 @kernel
-def _add_place(grammar, packed, before, taken, n):
+def _add_place(store, packed, before, taken, n):
     """Put a place that the search has not seen behind the others; returns how many there are."""
-    index = block(grammar, SEARCH_INDEX)
-    places = block(grammar, SEARCHED_STEPS)
+    index = block(store, SEARCH_INDEX)
+    places = block(store, SEARCHED_STEPS)
     slot = mix(5, packed) & (INDEX_SIZE - 1)
     while get_i32(index, slot) != 0:
-        if get_i64(places, 2 * (get_i32(index, slot) - 1)) == packed:
+        if get_i64(places, PLACE_FIELDS * (get_i32(index, slot) - 1)) == packed:
             return n
         slot = (slot + 1) & (INDEX_SIZE - 1)
-    put_i64(places, 2 * n, packed)
-    put_i64(places, 2 * n + 1, (before << 32) | taken)
+    put_i64(places, PLACE_FIELDS * n + P_PACKED, packed)
+    put_i64(places, PLACE_FIELDS * n + P_STEP, (before << 32) | taken)
     put_i32(index, slot, n + 1)
     return n + 1
+
+
+@kernel
+def _has_many_alike(store, grammar, packed, way):
+    """Whether the search has seen many places like this one, whose records differ; counted by hash, so about."""
+    if packed >> 32 < FIRST_PLACE:
+        return False
+    counts = block(store, SEARCH_INDEX) + 4 * INDEX_SIZE
+    alike = pack(row_of(grammar, packed >> 32), packed & 0xFFFFFFFF)
+    slot = mix(way, alike) & (INDEX_SIZE - 1)
+    put_i32(counts, slot, get_i32(counts, slot) + 1)
+    return get_i32(counts, slot) > MOST_ALIKE
+
+
+@kernel
+def _next_place(store, n):
+    """The place of the least cost whose steps are not taken yet, the first of equals, or -1."""
+    places = block(store, SEARCHED_STEPS)
+    found = -1
+    least = LOOKED_AT
+    for i in range(n):
+        cost = get_i64(places, PLACE_FIELDS * i + P_COST)
+        if cost < least:
+            found = i
+            least = cost
+    return found
 
 
 @kernel
@@ -132,7 +168,7 @@ def _add_named(store, grammar, packed, before, n):
             token = list_item(store, TOKEN_SETS, tokens, at)
             reached = after_token(store, grammar, configuration, token)
             if reached != REFUSED and n < 2 * MOST_SEARCHED:
-                n = _add_place(grammar, _packed(grammar, reached), before, FIRST_TOKEN + token, n)
+                n = _add_place(store, _packed(grammar, reached), before, FIRST_TOKEN + token, n)
     return n
 
 
@@ -145,9 +181,9 @@ def _packed(grammar, configuration):
 
 
 @kernel
-def _spelled_bytes(store, grammar):
+def _spelled_bytes(store):
     """Address of SPELLED_BYTES."""
-    flags = ensure(grammar, SPELLED_BYTES, 257 * 4)
+    flags = ensure(store, SPELLED_BYTES, 257 * 4)
     if get_i32(flags, 256) == 0:
         n = 0
         for child in range(get_i32(block(store, CHILD_FIRST), 1)):
@@ -162,17 +198,20 @@ def _spelled_bytes(store, grammar):
 def _search(store, grammar, here, n, every_byte):
     """Add the steps to a better place to the path of `n` steps, and where they lead; returns its length, or LOST."""
     never_inline()
-    spelled = _spelled_bytes(store, grammar)
+    spelled = _spelled_bytes(store)
     least = estimate(
         store, grammar, configuration_field(grammar, here, C_PLACE), configuration_field(grammar, here, C_STATE)
     )
-    fill_bytes(ensure(grammar, SEARCH_INDEX, INDEX_SIZE * 4), INDEX_SIZE * 4, 0)
-    places = ensure(grammar, SEARCHED_STEPS, (2 * MOST_SEARCHED + 256) * 16)
-    n_places = _add_place(grammar, _packed(grammar, here), -1, 0, 0)
+    fill_bytes(ensure(store, SEARCH_INDEX, 2 * INDEX_SIZE * 4), 2 * INDEX_SIZE * 4, 0)
+    places = ensure(store, SEARCHED_STEPS, (2 * MOST_SEARCHED + 256) * PLACE_FIELDS * 8)
+    n_places = _add_place(store, _packed(grammar, here), -1, 0, 0)
     looked_at = 0
-    while looked_at < n_places and n_places < MOST_SEARCHED:
-        packed = get_i64(places, 2 * looked_at)
-        spend(grammar, 64)
+    while looked_at >= 0 and n_places < MOST_SEARCHED:
+        at = PLACE_FIELDS * looked_at
+        packed = get_i64(places, at + P_PACKED)
+        way = 0 if looked_at == 0 else get_i64(places, at + P_COST) - _rank(store, grammar, packed)
+        put_i64(places, at + P_COST, LOOKED_AT)
+        spend(grammar, 64 + (n_places >> 6))
         first = n_places
         last = REFUSED
         for byte in range(256):
@@ -181,13 +220,16 @@ def _search(store, grammar, here, n, every_byte):
             reached = step(store, grammar, packed >> 32, packed & 0xFFFFFFFF, byte)
             if reached != REFUSED and reached != last:
                 last = reached
-                n_places = _add_place(grammar, reached, looked_at, byte, n_places)
+                if _has_many_alike(store, grammar, reached, way):
+                    continue
+                n_places = _add_place(store, reached, looked_at, byte, n_places)
         if grammar[NAMES_TOKENS] != 0:
             n_places = _add_named(store, grammar, packed, looked_at, n_places)
         best = -1
         best_rank = least
         for i in range(first, n_places):
-            rank = _rank(store, grammar, get_i64(places, 2 * i))
+            rank = _rank(store, grammar, get_i64(places, PLACE_FIELDS * i))
+            put_i64(places, PLACE_FIELDS * i + P_COST, way + BYTE_DISTANCE + rank)
             if rank < best_rank:
                 best = i
                 best_rank = rank
@@ -195,7 +237,7 @@ def _search(store, grammar, here, n, every_byte):
             return LOST
         if best >= 0:
             return _put_path(store, grammar, best, n)
-        looked_at += 1
+        looked_at = _next_place(store, n_places)
     return LOST
 
 
@@ -203,25 +245,25 @@ def _search(store, grammar, here, n, every_byte):
 def _put_path(store, grammar, best, n):
     """Write the way to a place that the search has found behind a path; returns the length of it all."""
     never_inline()
-    places = block(grammar, SEARCHED_STEPS)
+    places = block(store, SEARCHED_STEPS)
     end = n
     at = best
-    while get_i64(places, 2 * at + 1) >> 32 >= 0:
+    while get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32 >= 0:
         end += 1
-        at = get_i64(places, 2 * at + 1) >> 32
-    path = ensure(grammar, FINISH_PATH, (end + 1) * 8)
+        at = get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32
+    path = ensure(store, FINISH_PATH, (end + 1) * 8)
     position = end
     at = best
     taken = NO_STEP
     while True:
-        packed = get_i64(places, 2 * at)
+        packed = get_i64(places, PLACE_FIELDS * at)
         configuration = ENDED if packed == END_PACKED else configuration_of(store, grammar, packed)
         put_i32(path, 2 * position, configuration)
         put_i32(path, 2 * position + 1, taken)
         if position == n:
             return end
-        taken = get_i64(places, 2 * at + 1) & 0xFFFFFFFF
-        at = get_i64(places, 2 * at + 1) >> 32
+        taken = get_i64(places, PLACE_FIELDS * at + P_STEP) & 0xFFFFFFFF
+        at = get_i64(places, PLACE_FIELDS * at + P_STEP) >> 32
         position -= 1
 
 
@@ -242,14 +284,14 @@ def bound_of(store, grammar, configuration):
             break
         n_before = n
         n = _search(store, grammar, here, n_before, 0)
-        if n == LOST and get_i32(_spelled_bytes(store, grammar), 256) == SPELLS_SOME:
+        if n == LOST and get_i32(_spelled_bytes(store), 256) == SPELLS_SOME:
             n = _search(store, grammar, here, n_before, 1)
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
             return NO_BOUND
         if n == LOST or n > MOST_PATH:
             _put_end(grammar, configuration, ENDED, LOST, NO_BOUND, NO_TOKEN)
             return NO_BOUND
-        here = get_i32(block(grammar, FINISH_PATH), 2 * n)
+        here = get_i32(block(store, FINISH_PATH), 2 * n)
         if store[EXCEEDED] != 0 or grammar[EXCEEDED] != 0:
             return NO_BOUND
     if here != ENDED and _end_field(grammar, here, E_STEP) == LOST and _end_field(grammar, here, E_BOUND) == NO_BOUND:
@@ -257,7 +299,7 @@ def bound_of(store, grammar, configuration):
         return NO_BOUND
     while n > 0:
         n -= 1
-        path = block(grammar, FINISH_PATH)
+        path = block(store, FINISH_PATH)
         at = get_i32(path, 2 * n)
         following = get_i32(path, 2 * n + 2)
         if _end_field(grammar, at, E_BOUND) == 0:

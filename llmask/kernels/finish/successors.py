@@ -28,7 +28,7 @@ from ..lexer.states import (
 )
 from ..machine.constants import TRIE_TOKEN_SHIFT
 from ..machine.jit import kernel, never_inline
-from ..mask.assemble import build_mask
+from ..mask.assemble import bare_configuration, build_mask
 from ..mask.configurations import (
     C_NAMING,
     C_PLACE,
@@ -85,9 +85,10 @@ def twin_of(store, grammar, configuration):
 
 
 @kernel
-def is_recorded(grammar, configuration):
-    """Whether something is recorded at the place of a configuration."""
-    return configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
+def without_record(store, grammar, configuration):
+    """The configuration of the same row where nothing is recorded; itself, where nothing is."""
+    is_recorded = configuration_field(grammar, configuration, C_PLACE) >= FIRST_PLACE
+    return bare_configuration(store, grammar, configuration) if is_recorded else configuration
 
 
 @kernel

@@ -144,9 +144,20 @@ def n_missing(grammar, number, required):
 def _count_missing(grammar, number, required):
     never_inline()
     n = 0
-    for i in range(get_i32(block(grammar, REQUIRED), required + 1)):
-        bits = _required_word(grammar, required, i) & ~_word(grammar, number, i) & 0xFFFFFFFF
+    for i in range(n_required_words(grammar, required)):
+        bits = missing_word(grammar, number, required, i)
         while bits != 0:
             bits &= bits - 1
             n += 1
     return n
+
+
+@kernel
+def n_required_words(grammar, required):
+    return get_i32(block(grammar, REQUIRED), required + 1)
+
+
+@kernel
+def missing_word(grammar, number, required, position):
+    """A word of the required members that a set has not got."""
+    return _required_word(grammar, required, position) & ~_word(grammar, number, position) & 0xFFFFFFFF

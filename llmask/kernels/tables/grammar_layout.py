@@ -129,12 +129,9 @@ OUTER_COSTS = N_COSTED + 1  # map: row, rule -> cost of all that follows the rul
 OUTER_COSTS_OF_ROWS = OUTER_COSTS + 3  # int32[n_rows]: 1 where the contexts are in the map
 LEXEME_COSTS = OUTER_COSTS_OF_ROWS + 1  # map: row, lexeme -> cost of all that follows the lexeme
 ENDS = LEXEME_COSTS + 3  # int32[n_configurations, END_FIELDS], see finish/paths.py
-SEARCHED_STEPS = ENDS + 1  # int64[..., 2]: configurations of a search, and the step from which before
-SEARCH_INDEX = SEARCHED_STEPS + 1  # int32[...]: the same by hash
-FINISH_PATH = SEARCH_INDEX + 1  # int32[..., 2]: configuration and step of a path in progress
-SPELLED_BYTES = FINISH_PATH + 1  # int32[257]: 1 for each byte that is a token, then which of SPELLS_SOME, SPELLS_ALL
+MEMBER_COSTS = ENDS + 1  # map: rule, named member -> cost of a run that adds it and ends
 
-N_GRAMMAR_SLOTS = SPELLED_BYTES + 1
+N_GRAMMAR_SLOTS = MEMBER_COSTS + 3
 
 # what has to be given back with a grammar's table, as in tables/store_layout.py
 GRAMMAR_BLOCKS = (
@@ -152,6 +149,6 @@ GRAMMAR_BLOCKS = (
     *(LISTED, LISTED + 1, OF_BARE, OF_BARE + 1, REMOVED, REMOVED + 1, BROKEN, BROKEN + 1),
     *(OWN_HEADS, OWN_LINKS, PARTS),
     *(STATE_COSTS, RULE_WEIGHTS, OUTER_COSTS, OUTER_COSTS + 1, OUTER_COSTS_OF_ROWS, LEXEME_COSTS, LEXEME_COSTS + 1),
-    *(ENDS, SEARCHED_STEPS, SEARCH_INDEX, FINISH_PATH, SPELLED_BYTES),
+    *(ENDS, MEMBER_COSTS, MEMBER_COSTS + 1),
 )
 GRAMMAR_POOLS = (OWN_MASKS, N_OWN_MASKS)

@@ -50,7 +50,7 @@ TICK_BITS = 6  # 64 ticks of work are a unit, about a microsecond
 
 HEADER_BYTES = 32
 MIN_BLOCK_BYTES = 256
-BIG_BLOCK = 256 * 1024  # header included
+BIG_BLOCK = 64 * 1024  # header included
 BIG_FACTOR = 256
 ROOM_FACTOR = 8  # of a block that is big at once, as an automaton of 10 MB: the next one may be as large
 CHARGED_STEP = 64 * 1024  # big blocks are charged in steps of so many bytes

@@ -39,9 +39,13 @@ WORDS = SEARCH + 1  # int32[n_words]: tokens of the walk in progress
 WORDS_MARGIN = 64  # bytes before it, where bit NO_TOKEN = -1 lies
 WALK_STACK = WORDS + 1  # int64[MAX_TOKEN_BYTES + 2]
 NARROW_FRAMES = WALK_STACK + 1  # int64[MAX_TOKEN_BYTES + 2, 5], see trie_walk.py
+SEARCHED_STEPS = NARROW_FRAMES + 1  # int64[..., 3]: places of a search for an end, see finish/paths.py
+SEARCH_INDEX = SEARCHED_STEPS + 1  # int32[...]: the same by hash, then how many are alike
+FINISH_PATH = SEARCH_INDEX + 1  # int32[..., 2]: configuration and step of a path in progress
+SPELLED_BYTES = FINISH_PATH + 1  # int32[257]: 1 for each byte that is a token, then which of SPELLS_SOME, SPELLS_ALL
 
 # --- regular expressions
-NODES = NARROW_FRAMES + 1  # int32[n_nodes, NODE_FIELDS], see regex/constructors.py
+NODES = SPELLED_BYTES + 1  # int32[n_nodes, NODE_FIELDS], see regex/constructors.py
 N_NODES = NODES + 1
 NODE_HEADS = N_NODES + 1  # see tables/linear_hash.py
 LITERALS = NODE_HEADS + 1  # uint8[...]: bytes of literals
@@ -141,6 +145,10 @@ STORE_BLOCKS = (
         WORDS,
         WALK_STACK,
         NARROW_FRAMES,
+        SEARCHED_STEPS,
+        SEARCH_INDEX,
+        FINISH_PATH,
+        SPELLED_BYTES,
         NODES,
         NODE_HEADS,
         LITERALS,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.matching.finish import ends_of
+from bench import budgets
+from llmask.matching.finish import Ends, ends_of
 from tests.reference.definition import read_mask
 
 SCHEMA = {
@@ -31,6 +32,20 @@ REQUIRED = {
     "properties": {"a": {"type": "null"}, "b": {"type": "null"}, "long name": {"type": "string", "minLength": 9}},
     "required": ["long name", "other"],
 }
+
+UNIQUE_OBJECTS = {
+    "type": "array",
+    "items": {"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"]},
+    "uniqueItems": True,
+}
+
+
+def nested(n_levels: int) -> dict[str, Any]:
+    """An object whose three keys are required, the first of them again such an object."""
+    inner: dict[str, Any] = {"type": "string"} if n_levels == 1 else nested(n_levels - 1)
+    properties = {"a": inner, "b": {"type": "string"}, "c": {"type": "integer"}}
+    return {"type": "object", "properties": properties, "required": ["a", "b", "c"]}
+
 
 SUMS = 'start: sum\nsum: sum "+" n | n\nn: "(" sum ")" | /[0-9]{2,4}/\n%ignore " "'
 
@@ -61,6 +76,11 @@ GRAMMARS: dict[str, Callable[[llmask.Compiler], Any]] = {
     "unique enum": lambda compiler: compiler.json_schema(
         {"type": "array", "items": {"enum": [1, "two", 3]}, "minItems": 3, "uniqueItems": True}
     ),
+    "unique objects": lambda compiler: compiler.json_schema(UNIQUE_OBJECTS, property_order="any"),
+    "unique objects without required keys": lambda compiler: compiler.json_schema(
+        {"type": "array", "items": {"type": "object"}, "minItems": 4, "uniqueItems": True}
+    ),
+    "required keys, ten levels, any order": lambda compiler: compiler.json_schema(nested(10), property_order="any"),
     "any json": lambda compiler: compiler.json_object(),
     "regex": lambda compiler: compiler.regex(r"[a-z]{3,9}( [a-z]+){2,}"),
     "negated": lambda compiler: compiler.json_schema(
@@ -96,6 +116,49 @@ def test_every_document_ends_within_its_budget(
         with pytest.raises(llmask.BudgetError) as caught:
             read_mask(grammar.matcher(), compiler.tokenizer.vocab_size, least - 1)
         assert caught.value.least == least
+
+
+def test_the_end_that_is_counted_on_is_allowed_among_values_that_differ(
+    compiler: llmask.Compiler, scaled: Callable[[float], int]
+) -> None:
+    r"""The token of the bound could be one of those that were guessed, 64 more: then no token kept the budget.
+
+    A token more was allowed in the first item already: `[{"${":[{" ..."\t:{},"s":"` took 21 tokens of 20.
+    """
+    grammar = GRAMMARS["unique objects"](compiler)
+    chooser = budgets.Chooser(compiler.tokenizer)
+    for seed in range(scaled(60)):
+        for budget in (20, 40):
+            assert budgets.walk(grammar, budget, chooser, random.Random(seed), seed % 2 == 1).n_tokens <= budget
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b'[{"k":0},',  # the end that costs least would repeat
+        b'[{"k":0},{"k":1},{"k":2},{"k":3},{"k":4},{"k":5},{"k":6},{"k":7},{"k":8},{"k":9},{"k":',
+    ],
+)
+def test_an_end_is_found_among_values_that_differ(compiler: llmask.Compiler, begun: bytes) -> None:
+    items = {"type": "object", "properties": {"k": {"type": "integer"}}, "required": ["k"]}
+    matcher = compiler.json_schema({"type": "array", "uniqueItems": True, "items": items}).matcher()
+    matcher.accept_bytes(begun)
+    assert matcher.least_budget() <= 12
+    assert read_mask(matcher, compiler.tokenizer.vocab_size, 60)
+
+
+def test_who_asks_again_for_too_little_is_refused_without_a_search(
+    compiler: llmask.Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each document searched anew, for seconds."""
+    searches = []
+    search = Ends._search
+    monkeypatch.setattr(Ends, "_search", lambda ends, configuration: (searches.append(1), search(ends, configuration)))
+    grammar = compiler.json_schema(nested(3), property_order="any")
+    for _ in range(3):
+        with pytest.raises(llmask.BudgetError):
+            read_mask(grammar.matcher(), compiler.tokenizer.vocab_size, 9)
+    assert len(searches) == 1
 
 
 def test_free_keys_do_not_stand_for_required_ones(compiler: llmask.Compiler) -> None:
