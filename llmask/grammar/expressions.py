@@ -118,12 +118,14 @@ class Inclusion:
     text : how they are written.
     is_whole : what the rules ignore at their ends may stand there; else what is around them decides.
     is_greedy : their lexemes are as long as they can be, even where that loses texts.
+    is_prefix_code : of the lexemes that they expect at one place none is the beginning of another.
     """
 
     rules: Rules
     text: str
     is_whole: bool = False
     is_greedy: bool = False
+    is_prefix_code: bool = False
 
 
 @dataclass(frozen=True)

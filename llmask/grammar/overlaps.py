@@ -28,6 +28,7 @@ from llmask.grammar.closures import closure
 from llmask.grammar.kinds import EDGE_FIELDS, SCAN, SKIP
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
+from llmask.regex.word_lists import stems_of
 from llmask.work import spend
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Overlaps:
         self.nodes = nodes
         self.n_steps = n_steps
         network = Network(rules)
-        expected = _expected(network)
+        expected = expected_edges(network)
         edges = [edge for edges in network.edges for edge in edges if edge.kind == SCAN]
         numbers: dict[int, int] = {}
         for edge in edges:
@@ -93,7 +94,7 @@ class Overlaps:
                 self.is_whole = False
                 return
             found: dict[int, set[int]] = {}
-            for number in _bits(bits):
+            for number in bits_of(bits):
                 found.setdefault(numbers[edges[number].symbol], set()).add(self._place(targets[number]))
             if rules.ignored is not None:
                 found.setdefault(numbers[rules.ignored], set()).add(place)
@@ -101,11 +102,37 @@ class Overlaps:
         self.first = [self._extensions(nodes.EPSILON, node)[0] for node in self.lexemes]
         beginning = [0] * 256  # for each byte, the lexemes that may begin with it
         for lexeme, first in enumerate(self.first):
-            for byte in _bits(first):
+            for byte in bits_of(first):
                 beginning[byte] |= 1 << lexeme
-        self.related = [_union(beginning[byte] for byte in _bits(first)) for first in self.first]
+        self.related = [_union(beginning[byte] for byte in bits_of(first)) for first in self.first]
+        self._tell_stems_apart()
         self.first_of_place = [self._first_of(found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
+
+    def _tell_stems_apart(self) -> None:
+        """Relate lexemes that begin with certain texts to those only where one is the beginning of the other.
+
+        Of n tools each has such a lexeme.
+        """
+        having: dict[bytes, int] = {}  # by stem, the lexemes that may begin with it
+        near: dict[int, int] = {}
+        for lexeme, node in enumerate(self.lexemes):
+            stems = stems_of(self.nodes, node)
+            if all(stems):
+                near.update((lexeme, 0) for _ in stems)
+                for stem in stems:
+                    having[stem] = having.get(stem, 0) | 1 << lexeme
+        for stem, lexemes in having.items():
+            spend(len(stem) // 32)
+            for end in range(1, len(stem) + 1):
+                shorter = having.get(stem[:end], 0)
+                for lexeme in bits_of(shorter):
+                    near[lexeme] |= lexemes
+                for lexeme in bits_of(lexemes) if shorter else ():
+                    near[lexeme] |= shorter
+        every = _union(1 << lexeme for lexeme in near)
+        for lexeme, bits in near.items():
+            self.related[lexeme] = self.related[lexeme] & ~every | bits
 
     def _place(self, bits: int) -> int:
         found = self._place_of.setdefault(bits, len(self.places))
@@ -160,7 +187,7 @@ class Overlaps:
             spend(STEP_WORK * max(min(rivals_of_it.bit_count(), self.n_steps - FREE_STEPS), 0))
             if self.n_steps > MOST_STEPS:
                 break
-            for rival in _bits(rivals_of_it):
+            for rival in bits_of(rivals_of_it):
                 rivals = theirs[rival]
                 self._compare(lexeme, targets, rival)
                 self._compare(rival, rivals, lexeme)
@@ -187,12 +214,12 @@ class Overlaps:
             for lexeme, behind in found.items():
                 targets[lexeme] |= behind
         for lexeme in range(len(self.lexemes)):
-            for rival in _bits(self.related[lexeme]):
+            for rival in bits_of(self.related[lexeme]):
                 self._compare(lexeme, targets[lexeme], rival)
         return self.pairs
 
 
-def _expected(network: Network) -> list[int]:
+def expected_edges(network: Network) -> list[int]:
     """For each state, the edges over lexemes that may come next, in its own rule or behind it (FIRST and FOLLOW)."""
     own = [0] * len(network.edges)
     number = 0
@@ -268,7 +295,7 @@ def _union(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
-def _bits(bits: int) -> list[int]:
+def bits_of(bits: int) -> list[int]:
     """Places of the bits that are set."""
     found = []
     while bits:

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from llmask.regex.utf8 import literal_word
+
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
 
@@ -40,10 +42,22 @@ def literals_node(nodes: RegexNodes, words: Sequence[bytes]) -> int:
     if found is None:
         if len(words) <= FEW:
             found = nodes.union([nodes.literal(word) for word in words])
+            note_stems(nodes, found, words)
         else:
             found = nodes.words(sorted(set(words)))
         nodes.memo[key] = found
     return int(found)
+
+
+def note_stems(nodes: RegexNodes, node: int, stems: Sequence[bytes]) -> None:
+    """Remember a few texts with one of which each text of a node begins."""
+    nodes.memo[__name__, "stems", node] = stems
+
+
+def stems_of(nodes: RegexNodes, node: int) -> Sequence[bytes]:
+    """What `note_stems` was told, or the text of a literal; else nothing."""
+    word = literal_word(nodes, node)
+    return nodes.memo.get((__name__, "stems", node), ()) if word is None else (word,)
 
 
 def words_node(

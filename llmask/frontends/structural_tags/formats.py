@@ -95,6 +95,7 @@ class Formats:
         self._depth = 0
         self._n_formats = 0
         self._inclusions: dict[Hashable, Inclusion] = {}
+        self._elements_of: dict[Hashable, Expression] = {}
         self._named: dict[Expression, str] = {}
 
     def expression(self, place: Place, ends: Ends) -> Expression:
@@ -190,15 +191,19 @@ class Formats:
 
     def _elements(self, place: Place, style: str, options: SchemaOptions, ends: Ends) -> Expression:
         """The properties of a JSON schema, each an element."""
-        return XmlParameters(
-            self.nodes,
-            schema_of(place.value, options.limits.max_schema_bytes),
-            place.path,
-            style,
-            lambda schema, path: self.schema(Place(schema, path), options),
-            options.max_whitespace,
-            ends.texts,
-        ).expression()
+        schema = schema_of(place.value, options.limits.max_schema_bytes)
+        key = key_of(schema), options.key, style, ends.texts
+        if key not in self._elements_of:
+            self._elements_of[key] = XmlParameters(
+                self.nodes,
+                schema,
+                place.path,
+                style,
+                lambda schema, path: self.schema(Place(schema, path), options),
+                options.max_whitespace,
+                ends.texts,
+            ).expression()
+        return self._elements_of[key]
 
     def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
         return self._elements(place.below("json_schema"), "qwen_xml", self.options, ends)
@@ -242,7 +247,9 @@ class Formats:
         return sequence(parts)
 
     def _one_of(self, place: Place, ends: Ends) -> Expression:
-        return choice([self.expression(part, ends) for part in place.below("elements").some()])
+        found = choice([self.expression(part, ends) for part in place.below("elements").some()])
+        # what is written in two places, as calls of tools are, is looked at once
+        return found if isinstance(found, Lexeme) else self.named("part", found)
 
     def _optional(self, place: Place, ends: Ends) -> Expression:
         return optional(self.expression(place.below("content"), ends))

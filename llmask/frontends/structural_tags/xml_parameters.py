@@ -22,20 +22,39 @@ In: a schema. Out: an expression. Cost: that of the values' schemas.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from llmask.errors import GrammarError, UnsatisfiableSchema, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema.formats import FORMATS
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
-from llmask.grammar.expressions import Expression, Lexeme, Repeat, choice, optional, sequence
+from llmask.grammar.exact.fusing import exact_rules
+from llmask.grammar.expressions import (
+    Choice,
+    Expression,
+    Grammar,
+    Inclusion,
+    Lexeme,
+    Repeat,
+    Sequence,
+    choice,
+    optional,
+    sequence,
+)
+from llmask.grammar.expressions import written as as_text
+from llmask.grammar.inclusion import derives_nothing_too
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, SCAN
+from llmask.grammar.lower import lower
 from llmask.regex.code_points import TEXT
 from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_char, utf8_literal
 from llmask.work import spend
 
 if TYPE_CHECKING:
+    from llmask.grammar.rules import Rules
     from llmask.regex.nodes import RegexNodes
 
 
@@ -139,7 +158,7 @@ class XmlParameters:
         style: str,
         json_value: Callable[[Any, Path], Expression],
         max_whitespace: int,
-        ends: Sequence[str] = (),
+        ends: tuple[str, ...] = (),
     ) -> None:
         self.nodes = nodes
         self.root = {} if schema is True else schema
@@ -187,13 +206,29 @@ class XmlParameters:
             if schema is not False:
                 element = self._element(self._spelled(name), name, schema, path)
                 parts.append(element if name in required else optional(element))
+        self._check_names([*properties, *required], others is not False)
         if others is not False:
             known = [self._spelled(name) for name in properties] + [self._spelled(name) for name in required]
             node = compile_pattern(self.nodes, NAME)
             if known:
                 node = self.nodes.without(node, known)
             parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
-        return sequence([*parts, self.blank])
+        rules = lower(self.nodes, Grammar({"start": sequence([self.blank, *parts])})).rules
+        elements = Inclusion(rules, f"elements {json.dumps(self.root, default=str)}", is_prefix_code=True)
+        return optional(elements) if derives_nothing_too(rules) else elements
+
+    def _check_names(self, names: Iterable[str], are_others_allowed: bool) -> None:
+        """Refuse names of which one, with what stands behind it, is the beginning of another."""
+        behind = self.style.begin.partition("{name}")[2].partition("\t")[0].partition("{is_string}")[0]
+        begun = sorted({name + behind for name in names})
+        for shorter, longer in pairwise([NAME if are_others_allowed else "", *begun]):
+            is_begun = re.match(f"{NAME}{re.escape(behind)}.", longer, re.DOTALL) is not None
+            if (shorter and longer.startswith(shorter)) or (are_others_allowed and is_begun):
+                self._refuse(
+                    f"the name {longer.removesuffix(behind)!r} begins like another one that ends",
+                    (self.path, "properties"),
+                    f"take {behind[0]!r} out of it",
+                )
 
     def _is_lone(self) -> bool:
         """Whether the schema is of one value that is no object, as Kimi K3 has arguments, each in a tag of its own."""
@@ -225,28 +260,53 @@ class XmlParameters:
         options: list[Expression] = []
         if self.style.tells_strings:
             if value.strings is not None:
-                options.append(sequence([*self._begin(name, written, "true"), value.strings]))
+                options.append(sequence([*self._begin(name, written, "true"), self._ended([value.strings])]))
             if value.other is not None:
                 options.append(sequence([*self._begin(name, written, "false"), *self._padded(value.other, path)]))
         else:
-            begin = self._begin(name, written, "")
-            if value.is_free:
-                options.append(sequence([*begin, self.text]))
-            else:
-                if value.strings is not None:
-                    options.append(sequence([*begin, self.blank, value.strings, self.blank]))
-                if value.other is not None:
-                    options.append(sequence([*begin, *self._padded(value.other, path)]))
+            found = self._one_way(value, path)
+            options = [sequence([*self._begin(name, written, ""), one]) for one in found]
         if not options:
             raise UnsatisfiableSchema("no value fulfils the schema", pointer(path), "allow one")
-        # blanks and the end stand in each option, so that what is regular is one lexeme
-        return choice(sequence([self.blank, option, self._literal(self.style.end)]) for option in options)
+        return choice(sequence([option, self.blank]) for option in options)
+
+    def _one_way(self, value: Value, path: Path) -> list[Expression]:
+        """What may stand between the marks, with the second one, where the first does not tell strings from all else.
+
+        Of two of them none is the beginning of the other: text holds the mark that ends it.
+        """
+        if value.is_free:
+            return [self._ended([self.text])]
+        if value.strings is None:
+            return [] if value.other is None else [sequence(self._padded(value.other, path))]
+        if value.other is None:
+            return [self._ended([self.blank, value.strings, self.blank])]
+        other = self.json_value(self._whole(value.other), path)
+        scalars = _scalars(self.nodes, other)
+        if scalars is not None:
+            return [self._ended([self.blank, choice([value.strings, scalars]), self.blank])]
+        end = self._literal(self.style.end)
+        both = choice(sequence([self.blank, one, self.blank, end]) for one in (value.strings, other))
+        try:
+            return [Inclusion(exact_rules(self.nodes, Grammar({"start": both})).rules, "a string or another value")]
+        except (GrammarError, LimitExceeded) as error:
+            self._refuse(
+                f"some strings and some arrays or objects cannot be told apart here: {error.message}",
+                path,
+                "take either out, or allow every string",
+            )
+
+    def _ended(self, parts: list[Expression]) -> Expression:
+        """A text with the mark that ends it, as one lexeme."""
+        nodes = [*(_node(self.nodes, part) for part in parts), self._spelled(self.style.end)]
+        return Lexeme(self.nodes.concat(nodes), f"{as_text(sequence(parts))} {json.dumps(self.style.end)}")
 
     def _begin(self, name: int, written: str, is_string: str) -> list[Expression]:
         before, _, behind = self.style.begin.partition("{name}")
-        parts: list[Expression] = [self._literal(before), Lexeme(name, json.dumps(written, ensure_ascii=False))]
         first, tab, second = behind.replace("{is_string}", is_string).partition("\t")
-        return [*parts, self._literal(first), *([self.blank, self._literal(second)] if tab else [])]
+        node = self.nodes.concat([self._spelled(before), name, self._spelled(first)])
+        begin = Lexeme(node, json.dumps(before + written + first, ensure_ascii=False))
+        return [begin, *([self.blank, self._literal(second)] if tab else [])]
 
     def _spelled(self, text: str) -> int:
         if any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -257,7 +317,8 @@ class XmlParameters:
         return Lexeme(self._spelled(text), json.dumps(text, ensure_ascii=False))
 
     def _padded(self, schema: Any, path: Path) -> list[Expression]:
-        return [self.blank, self.json_value(self._whole(schema), path), self.blank]
+        value = self.json_value(self._whole(schema), path)
+        return [self.blank, value, self.blank, self._literal(self.style.end)]
 
     def _whole(self, schema: Any) -> Any:
         """A part of the schema as a document: what it refers to stands beside it."""
@@ -367,3 +428,35 @@ class XmlParameters:
         if len(parts) == 1:
             return self.text
         return Lexeme(nodes.intersect(parts), f"/{' & '.join(written)}/".replace("\n", "\\n"))
+
+
+def _node(nodes: RegexNodes, expression: Expression) -> int:
+    """What lexemes in rows and choices match."""
+    if isinstance(expression, Lexeme):
+        return expression.node
+    if isinstance(expression, Choice):
+        return nodes.union([_node(nodes, option) for option in expression.options])
+    assert isinstance(expression, Sequence), "strings and blanks are nothing else"
+    return nodes.concat([_node(nodes, part) for part in expression.parts])
+
+
+def _scalars(nodes: RegexNodes, value: Expression) -> Expression | None:
+    """The values of a JSON schema as one lexeme, where they are scalars; else None."""
+    assert isinstance(value, Inclusion)
+    found = _single_lexemes(value.rules, value.rules.start)
+    return None if found is None else Lexeme(nodes.union(sorted(found)), value.text)
+
+
+def _single_lexemes(rules: Rules, rule: int) -> set[int] | None:
+    """The lexemes of a rule that derives one lexeme each time, or None."""
+    found: set[int] = set()
+    ends = set(rules.finals[::2])
+    for at in range(0, len(rules.edges), EDGE_FIELDS):
+        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
+        if rules.state_rules[state] != rule:
+            continue
+        below = {symbol} if kind == SCAN else _single_lexemes(rules, symbol) if kind == CALL and symbol > rule else None
+        if below is None or state != rules.rule_starts[rule] or target not in ends or guard != NO_GUARD:
+            return None
+        found |= below
+    return found or None

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.frontends.tools.families import Pattern
 from llmask.frontends.tools.requests import Tool
 from llmask.frontends.tools.writing import Writing
 
@@ -34,7 +33,7 @@ def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: boo
     analysis = writing.row(["<|channel|>analysis<|message|>", text, "<|end|>", NEXT])
     preamble = writing.row(["<|channel|>commentary<|message|>", text, "<|end|>", NEXT])
     final = writing.row(["<|channel|>final<|message|>", text, *_last(writing, "<|return|>")])
-    calls = [form for tool in tools for form in _calls(writing, tool)]
+    calls = [_call(writing, tool) for tool in tools]
     last = {"none": [final], "auto": [*calls, final], "required": calls}[choice]
     messages = [preamble] if reasoning is False else [analysis, preamble]
     row: list[Any] = [writing.star(writing.one_of(messages)), writing.one_of(last)]
@@ -45,15 +44,16 @@ def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: boo
     return writing.row(row)
 
 
-def _calls(writing: Writing, tool: Tool) -> list[dict[str, Any]]:
+def _call(writing: Writing, tool: Tool) -> dict[str, Any]:
     """A call, whose recipient stands in the channel or before it."""
-    arguments = {"type": "json_schema", "json_schema": tool.parameters}
-    behind: list[Any] = ["<|message|>", arguments, *_last(writing, "<|call|>")]
-    kind = [Pattern(" ?"), "<|constrain|>json"]
-    return [
-        writing.row([f"<|channel|>commentary to=functions.{tool.name}", *kind, *behind]),
-        writing.row([f" to=functions.{tool.name}<|channel|>commentary", *kind, *behind]),
+    recipient, channel = f" to=functions.{tool.name}", "<|channel|>commentary"
+    begin = [
+        writing.row([f"{before}{blank}<|constrain|>json<|message|>"])
+        for before in (channel + recipient, recipient + channel)
+        for blank in ("", " ")
     ]
+    arguments = {"type": "json_schema", "json_schema": tool.parameters}
+    return writing.row([writing.one_of(begin), arguments, *_last(writing, "<|call|>")])
 
 
 def _last(writing: Writing, mark: str) -> list[str]:

@@ -52,7 +52,7 @@ from llmask.grammar.repetitions import as_repetition, folded
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import join_tails
 from llmask.regex.utf8 import literal_word
-from llmask.regex.word_lists import literals_node
+from llmask.regex.word_lists import literals_node, note_stems, stems_of
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -261,7 +261,10 @@ class _Fusion:
             return None
         together = self.nodes.concat if isinstance(expression, Sequence) else self.nodes.union
         n_copies = max((part.n_copies for part in known), default=1)
-        return Part(together([part.node for part in known]), n_parts, n_copies=n_copies)
+        node = together([part.node for part in known])
+        if isinstance(expression, Sequence) and known:
+            note_stems(self.nodes, node, stems_of(self.nodes, known[0].node))
+        return Part(node, n_parts, n_copies=n_copies)
 
     # --- lexemes
 

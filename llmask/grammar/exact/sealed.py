@@ -6,7 +6,7 @@ takes 15 ms a schema. Among the lexemes of one JSON schema the longest match cha
 grammar around it, a lexeme that begins with the same bytes. The grammar around them is looked at as ever, and then at
 each place of a seal:
 
-    before      no other lexeme that is expected with it begins with one of its bytes
+    before      no other lexeme that is expected with it goes on where a first one of its ends, nor the reverse
     behind      no lexeme of the included grammar goes on, where a last one of them ends, with a byte that may follow
 
 so while it is read nothing else is, and its end is where it seems to be. Where that is not so, the longer way is gone.
@@ -19,8 +19,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from llmask.errors import GrammarError, UnsatisfiableSchema
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import (
     Choice,
@@ -28,21 +30,18 @@ from llmask.grammar.expressions import (
     Grammar,
     Inclusion,
     Lexeme,
-    Reference,
     Repeat,
     Sequence,
-    choice,
-    sequence,
 )
 from llmask.grammar.inclusion import include
-from llmask.grammar.kinds import CALL, EDGE_FIELDS, SCAN, SKIP, RuleId
+from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.lower import lower
 from llmask.grammar.lowered import Lowered
-from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
+from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, bits_of, expected_edges, may_end
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
 if TYPE_CHECKING:
-    from llmask.grammar.rules import Rules
     from llmask.regex.nodes import RegexNodes
 
 NEVER = b"\xff"  # no byte of UTF-8; behind it a seal cannot be mistaken for anything
@@ -52,10 +51,12 @@ class Seal(NamedTuple):
     """An included grammar as a lexeme.
 
     node        the lexeme
+    firsts      the first lexemes of the included grammar, as one
     going_on    bit b is set where the included grammar may end and go on with byte b
     """
 
     node: int
+    firsts: int
     going_on: int
 
 
@@ -74,11 +75,15 @@ def sealed_rules(nodes: RegexNodes, grammar: Grammar) -> Lowered:
     """
     sealing = _Sealing(nodes)
     rules = {name: sealing.sealed(rule) for name, rule in grammar.rules.items()}
-    rules.update(sealing.rules)
-    lowered = exact_rules(nodes, Grammar(rules, grammar.start, places=grammar.places))
+    try:
+        lowered = exact_rules(nodes, Grammar(rules, grammar.start, places=grammar.places))
+    except UnsatisfiableSchema:
+        raise
+    except GrammarError:  # a seal would have to be split
+        return exact_rules(nodes, grammar)
     if not _are_apart(nodes, lowered.rules, {seal.node: seal for seal in sealing.seals.values()}):
         return exact_rules(nodes, grammar)
-    _open(nodes, lowered.rules, sealing)
+    _open(lowered.rules, {seal.node: inclusion for inclusion, seal in sealing.seals.items()})
     return Lowered(lowered.rules, lowered.warnings, grammar, is_exact=True)
 
 
@@ -88,16 +93,11 @@ class _Sealing:
     Attributes
     ----------
     seals : of each inclusion.
-    rules : one for each place of a seal, as those who look forget who called a rule.
-    inclusions : by rule, what was included.
     """
 
     def __init__(self, nodes: RegexNodes) -> None:
         self.nodes = nodes
-        self.never = Lexeme(nodes.literal(NEVER), "/\\xff/")
         self.seals: dict[Inclusion, Seal] = {}
-        self.rules: dict[str, Expression] = {}
-        self.inclusions: dict[str, Inclusion] = {}
 
     def sealed(self, expression: Expression) -> Expression:
         """An expression with seals in place of inclusions."""
@@ -111,29 +111,43 @@ class _Sealing:
             return Choice(tuple(map(self.sealed, expression.options)))
         return expression
 
-    def _place(self, inclusion: Inclusion) -> Reference:
+    def _place(self, inclusion: Inclusion) -> Expression:
+        """Rules of a seal, one for each place of it, as those who look forget who called a rule."""
         if inclusion not in self.seals:
             self.seals[inclusion] = _seal(self.nodes, inclusion, len(self.seals))
-        name = f"inclusion {len(self.rules)}"
-        here = Reference(name)
-        # recursion in the middle, or the seal would become a part of a larger lexeme
-        middle = sequence([self.never, here, self.never])
-        self.rules[name] = choice([Lexeme(self.seals[inclusion].node, inclusion.text), middle])
-        self.inclusions[name] = inclusion
-        return here
+        if self.seals[inclusion].node == self.nodes.EMPTY:
+            return Lexeme(self.nodes.EMPTY, inclusion.text)  # whoever needs it says so
+        rules = Rules()
+        rule = rules.rule("seal")
+        end = rules.state(rule)
+        rules.scan(rules.start_state(rule), self.seals[inclusion].node, end)
+        rules.final(end)
+        return Inclusion(rules, inclusion.text)
 
 
 def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
     rules = lower(nodes, Grammar({"start": inclusion})).rules
     network = Network(rules)
-    lexemes = {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}
-    every = nodes.union(sorted(lexemes))
+    last = _last(rules, network)
     going_on = 0
-    for lexeme in _last(rules, network):
-        going_on |= nodes.extensions(lexeme, every)[0]
-    begin = nodes.byte_set(nodes.first_bytes(nodes.union(sorted(_first(rules, network)))))
-    node = nodes.concat([begin, nodes.literal(NEVER + str(number).encode())])
-    return Seal(node, going_on)
+    for together in _expected_together(network, last) if inclusion.is_prefix_code else [_scanned(network)]:
+        every = nodes.union(sorted(together))
+        for lexeme in last & together:
+            going_on |= nodes.extensions(lexeme, every)[0]
+    firsts = nodes.union(sorted(_first(rules, network)))
+    node = nodes.concat([nodes.byte_set(nodes.first_bytes(firsts)), nodes.literal(NEVER + str(number).encode())])
+    return Seal(node, firsts, going_on)
+
+
+def _scanned(network: Network) -> set[int]:
+    return {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}
+
+
+def _expected_together(network: Network, last: set[int]) -> list[set[int]]:
+    """The lexemes of each place at which a last one is expected."""
+    scans = [edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN]
+    places = [{scans[number] for number in bits_of(bits)} for bits in set(expected_edges(network))]
+    return [place for place in places if place & last]
 
 
 def _first(rules: Rules, network: Network) -> set[int]:
@@ -189,11 +203,18 @@ class _Apart(Overlaps):
             if seal is None:
                 continue
             rivals = self.related[lexeme] & ~(1 << lexeme)
-            if any(rivals >> rival & 1 for rival in (*mine, *theirs)):
+            if any(rivals >> rival & 1 and self._meet(seal, rival) for rival in (*mine, *theirs)):
                 self.is_apart = False
             if any(self.first_of_place[target] & seal.going_on for target in targets):
                 self.is_apart = False
         return super().look(one, other)
+
+    def _meet(self, seal: Seal, rival: int) -> bool:
+        """Whether another lexeme goes on where a first one of a seal ends, or ends there or on its way."""
+        theirs = self.seals.get(self.lexemes[rival])
+        other = self.lexemes[rival] if theirs is None else theirs.firsts
+        onwards, both = self.nodes.extensions(seal.firsts, other)
+        return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0])
 
 
 def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bool:
@@ -204,22 +225,20 @@ def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bo
     return apart.is_apart and apart.n_steps <= MOST_STEPS
 
 
-def _open(nodes: RegexNodes, rules: Rules, sealing: _Sealing) -> None:
-    """Write what was included in place of the seals."""
-    assert not rules.priorities, "exact lexing has none, so edges may change their numbers"
-    edges = array("i")
-    opened: list[tuple[int, Inclusion]] = []
-    for at in range(0, len(rules.edges), EDGE_FIELDS):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
-        inclusion = sealing.inclusions.get(rules.names[rules.state_rules[state]])
-        if inclusion is None:
-            edges.extend((state, kind, symbol, target, guard))
-        elif kind == SCAN and symbol == sealing.seals[inclusion].node:
-            opened.append((len(edges), inclusion))
-            edges.extend((state, CALL, symbol, target, guard))
-    rules.edges = edges
+def _open(rules: Rules, inclusions: Mapping[int, Inclusion]) -> None:
+    """Write what was included in place of the seals, which are named by their nodes."""
     written: dict[Inclusion, RuleId] = {}
-    for at, inclusion in opened:
-        if inclusion not in written:
-            written[inclusion] = include(rules, inclusion.rules)
-        rules.edges[at + 2] = written[inclusion]
+    opened = set()
+    for at in range(0, len(rules.edges), EDGE_FIELDS):
+        inclusion = inclusions.get(rules.edges[at + 2]) if rules.edges[at + 1] == SCAN else None
+        if inclusion is not None:
+            if inclusion not in written:
+                written[inclusion] = include(rules, inclusion.rules)
+            rules.edges[at + 1], rules.edges[at + 2] = CALL, written[inclusion]
+            opened.add(at // EDGE_FIELDS)
+    kept = [
+        rules.priorities[at : at + PRIORITY_FIELDS]
+        for at in range(0, len(rules.priorities), PRIORITY_FIELDS)
+        if rules.priorities[at] not in opened
+    ]
+    rules.priorities = array("i", chain.from_iterable(kept))

@@ -159,7 +159,7 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "excluded strings that leave nothing": (
         of_format({"type": "json_schema", "json_schema": {"const": "u"}, "excludes": ["u"]}),
-        'the grammar derives nothing: rule "inclusion 0" needs %json {"const": "u"} without ["u"] in strings, which '
+        'the grammar derives nothing: rule "start" needs %json {"const": "u"} without ["u"] in strings, which '
         "matches no text\n  mend the pattern, or give an alternative to it",
     ),
     "a style": (
