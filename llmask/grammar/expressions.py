@@ -118,7 +118,7 @@ class Inclusion:
     text : how they are written.
     is_whole : what the rules ignore at their ends may stand there; else what is around them decides.
     is_greedy : their lexemes are as long as they can be, even where that loses texts.
-    is_prefix_code : of the lexemes that they expect at one place none is the beginning of another.
+    is_prefix_code : of two lexemes that they expect at one place none is the beginning of the other.
     """
 
     rules: Rules

@@ -72,7 +72,7 @@ class Overlaps:
         self.nodes = nodes
         self.n_steps = n_steps
         network = Network(rules)
-        expected = expected_edges(network)
+        expected = _expected(network)
         edges = [edge for edges in network.edges for edge in edges if edge.kind == SCAN]
         numbers: dict[int, int] = {}
         for edge in edges:
@@ -94,7 +94,7 @@ class Overlaps:
                 self.is_whole = False
                 return
             found: dict[int, set[int]] = {}
-            for number in bits_of(bits):
+            for number in _bits(bits):
                 found.setdefault(numbers[edges[number].symbol], set()).add(self._place(targets[number]))
             if rules.ignored is not None:
                 found.setdefault(numbers[rules.ignored], set()).add(place)
@@ -102,9 +102,9 @@ class Overlaps:
         self.first = [self._extensions(nodes.EPSILON, node)[0] for node in self.lexemes]
         beginning = [0] * 256  # for each byte, the lexemes that may begin with it
         for lexeme, first in enumerate(self.first):
-            for byte in bits_of(first):
+            for byte in _bits(first):
                 beginning[byte] |= 1 << lexeme
-        self.related = [_union(beginning[byte] for byte in bits_of(first)) for first in self.first]
+        self.related = [_union(beginning[byte] for byte in _bits(first)) for first in self.first]
         self._tell_stems_apart()
         self.first_of_place = [self._first_of(found) for found in self.after]
         self.pairs: set[tuple[int, int]] = set()
@@ -126,9 +126,9 @@ class Overlaps:
             spend(len(stem) // 32)
             for end in range(1, len(stem) + 1):
                 shorter = having.get(stem[:end], 0)
-                for lexeme in bits_of(shorter):
+                for lexeme in _bits(shorter):
                     near[lexeme] |= lexemes
-                for lexeme in bits_of(lexemes) if shorter else ():
+                for lexeme in _bits(lexemes) if shorter else ():
                     near[lexeme] |= shorter
         every = _union(1 << lexeme for lexeme in near)
         for lexeme, bits in near.items():
@@ -187,7 +187,7 @@ class Overlaps:
             spend(STEP_WORK * max(min(rivals_of_it.bit_count(), self.n_steps - FREE_STEPS), 0))
             if self.n_steps > MOST_STEPS:
                 break
-            for rival in bits_of(rivals_of_it):
+            for rival in _bits(rivals_of_it):
                 rivals = theirs[rival]
                 self._compare(lexeme, targets, rival)
                 self._compare(rival, rivals, lexeme)
@@ -214,12 +214,12 @@ class Overlaps:
             for lexeme, behind in found.items():
                 targets[lexeme] |= behind
         for lexeme in range(len(self.lexemes)):
-            for rival in bits_of(self.related[lexeme]):
+            for rival in _bits(self.related[lexeme]):
                 self._compare(lexeme, targets[lexeme], rival)
         return self.pairs
 
 
-def expected_edges(network: Network) -> list[int]:
+def _expected(network: Network) -> list[int]:
     """For each state, the edges over lexemes that may come next, in its own rule or behind it (FIRST and FOLLOW)."""
     own = [0] * len(network.edges)
     number = 0
@@ -295,7 +295,7 @@ def _union(sets: Iterable[int]) -> int:
     return reduce(or_, sets, 0)
 
 
-def bits_of(bits: int) -> list[int]:
+def _bits(bits: int) -> list[int]:
     """Places of the bits that are set."""
     found = []
     while bits:

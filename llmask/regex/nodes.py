@@ -320,6 +320,10 @@ class RegexNodes:
             shorter.append(word)
         self.memo[__name__, "extensions", node, node] = found, any(known)
 
+    def put_prefix_code(self, node: int) -> None:
+        """Remember of `extensions(node, node)` that no string of a node is the beginning of another."""
+        self.memo[__name__, "extensions", node, node] = 0, True
+
     def first_bytes(self, node: int) -> int:
         """Bit b is set where a string of `node` may begin with byte b."""
         # what may follow one byte of any value where `node` goes on behind it

@@ -167,11 +167,9 @@ class XmlParameters:
         self.json_value = json_value
         blank = nodes.repeat(nodes.byte_set(WHITE_SPACE), 0, max_whitespace)
         self.blank = Lexeme(blank, f"/[ \\n\\r\\t]{{0,{max_whitespace}}}/")
-        excluded = [self.style.end, *(text for text in ends if text and self._is_lone())]
-        written = "|".join(excluded).replace("</", "<\\/")
-        self.text = Lexeme(
-            free_text(nodes, [], [text.encode() for text in dict.fromkeys(excluded)]).text, f"/(?s:(?!{written}).)*/"
-        )
+        self.ends = tuple(dict.fromkeys([self.style.end, *(text for text in ends if text and self._is_lone())]))
+        written = "|".join(self.ends).replace("</", "<\\/")
+        self.text = Lexeme(free_text(nodes, [], [text.encode() for text in self.ends]).text, f"/(?s:(?!{written}).)*/")
 
     def expression(self) -> Expression:
         """What derives the elements.
@@ -299,7 +297,9 @@ class XmlParameters:
     def _ended(self, parts: list[Expression]) -> Expression:
         """A text with the mark that ends it, as one lexeme."""
         nodes = [*(_node(self.nodes, part) for part in parts), self._spelled(self.style.end)]
-        return Lexeme(self.nodes.concat(nodes), f"{as_text(sequence(parts))} {json.dumps(self.style.end)}")
+        node = self.nodes.concat(nodes)
+        self.nodes.put_prefix_code(node)
+        return Lexeme(node, f"{as_text(sequence(parts))} {json.dumps(self.style.end)}")
 
     def _begin(self, name: int, written: str, is_string: str) -> list[Expression]:
         before, _, behind = self.style.begin.partition("{name}")
@@ -393,7 +393,8 @@ class XmlParameters:
         return here, found
 
     def _listed(self, values: Iterable[Any], types: Iterable[str], path: Path) -> Value:
-        strings = [value for value in values if isinstance(value, str)]
+        # a text with a mark in it cannot be written: whoever reads it takes the mark for the end
+        strings = [value for value in values if isinstance(value, str) and not any(end in value for end in self.ends)]
         others = [value for value in values if not isinstance(value, str)]
         texts = [self._literal(text) if text else Lexeme(self.nodes.EPSILON, '""') for text in strings]
         rest = [name for name in types if name != "string"]

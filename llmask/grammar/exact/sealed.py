@@ -37,7 +37,7 @@ from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
 from llmask.grammar.lower import lower
 from llmask.grammar.lowered import Lowered
-from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, bits_of, expected_edges, may_end
+from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
 from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
 
@@ -128,26 +128,13 @@ class _Sealing:
 def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
     rules = lower(nodes, Grammar({"start": inclusion})).rules
     network = Network(rules)
-    last = _last(rules, network)
     going_on = 0
-    for together in _expected_together(network, last) if inclusion.is_prefix_code else [_scanned(network)]:
-        every = nodes.union(sorted(together))
-        for lexeme in last & together:
-            going_on |= nodes.extensions(lexeme, every)[0]
+    every = nodes.union(sorted({edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}))
+    for lexeme in _last(rules, network):
+        going_on |= nodes.extensions(lexeme, lexeme if inclusion.is_prefix_code else every)[0]
     firsts = nodes.union(sorted(_first(rules, network)))
     node = nodes.concat([nodes.byte_set(nodes.first_bytes(firsts)), nodes.literal(NEVER + str(number).encode())])
     return Seal(node, firsts, going_on)
-
-
-def _scanned(network: Network) -> set[int]:
-    return {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}
-
-
-def _expected_together(network: Network, last: set[int]) -> list[set[int]]:
-    """The lexemes of each place at which a last one is expected."""
-    scans = [edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN]
-    places = [{scans[number] for number in bits_of(bits)} for bits in set(expected_edges(network))]
-    return [place for place in places if place & last]
 
 
 def _first(rules: Rules, network: Network) -> set[int]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import llmask
 from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
-from llmask.frontends.structural_tags.xml_parameters import XmlParameters
+from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
 
 
 def compiled(compiler: llmask.Compiler, schema: Any, style: str = "qwen_xml") -> Any:
@@ -191,3 +194,103 @@ def test_values_that_refer_to_values_are_counted(tiny_tokenizer: Any, monkeypatc
         compiler.structural_tag(
             {"type": "structural_tag", "format": {"type": "qwen_xml_parameter", "json_schema": schema}}
         )
+
+
+BLANK = r"[ \n\r\t]{0,64}"
+INTEGER = "-?(?:0|[1-9][0-9]*)"
+# schema, what its text is between the marks (END: the second one), and texts, valid and not
+KINDS: list[tuple[Any, str, tuple[str, ...]]] = [
+    ({"type": "string"}, "(?:(?!END)[^])*", ("", "a", "</par", "<<", "null", "\n 7", "</parameter", "</arg_value")),
+    (
+        {"type": "string", "maxLength": 3},
+        f"{BLANK}(?:(?!END)[^]){{0,3}}{BLANK}",
+        ("", "abc", "abcd", " a ", "</p", "<"),
+    ),
+    ({"type": "boolean"}, f"{BLANK}(?:true|false){BLANK}", ("true", " false\n", "tru", "")),
+    ({"type": "integer"}, f"{BLANK}{INTEGER}{BLANK}", ("0", "-12", " 7", "07", "1.5", "-")),
+    ({"enum": ["red", "r"]}, f"{BLANK}(?:red|r){BLANK}", ("red", "r", "re", " red ", "reds")),
+    ({"enum": ["null", 1, None]}, f"{BLANK}(?:null|1){BLANK}", ("null", "1", "nul", "12", " 1 ")),
+    (
+        {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]},
+        f"{BLANK}(?:(?:(?!END)[^]){{2,}}|null){BLANK}",
+        ("null", "nul", "n", "", "  ", " x", "</"),
+    ),
+    (
+        {"anyOf": [{"type": "string", "maxLength": 1}, {"type": "integer"}]},
+        f"{BLANK}(?:(?:(?!END)[^])?|{INTEGER}){BLANK}",
+        ("5", "-", "-5", "55", "x", "xx", "", "5<"),
+    ),
+    (
+        {"type": "array", "items": {"type": "boolean"}},
+        rf"{BLANK}\[{BLANK}(?:(?:true|false){BLANK}(?:,{BLANK}(?:true|false){BLANK})*)?\]{BLANK}",
+        ("[]", "[true]", "[true, false]", "[ ]", "[true,]", "["),
+    ),
+]
+NAMES = ("a", "ab", "b", "a_b", "x")
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "glm_xml", "minimax_xml"])
+def test_texts_are_those_of_a_plain_pattern(
+    compiler: llmask.Compiler, style: str, rng: random.Random, scaled: Callable[[float], int]
+) -> None:
+    """Longest match loses nothing and adds nothing: a pattern that backtracks judges the same texts."""
+    begin, end = STYLES[style].begin, STYLES[style].end
+    n_valid = n_invalid = 0
+    for _ in range(scaled(40)):
+        names = rng.sample(NAMES, rng.randint(1, 4))
+        kinds = {name: rng.choice(KINDS) for name in names}
+        required = [name for name in names if rng.random() < 0.5]
+        is_open = rng.random() < 0.3
+        schema = {"type": "object", "properties": {name: kinds[name][0] for name in names}, "required": required}
+        schema["additionalProperties"] = {"type": "boolean"} if is_open else False
+
+        def element(name: str, value: str) -> str:
+            opened = re.escape(begin).replace(r"\{name\}", name).replace("\\\t", BLANK)
+            return opened + value.replace("END", re.escape(end)).replace("[^]", r"[\s\S]") + re.escape(end) + BLANK
+
+        parts = [f"(?:{element(name, kinds[name][1])}){'' if name in required else '?'}" for name in names]
+        if is_open:
+            declared = "|".join(names)
+            other = rf"(?!(?:{declared})(?![a-zA-Z0-9_]))[a-zA-Z_][a-zA-Z0-9_]*"
+            parts.append(f"(?:{element(other, KINDS[2][1])})*")
+        pattern = re.compile(BLANK + "".join(parts))
+        grammar = compiled(compiler, schema, style)
+        for _ in range(60):
+            text = rng.choice(("", "\n"))
+            for name in [*names, *(["other"] if is_open else [])]:
+                if rng.random() < (0.95 if name in required else 0.6):
+                    value = rng.choice(kinds[name][2] if name in kinds else ("true", "x"))
+                    opened = begin.replace("{name}", name).replace("\t", rng.choice(("", "\n")))
+                    text += opened + value + end + rng.choice(("", "\n", " \n "))
+            is_valid = pattern.fullmatch(text) is not None
+            assert grammar.accepts(text) == is_valid, (schema, text)
+            n_valid += is_valid
+            n_invalid += not is_valid
+    assert min(n_valid, n_invalid) > scaled(40)
+
+
+def test_listed_texts_hold_no_mark(compiler: llmask.Compiler) -> None:
+    """Whoever reads `</parameter>x</parameter>` takes it for "", which is listed or not."""
+    schema = {
+        "properties": {"a": {"enum": ["", "</parameter>x", "y"]}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    grammar = compiled(compiler, schema)
+    assert [grammar.accepts(elements(a=value)) for value in ("", "y", "</parameter>x")] == [True, True, False]
+    with pytest.raises(UnsatisfiableSchema, match="no value fulfils"):
+        compiled(compiler, {**schema, "properties": {"a": {"const": "</parameter>"}}})
+
+
+def test_a_name_that_another_one_is_the_beginning_of_is_refused(compiler: llmask.Compiler) -> None:
+    """`<parameter=a>` would end where `<parameter=a>b>` goes on."""
+    both = {"properties": {"a": {"type": "string"}, "a>b": {"type": "string"}}, "additionalProperties": False}
+    with pytest.raises(UnsupportedSchema) as error:
+        compiled(compiler, both)
+    assert str(error.value) == (
+        "the name 'a>b' begins like another one that ends\n  at #/format/json_schema/properties\n  take '>' out of it"
+    )
+    alone = compiled(compiler, {**both, "properties": {"a>b": {"type": "string"}}})
+    assert alone.accepts("<parameter=a>b>x</parameter>")
+    with pytest.raises(UnsupportedSchema, match="begins like another one"):
+        compiled(compiler, {"properties": {"a>b": {"type": "string"}}, "additionalProperties": True})

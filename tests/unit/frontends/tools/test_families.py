@@ -57,6 +57,21 @@ def test_there_may_be_several_calls_or_one(compiler: llmask.Compiler, model: str
         assert compiler.tools(TOOLS, model, choice, parallel=False).accepts(CALLS[model])
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_long_lists_of_tools(compiler: llmask.Compiler, model: str) -> None:
+    """A bounded text beside a flag was refused in four families, 36 such tools in all of them."""
+    kinds = {"title": {"type": "string", "maxLength": 80}, "draft": {"type": "boolean"}, "n": {"type": "number"}}
+    kinds |= {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}}
+    kinds |= {"note": {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]}}
+    kinds |= {"more": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    tools = [
+        {"name": f"tool_{i}", "parameters": {"type": "object", "properties": {f"q{i}": {"type": "string"}, **kinds}}}
+        for i in range(60)
+    ]
+    for choice in ("auto", "required"):
+        assert compiler.tools([*TOOLS, *tools], model, choice).accepts(CALLS[model])
+
+
 def test_sections_hold_several_calls(compiler: llmask.Compiler) -> None:
     one = "<|tool_call_begin|>functions.now:{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>"
     text = f"<|tool_calls_section_begin|>{one.format(0)}{one.format(12)}<|tool_calls_section_end|>"
