@@ -108,8 +108,8 @@ class Matcher(Sequence):
 
         Raises
         ------
-        LimitExceeded : the mask needs more work than the limits allow, or no end of the document is found within a
-            budget; the matcher is unchanged.
+        LimitExceeded : the mask needs more work than the limits allow, or no end of the document is found for a budget;
+            the matcher is unchanged. With a budget at the start only: later `finish` begins.
         BudgetError : at the start: no document is found that takes so few tokens (`BudgetError.least` do).
         VocabularyError : the grammar goes on here, but no token of the vocabulary spells the next byte.
         LlmaskError : the bitmask has another dtype or shape, or no such row; the budget is no positive integer.
@@ -140,7 +140,7 @@ class Matcher(Sequence):
                 self.make_room()
                 self._build_mask()
             except LimitExceeded as error:
-                return self._finish_after(error, bitmask, row)
+                return self._finish_after(error, bitmask, row, self.on_limit == "finish")
             status = engine.fill_mask(self.cell_address, bitmask, row)
             if status == FILL_SOME:
                 return True
@@ -177,12 +177,12 @@ class Matcher(Sequence):
             return self.finish(bitmask, row)
         try:
             return self._fill_within(bitmask, row, budget)
-        except LimitExceeded as error:
-            return self._finish_after(error, bitmask, row)
+        except LimitExceeded as error:  # the budget has kept a way to the end open
+            return self._finish_after(error, bitmask, row, wanted=self.on_limit == "finish" or len(self.history) > 0)
 
-    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
+    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, wanted: bool) -> bool:
         """Where a mask has met a limit, `finish` from here on, if that is wanted and an end is known."""
-        if self.on_limit != "finish" or not self.grammar.takes_budget:
+        if not wanted or not self.grammar.takes_budget:
             raise error
         try:
             is_restricted = self.finish(bitmask, row)

@@ -265,10 +265,12 @@ LONG: dict[str, Callable[[Any], object]] = {
         f'root ::= ({"x? " * 512}){{2,5}}\nx ::= "a" | "b" x'
     ),
     "parameters that may follow each other": lambda compiler: compiler.structural_tag(
-        in_elements({f"p{n}": {"type": "string"} for n in range(1024)}, required=[f"p{n}" for n in range(1024)])
+        in_elements({f"p{n}": {"type": "string"} for n in range(8192)}, required=[f"p{n}" for n in range(8192)])
     ),
-    "values of a parameter": lambda compiler: compiler.structural_tag(
-        in_elements({"p": {"enum": [f"v{n}" for n in range(20_000)]}})
+    "bounded texts beside lists": lambda compiler: compiler.structural_tag(
+        in_elements(
+            {f"p{n}": {"anyOf": [{"type": "string", "maxLength": n}, {"type": "array"}]} for n in range(50, 150)}
+        )
     ),
     "texts that end in many ways": lambda compiler: compiler.structural_tag(
         {

@@ -287,12 +287,14 @@ class XmlParameters:
         both = choice(sequence([self.blank, one, self.blank, end]) for one in (value.strings, other))
         try:
             return [Inclusion(exact_rules(self.nodes, Grammar({"start": both})).rules, "a string or another value")]
-        except (GrammarError, LimitExceeded) as error:
+        except GrammarError:
             self._refuse(
-                f"some strings and some arrays or objects cannot be told apart here: {error.message}",
+                "some strings and some arrays or objects cannot be told apart here",
                 path,
                 "take either out, or allow every string",
             )
+        except LimitExceeded as error:
+            raise LimitExceeded(error.message, pointer(path), error.help) from None
 
     def _ended(self, parts: list[Expression]) -> Expression:
         """A text with the mark that ends it, as one lexeme."""

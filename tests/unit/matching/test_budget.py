@@ -161,6 +161,27 @@ def test_who_asks_again_for_too_little_is_refused_without_a_search(
     assert len(searches) == 1
 
 
+@pytest.mark.parametrize("step_work", [1000, 3000, 10_000])
+def test_within_a_budget_only_the_first_mask_meets_a_limit(step_work: int, rng: random.Random) -> None:
+    """Later the way to the end begins, which the budget has kept open: a document was cut off by `LimitExceeded`."""
+    tokenizer = llmask.Tokenizer.default()
+    n_finished = n_begun = 0
+    for name in ("schema", "any order", "any json", "lark", "regex"):
+        compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(max_step_work=step_work))
+        grammar = GRAMMARS[name](compiler)
+        for _ in range(3):
+            matcher = grammar.matcher()
+            try:
+                read_mask(matcher, tokenizer.vocab_size, 60)
+            except llmask.LimitExceeded:
+                continue
+            n_begun += 1
+            assert written(matcher, 60, rng) <= 60
+        n_finished += grammar.statistics()["finished"]
+    assert n_begun > 3
+    assert n_finished > 0 or step_work > 1000
+
+
 def test_free_keys_do_not_stand_for_required_ones(compiler: llmask.Compiler) -> None:
     """In any order and with keys that must differ, a free key was taken to give what a required one gives.
 
