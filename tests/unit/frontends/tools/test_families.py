@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import llmask
@@ -70,6 +72,24 @@ def test_long_lists_of_tools(compiler: llmask.Compiler, model: str) -> None:
     ]
     for choice in ("auto", "required"):
         assert compiler.tools([*TOOLS, *tools], model, choice).accepts(CALLS[model])
+
+
+TWO_KINDS: tuple[dict[str, object], ...] = (
+    {"type": "string", "maxLength": 16},
+    {"type": "boolean"},
+    {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]},
+    {"type": "array", "items": {"type": "string"}},
+    {"enum": ["a", 1]},
+    {"type": "string", "format": "date"},
+)
+
+
+@pytest.mark.parametrize("model", [model for model, family in FAMILIES.items() if family.style != "json"])
+def test_arguments_of_two_kinds(compiler: llmask.Compiler, model: str) -> None:
+    """104 of 128 combinations were refused: exact lexing looked at the texts of one argument beside the other."""
+    for one, other in itertools.combinations_with_replacement(TWO_KINDS, 2):
+        schema = {"type": "object", "properties": {"a": one, "b": other}, "required": ["b"]}
+        assert compiler.tools([{"name": "f", "parameters": schema}], model, "required").shortest()
 
 
 def test_sections_hold_several_calls(compiler: llmask.Compiler) -> None:
