@@ -140,7 +140,9 @@ class Matcher(Sequence):
                 self.make_room()
                 self._build_mask()
             except LimitExceeded as error:
-                return self._finish_after(error, bitmask, row, self.on_limit == "finish")
+                if self.on_limit != "finish":
+                    raise
+                return self._finish_after(error, bitmask, row)
             status = engine.fill_mask(self.cell_address, bitmask, row)
             if status == FILL_SOME:
                 return True
@@ -177,12 +179,14 @@ class Matcher(Sequence):
             return self.finish(bitmask, row)
         try:
             return self._fill_within(bitmask, row, budget)
-        except LimitExceeded as error:  # the budget has kept a way to the end open
-            return self._finish_after(error, bitmask, row, wanted=self.on_limit == "finish" or len(self.history) > 0)
+        except LimitExceeded as error:
+            if self.on_limit != "finish" and not len(self.history):  # later the budget has kept a way to the end open
+                raise
+            return self._finish_after(error, bitmask, row)
 
-    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, wanted: bool) -> bool:
-        """Where a mask has met a limit, `finish` from here on, if that is wanted and an end is known."""
-        if not wanted or not self.grammar.takes_budget:
+    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
+        """Where a mask has met a limit, `finish` from here on, if an end is known."""
+        if not self.grammar.takes_budget:
             raise error
         try:
             is_restricted = self.finish(bitmask, row)

@@ -46,15 +46,15 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.expressions import written as as_text
 from llmask.grammar.inclusion import derives_nothing_too
-from llmask.grammar.kinds import CALL, EDGE_FIELDS, NO_GUARD, SCAN
+from llmask.grammar.kinds import CALL, SCAN
 from llmask.grammar.lower import lower
+from llmask.grammar.tails import Network
 from llmask.regex.code_points import TEXT
 from llmask.regex.free_text import free_text
 from llmask.regex.utf8 import utf8_char, utf8_literal
 from llmask.work import spend
 
 if TYPE_CHECKING:
-    from llmask.grammar.rules import Rules
     from llmask.regex.nodes import RegexNodes
 
 
@@ -446,20 +446,18 @@ def _node(nodes: RegexNodes, expression: Expression) -> int:
 def _scalars(nodes: RegexNodes, value: Expression) -> Expression | None:
     """The values of a JSON schema as one lexeme, where they are scalars; else None."""
     assert isinstance(value, Inclusion)
-    found = _single_lexemes(value.rules, value.rules.start)
-    return None if found is None else Lexeme(nodes.union(sorted(found)), value.text)
-
-
-def _single_lexemes(rules: Rules, rule: int) -> set[int] | None:
-    """The lexemes of a rule that derives one lexeme each time, or None."""
+    network = Network(value.rules)
+    starts = network.rules.rule_starts
     found: set[int] = set()
-    ends = set(rules.finals[::2])
-    for at in range(0, len(rules.edges), EDGE_FIELDS):
-        state, kind, symbol, target, guard = rules.edges[at : at + EDGE_FIELDS]
-        if rules.state_rules[state] != rule:
-            continue
-        below = {symbol} if kind == SCAN else _single_lexemes(rules, symbol) if kind == CALL and symbol > rule else None
-        if below is None or state != rules.rule_starts[rule] or target not in ends or guard != NO_GUARD:
-            return None
-        found |= below
-    return found or None
+    used = {starts[network.rules.start]}
+    waiting = list(used)
+    while waiting:
+        for edge in network.edges[waiting.pop()]:
+            if edge.kind not in (SCAN, CALL) or network.edges[edge.target] or not network.finals[edge.target]:
+                return None
+            if edge.kind == SCAN:
+                found.add(edge.symbol)
+            elif starts[edge.symbol] not in used:
+                used.add(starts[edge.symbol])
+                waiting.append(starts[edge.symbol])
+    return Lexeme(nodes.union(sorted(found)), value.text) if found else None

@@ -169,8 +169,8 @@ def test_within_a_budget_only_the_first_mask_meets_a_limit(step_work: int, rng: 
     for name in ("schema", "any order", "any json", "lark", "regex"):
         compiler = llmask.Compiler(tokenizer, limits=llmask.Limits(max_step_work=step_work))
         grammar = GRAMMARS[name](compiler)
-        for _ in range(3):
-            matcher = grammar.matcher()
+        for stop_tokens in ([], [], tokenizer.eos_ids):
+            matcher = grammar.matcher(stop_tokens=stop_tokens)
             try:
                 read_mask(matcher, tokenizer.vocab_size, 60)
             except llmask.LimitExceeded:
