@@ -140,8 +140,6 @@ class Matcher(Sequence):
                 self.make_room()
                 self._build_mask()
             except LimitExceeded as error:
-                if self.on_limit != "finish":
-                    raise
                 return self._finish_after(error, bitmask, row)
             status = engine.fill_mask(self.cell_address, bitmask, row)
             if status == FILL_SOME:
@@ -179,14 +177,12 @@ class Matcher(Sequence):
             return self.finish(bitmask, row)
         try:
             return self._fill_within(bitmask, row, budget)
-        except LimitExceeded as error:
-            if self.on_limit != "finish" and not len(self.history):  # later the budget has kept a way to the end open
-                raise
-            return self._finish_after(error, bitmask, row)
+        except LimitExceeded as error:  # behind the first mask the budget has kept a way to the end open
+            return self._finish_after(error, bitmask, row, len(self.history) > 0)
 
-    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
-        """Where a mask has met a limit, `finish` from here on, if an end is known."""
-        if not self.grammar.takes_budget:
+    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, is_wanted: bool = False) -> bool:
+        """Where a mask has met a limit, `finish` from here on, if that is wanted and an end is known."""
+        if not (is_wanted or self.on_limit == "finish") or not self.grammar.takes_budget:
             raise error
         try:
             is_restricted = self.finish(bitmask, row)

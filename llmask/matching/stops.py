@@ -146,12 +146,12 @@ class StoppingMatcher(Matcher):
                     help="use stop tokens without a text, or do without budgets and finish",
                 )
 
-    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int) -> bool:
+    def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, is_wanted: bool = False) -> bool:
         try:
             self._check_ways()
         except LlmaskError:
             raise error from None
-        return super()._finish_after(error, bitmask, row)
+        return super()._finish_after(error, bitmask, row, is_wanted)
 
     def _repeat(self, generation: Generation, configuration: int, token: int, data: bytes | None) -> int:
         return ENDED if token in self.stop_tokens else super()._repeat(generation, configuration, token, data)
