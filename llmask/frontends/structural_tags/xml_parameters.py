@@ -211,9 +211,11 @@ class XmlParameters:
             if known:
                 node = self.nodes.without(node, known)
             parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
-        rules = lower(self.nodes, Grammar({"start": sequence([self.blank, *parts])})).rules
+        if not parts:
+            return self.blank
+        rules = lower(self.nodes, Grammar({"start": sequence(parts)})).rules
         elements = Inclusion(rules, f"elements {json.dumps(self.root, default=str)}", is_prefix_code=True)
-        return optional(elements) if derives_nothing_too(rules) else elements
+        return sequence([optional(elements) if derives_nothing_too(rules) else elements, self.blank])
 
     def _check_names(self, names: Iterable[str], are_others_allowed: bool) -> None:
         """Refuse names of which one, with what stands behind it, is the beginning of another."""
@@ -266,7 +268,7 @@ class XmlParameters:
             options = [sequence([*self._begin(name, written, ""), one]) for one in found]
         if not options:
             raise UnsatisfiableSchema("no value fulfils the schema", pointer(path), "allow one")
-        return choice(sequence([option, self.blank]) for option in options)
+        return choice(options)
 
     def _one_way(self, value: Value, path: Path) -> list[Expression]:
         """What may stand between the marks, with the second one, where the first does not tell strings from all else.
@@ -306,7 +308,8 @@ class XmlParameters:
     def _begin(self, name: int, written: str, is_string: str) -> list[Expression]:
         before, _, behind = self.style.begin.partition("{name}")
         first, tab, second = behind.replace("{is_string}", is_string).partition("\t")
-        node = self.nodes.concat([self._spelled(before), name, self._spelled(first)])
+        # with the blanks before it, as other text may begin with some, too
+        node = self.nodes.concat([self.blank.node, self._spelled(before), name, self._spelled(first)])
         begin = Lexeme(node, json.dumps(before + written + first, ensure_ascii=False))
         return [begin, *([self.blank, self._literal(second)] if tab else [])]
 

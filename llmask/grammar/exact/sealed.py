@@ -190,18 +190,27 @@ class _Apart(Overlaps):
             if seal is None:
                 continue
             rivals = self.related[lexeme] & ~(1 << lexeme)
-            if any(rivals >> rival & 1 and self._meet(seal, rival) for rival in (*mine, *theirs)):
-                self.is_apart = False
+            for rival, behind in (*mine.items(), *theirs.items()):
+                if rivals >> rival & 1 and self._meet(seal, rival, behind):
+                    self.is_apart = False
             if any(self.first_of_place[target] & seal.going_on for target in targets):
                 self.is_apart = False
         return super().look(one, other)
 
-    def _meet(self, seal: Seal, rival: int) -> bool:
-        """Whether another lexeme goes on where a first one of a seal ends, or ends there or on its way."""
+    def _meet(self, seal: Seal, rival: int, behind: set[int]) -> bool:
+        """Whether another lexeme goes on where a first one of a seal ends, or ends there, or where that may go on."""
         theirs = self.seals.get(self.lexemes[rival])
         other = self.lexemes[rival] if theirs is None else theirs.firsts
         onwards, both = self.nodes.extensions(seal.firsts, other)
-        return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0])
+        following = -1 if theirs is not None else self._first_of_places(behind)
+        return bool(onwards or both or self.nodes.extensions(other, seal.firsts)[0] & following)
+
+    def _first_of_places(self, places: set[int]) -> int:
+        """The bytes that may follow in some places."""
+        found = 0
+        for place in places:
+            found |= self.first_of_place[place]
+        return found
 
 
 def _are_apart(nodes: RegexNodes, rules: Rules, seals: Mapping[int, Seal]) -> bool:
