@@ -177,7 +177,7 @@ class Matcher(Sequence):
             return self.finish(bitmask, row)
         try:
             return self._fill_within(bitmask, row, budget)
-        except LimitExceeded as error:  # behind the first mask the budget has kept a way to the end open
+        except LimitExceeded as error:  # after the first mask the budget has kept a way to the end open
             return self._finish_after(error, bitmask, row, len(self.history) > 0)
 
     def _finish_after(self, error: LimitExceeded, bitmask: Any, row: int, is_wanted: bool = False) -> bool:

@@ -50,7 +50,7 @@ def literals_node(nodes: RegexNodes, words: Sequence[bytes]) -> int:
 
 
 def note_stems(nodes: RegexNodes, node: int, stems: Sequence[bytes]) -> None:
-    """Remember a few texts with one of which each text of a node begins."""
+    """Remember a few texts; each text of the node begins with one of them."""
     nodes.memo[__name__, "stems", node] = stems
 
 

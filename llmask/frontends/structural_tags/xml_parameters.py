@@ -218,7 +218,7 @@ class XmlParameters:
         return sequence([optional(elements) if derives_nothing_too(rules) else elements, self.blank])
 
     def _check_names(self, names: Iterable[str], are_others_allowed: bool) -> None:
-        """Refuse names of which one, with what stands behind it, is the beginning of another."""
+        """Refuse a name that, with the mark after it, begins another name."""
         behind = self.style.begin.partition("{name}")[2].partition("\t")[0].partition("{is_string}")[0]
         begun = sorted({name + behind for name in names})
         for shorter, longer in pairwise([NAME if are_others_allowed else "", *begun]):
