@@ -150,7 +150,7 @@ WRITE_REST = 20  # data: mask; a: address of five numbers, see slices.py -> numb
 WALK_ALL = 19  # a: configuration                   -> trie nodes walked, for bench/walk.py
 REVIEW = 39  # a: cell                             -> DONE or what is missing, see canonical/review.py
 STEP_CANONICAL = 40  # a: cell, b: token            -> configuration, REFUSED or what is missing, see canonical/steps.py
-MARK = 21  # a: node, b: UNIT or UNIT | ALL_UNITS   -> 0, see set_operations._meet_repeats
+MARK = 21  # a: node, b: flags of regex/nodes.py     -> 0
 # from FIRST_FINISHING on: see finish/operations.py
 
 NO_TOKEN = -1

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..errors import GrammarError, LimitExceeded
 from ..kernels import engine
-from ..kernels.regex.nodes import ALL_UNITS, FIRST_SINGLE, LAZY_END, UNIT
+from ..kernels.regex.nodes import ALL_UNITS, CHARACTER, FIRST_SINGLE, LAZY_END, UNIT
 from ..kernels.table import Table
 from ..kernels.tables import grammar_layout, kept
 from ..work import in_parts, let_others_in
@@ -187,6 +187,10 @@ class RegexNodes:
         Repetitions of such nodes are intersected by counting words. `are_all`: the node is the whole code.
         """
         self._run(engine.MARK, node, UNIT | ALL_UNITS if are_all else UNIT)
+
+    def mark_character(self, node: int) -> None:
+        """Say that every string of `node` is one code point in UTF-8: repetitions of it count these."""
+        self._run(engine.MARK, node, CHARACTER)
 
     def complement(self, node: int) -> int:
         """Every byte string that `node` does not match."""

@@ -48,6 +48,8 @@ def utf8_char(nodes: RegexNodes, members: CodePointSet) -> int:
                 parts.append(digits_node(nodes, ranges, positions))
         found = nodes.memo[key] = nodes.union(parts)
         nodes.name_characters(found, members)
+        if parts:
+            nodes.mark_character(found)
     return int(found)
 
 

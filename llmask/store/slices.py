@@ -49,6 +49,7 @@ JSON_RAW = CodePointSet.from_ranges(
     [(0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0x80, 0x2027), (0x202A, 0xD7FF), (0xE000, 0x10FFFF)]
 )
 MOST_CODE_POINTS = (UNBOUNDED, 30, 10, 6)
+JSON_TEXT = JSON_RAW.subtract(CodePointSet.of("<["))
 CONTROLS = CodePointSet.from_ranges([(0, 8), (11, 12), (14, 31)])
 FREE_TEXT = TEXT.subtract(CONTROLS).subtract(CodePointSet.of("<[{"))
 PLAIN_TEXT = FREE_TEXT.subtract(CodePointSet.of("\"'`\\*#$\n\r/]|}>&%~^@"))
@@ -60,6 +61,7 @@ WRITTEN = r"(?P<char>(?s:.+?))(?:\+|\{1,(?P<most>[0-9]{1,9})\})"
 # characters of the tokens of a slice, and how many of them at most
 SLICES = (
     *((JSON_RAW, most) for most in MOST_CODE_POINTS),
+    *((JSON_TEXT, most) for most in MOST_CODE_POINTS[:3]),
     *((members, UNBOUNDED) for members in (FREE_TEXT, PLAIN_TEXT, ASCII_TEXT, WORDS, NO_CAPITALS, NAMES)),
 )
 
@@ -106,6 +108,7 @@ def slices_of(
     wanted = [(utf8_char(nodes, members), most) for members, most in SLICES]
     wanted += [read_slice(nodes, text) for text in others]
     nodes.mark_units(wanted[0][0], False)
+    nodes.mark_units(utf8_char(nodes, JSON_TEXT), False)
     made = _made.setdefault(tokenizer, {})
     if others not in made:
         made[others] = _make(tokenizer, run, wanted)

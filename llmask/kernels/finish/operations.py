@@ -22,7 +22,7 @@ LIST_INSIDE = 49  # a: lexer state; data: pairs to write            -> how many 
 LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
 AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
 AFTER_TEXTS = 53  # the same with the bytes of the tokens; a is not ENDED
-WITHOUT_RECORDS = 52  # data: configurations, then as many to write, those of the same rows without records -> 0
+WITHOUT_RECORDS = 52  # data: n configurations, then n to write, each with the row of one and no record -> 0
 
 
 @kernel

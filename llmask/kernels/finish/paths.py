@@ -5,9 +5,9 @@
     bound     1 + the least bound behind a token that spells the next steps; 1 where the document may end
 
 A search finds the step: the one behind which the least has to be written, by the estimate of finish/rule_costs.py, or
-where none is better a way to such a place, going on where way and rest are least. Bytes that are no token by themselves
-are taken only where there is no other way, as it may be that no tokens spell them. Steps are those of
-configurations.py, so what is found is a fact and only its length depends on the estimate. A step that is noted stays:
+where none is better a way to such a place, going on where way and rest are least. A byte that is no token by itself is
+taken only where there is no other way: it may be that no tokens spell it. The steps are taken by configurations.py, so
+what is found is a fact and only its length depends on the estimate. A step that is noted stays:
 the bound of a configuration is then exactly one more than that behind its token, and never rises. `lower_bound` notes a
 shorter way that a caller has found.
 

@@ -8,8 +8,8 @@ other the weight of the rule, more than writing it takes, so that it is worth be
     "[" item ("," item)* "]" with three items    behind the first  , item ]  and one weight; behind the second  , item ]
 
 Members that are required by name have costs of their own: a run that lacks some has to get to where it can add one, and
-to write each. Such a cost holds that of ending the run, once too often: it stands for the comma, and begins to pay with
-the key.
+to write each. Each such cost includes that of ending the run, which is paid only once: what is too much stands for the
+comma before the key.
 
 In: a grammar's rules. Out: costs. Cost: 20 ns an edge, a few times; 10 ns a missing member of a run.
 """

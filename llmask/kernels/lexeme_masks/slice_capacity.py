@@ -4,8 +4,9 @@ r"""How much room is left where code points are counted: which strings certainly
     bounds there are two, behind a blank and behind a letter, and whatever plain characters come, they lead to one of
     these, from which a letter and the quote end the string.
 
-A node with bounds and the same without them have the same strings of up to N words of JSON's code (a code point each,
-see UNIT in regex/nodes.py), if each bounded repetition takes that many: x{a,b} takes at least b times the words of x.
+A node with bounds and the same without them have the same strings of up to N words of a code (of JSON's or of UTF-8, a
+code point each, see UNIT and CHARACTER in regex/nodes.py), if each bounded repetition takes that many: x{a,b} takes at
+least b times the words of x.
 That holds for unions, intersections and complements of such nodes, too. So a string of n plain characters leads on, if
 it does so without the bounds, and can be completed there by D more, and n + D <= N. It is enough to follow the node
 without bounds: there are few ways to be, and most lexer states share it.
@@ -23,6 +24,7 @@ from ..machine.jit import kernel, never_inline
 from ..regex.constructors import make_concat, make_repeat
 from ..regex.derivatives import derivative
 from ..regex.nodes import (
+    CHARACTER,
     EPSILON,
     HIGH,
     K_AND,
@@ -58,7 +60,7 @@ DOES_NOT_ROAM = 0
 
 
 @kernel
-def _words_of_sequence(store, node):
+def _words_of_sequence(store, node, code):
     """The least number of words of a sequence of code points and repetitions of some, or NOT_CODED."""
     n = 0
     for _ in range(MOST_PARTS):
@@ -66,7 +68,7 @@ def _words_of_sequence(store, node):
         part, times = node if is_last else field(store, node, A), 1
         if field(store, part, KIND) == K_REPEAT:
             part, times = field(store, part, A), field(store, part, LOW)
-        if not has_flag(store, part, UNIT):
+        if not has_flag(store, part, code):
             return NOT_CODED
         n += times
         if is_last:
@@ -76,17 +78,17 @@ def _words_of_sequence(store, node):
 
 
 @kernel
-def _words_of(store, node):
+def _words_of(store, node, code):
     """The least number of words of a sequence or a union of some, or NOT_CODED."""
     never_inline()
-    if field(store, node, KIND) != K_UNION or has_flag(store, node, UNIT):
-        return _words_of_sequence(store, node)
+    if field(store, node, KIND) != K_UNION or has_flag(store, node, code):
+        return _words_of_sequence(store, node, code)
     members = field(store, node, A)
     least, n_members = UNBOUNDED, list_length(store, NODE_LISTS, members)
     if n_members > MOST_MEMBERS:
         return NOT_CODED
     for i in range(n_members):
-        n = _words_of_sequence(store, list_item(store, NODE_LISTS, members, i))
+        n = _words_of_sequence(store, list_item(store, NODE_LISTS, members, i), code)
         if n == NOT_CODED:
             return NOT_CODED
         least = min(least, n)
@@ -94,7 +96,7 @@ def _words_of(store, node):
 
 
 @kernel
-def _without_bounds_in_sequence(store, node):
+def _without_bounds_in_sequence(store, node, code):
     """A node without bounds << ROOM_BITS | the words for which it has the same strings, for a sequence."""
     never_inline()
     first, room = store[SCRATCH_TOP], UNBOUNDED
@@ -103,14 +105,14 @@ def _without_bounds_in_sequence(store, node):
         part = node if is_last else field(store, node, A)
         if field(store, part, KIND) == K_REPEAT:
             body, high = field(store, part, A), field(store, part, HIGH)
-            words = _words_of(store, body)
+            words = _words_of(store, body, code)
             if words == NOT_CODED:
                 break
             most = high * max(words, 1)  # of an empty word any number may stand anywhere
             if high != UNBOUNDED and most >= LEAST_ROOM:
                 room = min(room, most)
                 part = make_repeat(store, body, field(store, part, LOW), UNBOUNDED)
-        elif not has_flag(store, part, UNIT):
+        elif not has_flag(store, part, code):
             break
         push(store, part)
         node = EPSILON if is_last else field(store, node, B)
@@ -123,51 +125,37 @@ def _without_bounds_in_sequence(store, node):
 
 
 @kernel
-def _without_bounds_in_union(store, node):
+def _without_bounds_in_union(store, node, code):
     """As `_without_bounds_in_sequence` for a sequence or a union of some."""
     never_inline()
-    if field(store, node, KIND) != K_UNION or has_flag(store, node, UNIT):
-        return _without_bounds_in_sequence(store, node)
+    if field(store, node, KIND) != K_UNION or has_flag(store, node, code):
+        return _without_bounds_in_sequence(store, node, code)
     members = field(store, node, A)
     first, n, room = store[SCRATCH_TOP], list_length(store, NODE_LISTS, members), UNBOUNDED
     if n > MOST_MEMBERS:
         return node << ROOM_BITS | room
     for i in range(n):
-        found = _without_bounds_in_sequence(store, list_item(store, NODE_LISTS, members, i))
+        found = _without_bounds_in_sequence(store, list_item(store, NODE_LISTS, members, i), code)
         room = min(room, found & UNBOUNDED)
         push(store, found >> ROOM_BITS)
     return make_union(store, first) << ROOM_BITS | room
 
 
 @kernel
-def _without_bounds_in_intersection(store, node):
+def _without_bounds_in_intersection(store, node, code):
     """The same for an intersection of such nodes, too."""
     never_inline()
     if field(store, node, KIND) != K_AND:
-        return _without_bounds_in_union(store, node)
+        return _without_bounds_in_union(store, node, code)
     members = field(store, node, A)
     first, n, room = store[SCRATCH_TOP], list_length(store, NODE_LISTS, members), UNBOUNDED
     if n > MOST_MEMBERS:
         return node << ROOM_BITS | room
     for i in range(n):
-        found = _without_bounds_in_union(store, list_item(store, NODE_LISTS, members, i))
+        found = _without_bounds_in_union(store, list_item(store, NODE_LISTS, members, i), code)
         room = min(room, found & UNBOUNDED)
         push(store, found >> ROOM_BITS)
     return make_and(store, first) << ROOM_BITS | room
-
-
-@kernel
-def _without_bounds(store, node):
-    """The same for such a node with something behind it, too."""
-    never_inline()
-    if field(store, node, KIND) != K_CONCAT:
-        return _without_bounds_in_intersection(store, node)
-    first = field(store, node, A)
-    kind = field(store, first, KIND)
-    if kind != K_AND and (kind != K_UNION or has_flag(store, first, UNIT)):
-        return _without_bounds_in_sequence(store, node)
-    found = _without_bounds_in_intersection(store, first)
-    return make_concat(store, found >> ROOM_BITS, field(store, node, B)) << ROOM_BITS | (found & UNBOUNDED)
 
 
 @kernel
@@ -216,12 +204,17 @@ def _left_to_complete(store, node, char):
 
 
 @kernel
-def counted_room(store, node, char):
-    """A number of strings of `char` after any of which `node` is certainly alive, where it counts code points; or 0."""
+def _room_in(store, node, char, code):
+    """The room that is counted in words of one code, those of `char` among them."""
     never_inline()
-    if not has_flag(store, char, UNIT):
+    if not has_flag(store, char, code):
         return 0
-    found = _without_bounds(store, node)
+    first = field(store, node, A)
+    if field(store, node, KIND) == K_CONCAT:
+        kind = field(store, first, KIND)
+        if kind == K_AND or (kind == K_UNION and not has_flag(store, first, code)):
+            node = first  # what follows has a string
+    found = _without_bounds_in_intersection(store, node, code)
     loose, room = found >> ROOM_BITS, found & UNBOUNDED
     if room == UNBOUNDED or store[EXCEEDED] != 0:
         return 0
@@ -233,3 +226,9 @@ def counted_room(store, node, char):
             return 0
         map_put(store, ROOMS, key, left)
     return max(room - left, 0) if left != DOES_NOT_ROAM else 0
+
+
+@kernel
+def counted_room(store, node, char):
+    """A number of strings of `char` after any of which `node` is certainly alive, where it counts code points; or 0."""
+    return max(_room_in(store, node, char, UNIT), _room_in(store, node, char, CHARACTER))

@@ -42,6 +42,7 @@ KNOWN_FULL = 8  # a search found a string
 KNOWN_EMPTY = 16  # a search found none
 UNIT = 32  # every string is one word of the store's prefix code (JSON's spellings of one code point)
 ALL_UNITS = 64  # exactly the words of that code
+CHARACTER = 128  # every string is one code point in UTF-8
 
 EMPTY = 0
 EPSILON = 1

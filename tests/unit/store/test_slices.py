@@ -16,6 +16,9 @@ from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.json_strings import json_string_body
 from llmask.kernels.tables import store_layout
 from llmask.kernels.tables.interning import MAP_COUNT
+from llmask.regex.code_points import TEXT
+from llmask.regex.free_text import free_text
+from llmask.regex.utf8 import utf8_char
 from llmask.store.slices import MOST_CODE_POINTS, SLICES
 from llmask.store.store import Store
 from llmask.trie.layout import TokenTrie
@@ -98,6 +101,13 @@ def bodies() -> dict[str, Callable[[Any], int]]:
             [
                 json_string_body(nodes, 0, most),
                 compile_pattern(nodes, r"^(\S+\s+){0,9}\S+$", dialect="ecma", json_string=True),
+            ]
+        )
+    for most in (9, 40):
+        found[f"without marks, maxLength {most}"] = lambda nodes, most=most: nodes.intersect(
+            [
+                json_string_body(nodes, 0, most),
+                compile_pattern(nodes, r"^((?!na|<a)[^])*$", dialect="ecma", json_string=True),
             ]
         )
     found["two bounds"] = lambda nodes: nodes.union([json_string_body(nodes, 0, 7), json_string_body(nodes, 20, 33)])
@@ -260,6 +270,28 @@ def test_strings_of_a_bounded_length_leave_to_the_walk_what_free_ones_do(default
     assert 0 < n_walked[1] < 1.2 * max(n_walked[0], default_tokenizer.trie.n_nodes // 50)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"json_schema": {"type": "string", "maxLength": 200}},
+        {
+            "json_schema": {"type": "object", "properties": {"a": {"type": "string", "maxLength": 200}}},
+            "style": "qwen_xml",
+        },
+    ],
+)
+def test_bounded_texts_without_marks_leave_little_to_the_walk(default_tokenizer: Any, form: Any) -> None:
+    """Each had a walk over all tokens: 3 ms for each new count."""
+    form = {"type": "json_schema", "excludes": ["</x>", "[X]"], "exact_texts": True, **form}
+    matcher = llmask.Compiler(default_tokenizer).structural_tag({"format": form}).matcher()
+    matcher.accept_bytes(b"<parameter=a>\n" if "style" in form else b'"')
+    for text in (b"a word", b" and a ", b"third"):
+        matcher.accept_bytes(text)
+        matcher.store.table.array[store_layout.WALKED] = 0
+        matcher.fill_bitmask(llmask.allocate_bitmask(1, default_tokenizer.vocab_size))
+        assert 0 < matcher.store.table.array[store_layout.WALKED] < default_tokenizer.trie.n_nodes // 3
+
+
 UNITS = ["a", "[ab]", "[^a]", r"\S", r"\s", "[^ ]", "é", "[é日]", "[^é]", ".", "[^b😀]"]
 TIMES = ["", "*", "+", "?", "{0,3}", "{1,9}", "{0,12}", "{2,40}", "{0,99}", "{7}"]
 
@@ -284,9 +316,26 @@ def counted_pattern(rng: random.Random) -> str:
     return f"^({sequence(2)})$"
 
 
+def counted_node(nodes: Any, is_json: bool, pattern: str, least: int, most: int | None) -> int:
+    """A string of JSON, or a text up to a mark, that a pattern matches, within bounds."""
+    if is_json:
+        body = compile_pattern(nodes, pattern, dialect="ecma", json_string=True)
+        return quoted(nodes, nodes.intersect([json_string_body(nodes, least, most), body]))
+    text = free_text(nodes, [], [b"a9", '"é'.encode()]).text
+    counted = nodes.repeat(utf8_char(nodes, TEXT), least, most)
+    return nodes.concat(
+        [
+            nodes.literal(QUOTE),
+            nodes.intersect([counted, compile_pattern(nodes, pattern, dialect="ecma"), text]),
+            nodes.literal(b"a9"),
+        ]
+    )
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("is_json", [True, False])
 def test_room_where_code_points_are_counted_changes_no_bit(
-    tokenizer: Any, rng: random.Random, scaled: Callable[[int], int]
+    tokenizer: Any, rng: random.Random, scaled: Callable[[int], int], is_json: bool
 ) -> None:
     words = [tokenizer.token_bytes(token) for token in range(257, tokenizer.vocab_size)]
     n_counted = 0
@@ -297,8 +346,7 @@ def test_room_where_code_points_are_counted_changes_no_bit(
         stores[1].table.array[store_layout.N_SLICES] = 0
         try:
             for store in stores:
-                body = compile_pattern(store.nodes, pattern, dialect="ecma", json_string=True)
-                node = quoted(store.nodes, store.nodes.intersect([json_string_body(store.nodes, least, most), body]))
+                node = counted_node(store.nodes, is_json, pattern, least, most)
                 if not store.nodes.is_empty(node):
                     matchers.append(lexeme_grammar(store, node, str).matcher())
                     matchers[-1].accept_bytes(QUOTE)
