@@ -190,7 +190,7 @@ class _Inclusion:
         return spaced
 
     def _guard(self, guard: int) -> GuardId:
-        found = self.guards.get(guard)
+        found = NO_GUARD if guard == NO_GUARD else self.guards.get(guard)
         if found is None:
             row = self.other.guards[guard * GUARD_FIELDS : (guard + 1) * GUARD_FIELDS]
             found = self.guards[guard] = self.rules.copied_guard(self.other, tuple(row))

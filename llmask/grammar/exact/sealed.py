@@ -35,7 +35,6 @@ from llmask.grammar.expressions import (
 )
 from llmask.grammar.inclusion import include
 from llmask.grammar.kinds import CALL, EDGE_FIELDS, PRIORITY_FIELDS, SCAN, SKIP, RuleId
-from llmask.grammar.lower import lower
 from llmask.grammar.lowered import Lowered
 from llmask.grammar.overlaps import MOST_EDGES, MOST_STEPS, Overlaps, may_end
 from llmask.grammar.rules import Rules
@@ -126,10 +125,11 @@ class _Sealing:
 
 
 def _seal(nodes: RegexNodes, inclusion: Inclusion, number: int) -> Seal:
-    rules = lower(nodes, Grammar({"start": inclusion})).rules
+    rules = inclusion.rules
     network = Network(rules)
     going_on = 0
-    every = nodes.union(sorted({edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}))
+    lexemes = {edge.symbol for edges in network.edges for edge in edges if edge.kind == SCAN}
+    every = nodes.union(sorted(lexemes if rules.ignored is None else {*lexemes, rules.ignored}))
     for lexeme in _last(rules, network):
         going_on |= nodes.extensions(lexeme, lexeme if inclusion.is_prefix_code else every)[0]
     firsts = nodes.union(sorted(_first(rules, network)))
