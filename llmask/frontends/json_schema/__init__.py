@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.place import SchemaAt
     from llmask.regex.nodes import RegexNodes
 
-__all__ = ["SchemaGrammar", "SchemaOptions", "compile_schema"]
+__all__ = ["SchemaGrammar", "SchemaOptions", "check_productive", "compile_schema"]
 
 
 def compile_schema(
@@ -90,7 +90,7 @@ def compile_schema(
             "Combine fewer levels of anyOf, oneOf and allOf in one place.",
         ) from None
     if translation.reasons:
-        _check_productive(translation)
+        check_productive(translation)
     rules = with_spacing(rules, nodes, options)
     warnings = translation.warnings
     formats = options.formats if options.format == "annotate" else translation.format_patterns
@@ -105,7 +105,7 @@ def compile_schema(
     )
 
 
-def _check_productive(translation: Translation) -> None:
+def check_productive(translation: Translation) -> None:
     """Refuse a schema without documents."""
     rules = translation.rules
     productive = translation.productive[0] or productive_states(rules)

@@ -81,7 +81,7 @@ def node_of(nodes: RegexNodes, made: Automaton) -> int:
 def automaton(machine: Machine, style: StringStyle) -> Automaton:
     """The automaton of a machine, kept for the next store."""
     parts = Parts()
-    root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style.escapes)
+    root = parts.spellings(tuple((low, high, WHOLE - c) for low, high, c in machine.pieces), style)
     codes, class_of_byte = _distinct(np.array(parts.rows, np.int32))
     n_states, n_classes = machine.next_state.shape
     n_rows = n_states
@@ -146,16 +146,17 @@ class Parts:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._digits: dict[tuple[Pieces, Digits], int] = {}
 
-    def spellings(self, pieces: Pieces, escapes: str) -> int:
+    def spellings(self, pieces: Pieces, style: StringStyle) -> int:
         """Part before a character, of which `pieces` says the code that it ends in, by code point."""
         codes = [DEAD] * 256
-        raw = _within(pieces, RAW)
+        raw = _within(pieces, TEXT if style.is_raw else RAW)
         for low, high, positions in LENGTHS:
             inside = _within(raw, CodePointSet((low, high + 1)))
             if inside:
                 first = self.rows[self.digits(inside, _digits_of(positions))]
                 codes = [max(pair, key=DEAD.__ne__) for pair in zip(codes, first, strict=True)]
-        codes[ord("\\")] = self._escaped(pieces, escapes)
+        if not style.is_raw:
+            codes[ord("\\")] = self._escaped(pieces, style.escapes)
         return self._add(codes, is_new=True)
 
     def digits(self, pieces: Pieces, digits: Digits) -> int:

@@ -7,7 +7,7 @@ start of another's and none belongs to two code points, so a node over these spe
 lengths, patterns and complements act on the unescaped text. Source: RFC 8259, section 7.
 
 A `StringStyle` allows fewer escapes. It takes spellings from a code point but never the last one, so it still speaks
-about all text, and a pattern means the same in every style.
+about all text, and a pattern means the same in every style: also in `RAW_STYLE`, in which a string is its text.
 
 In: sets of code points or text. Out: nodes. Cost: that of `digits_node`; remembered in `nodes.memo`.
 """
@@ -51,13 +51,16 @@ class StringStyle(NamedTuple):
     escapes    letters that may stand after a backslash; a code point that JSON forbids to be raw and that none of them
                spells is written as `json.dumps` does
     literals   "json": declared keys and strings of const and enum in one spelling; "any": in all of this style
+    is_raw     a string is its text, without quotes and escapes
     """
 
     escapes: str = ESCAPES
     literals: str = "json"
+    is_raw: bool = False
 
 
 DEFAULT_STYLE = StringStyle()
+RAW_STYLE = StringStyle("", "any", True)
 
 
 def style_of(nodes: RegexNodes) -> StringStyle:
@@ -75,6 +78,8 @@ def json_char(nodes: RegexNodes, members: CodePointSet) -> int:
     """
     key = (__name__, members)
     found = nodes.memo.get(key)
+    if found is None and style_of(nodes).is_raw:
+        found = nodes.memo[key] = utf8_char(nodes, members)
     if found is None:
         letters = style_of(nodes).escapes
         short = 0
@@ -131,6 +136,8 @@ def json_literal_any_spelling(nodes: RegexNodes, text: str) -> int:
 def spell_json(nodes: RegexNodes, text: str) -> bytes:
     """One JSON spelling of `text` in the style of the nodes, without the quotes."""
     letters = style_of(nodes).escapes
+    if style_of(nodes).is_raw:
+        return text.encode("utf-8", "surrogatepass")
     if letters == ESCAPES:
         return encode_basestring_ascii(text)[1:-1].replace("\x7f", "\\u007f").encode()
     spelled = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from llmask.frontends.json_schema.lexical.number_machines import MAY, NEVER
 from llmask.frontends.json_schema.lexical.numbers import NumberRange, number_node
 from llmask.frontends.json_schema.lexical.strings import free_string
+from llmask.frontends.regex.json_strings import style_of
 
 if TYPE_CHECKING:
     from llmask.regex.nodes import RegexNodes
@@ -69,10 +70,12 @@ def lexemes_of_types(nodes: RegexNodes, numbers: str = "json") -> dict[str, int]
     if found is None:
         lexemes = punctuation_of(nodes, numbers)
         found = nodes.memo[key] = {
-            "string": nodes.name(free_string(nodes), "STRING"),
+            "string": free_string(nodes),
             "number": lexemes.number,
             "integer": lexemes.integer,
             "boolean": lexemes.boolean,
             "null": lexemes.null,
         }
+        if not style_of(nodes).is_raw:
+            nodes.name(found["string"], "STRING")
     return cast("dict[str, int]", found)

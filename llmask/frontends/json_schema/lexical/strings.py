@@ -33,9 +33,9 @@ def free_string(nodes: RegexNodes) -> int:
 
 
 def quoted(nodes: RegexNodes, *body: int) -> int:
-    """Node of what is between quotes, with the quotes."""
-    quote = nodes.literal(QUOTE)
-    return nodes.concat([quote, *body, quote])
+    """Node of what is between quotes, with the quotes, where the style of the nodes has any."""
+    quotes = [] if style_of(nodes).is_raw else [nodes.literal(QUOTE)]
+    return nodes.concat([*quotes, *body, *quotes])
 
 
 def literal_string(nodes: RegexNodes, text: str, path: Path) -> int:

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 def name_language(context: Context, schemas: list[SchemaAt], is_most: bool = False) -> int:
     """Node of every spelling of every string that fulfils `schemas`; with `is_most` of others, too (`string_node`)."""
-    return strings_of(context, conjunction_of(context, schemas), is_most)
+    conjunction = conjunction_of(context, schemas)  # keeps the schemas, which are known by their identity
+    key = ("strings", context.place_key(schemas), is_most)
+    found: int = context.synthetic(key, lambda: strings_of(context, conjunction, is_most))
+    return found
 
 
 def strings_of(context: Context, conjunction: Conjunction, is_most: bool = False) -> int:

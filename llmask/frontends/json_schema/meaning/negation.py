@@ -175,7 +175,7 @@ def _values(context: Context, schema: dict[Any, Any], path: Path, shape: Shape) 
         values = schema[keyword] if keyword == "enum" else [schema[keyword]]
         at = (path, keyword)
         # objects in any order are told apart by their members, one by one, as arrays are
-        divided = (dict, list) if context.options.property_order == "any" else (list,)
+        divided = (dict, list) if context.options.property_order != "schema" else (list,)
         excepted = [value for value in values if type(value) not in divided]
         others: list[SchemaAt] = [({EXCEPT: excepted}, at)] if excepted else []
         structures = [schema_of_value(context, value, at) for value in values if type(value) in divided]

@@ -20,7 +20,7 @@ from llmask.frontends.json_schema.meaning.counts import count_range
 from llmask.frontends.json_schema.reading.keywords import EXCEPT, NO_FORMAT, NO_PATTERN, SPELLED
 from llmask.frontends.json_schema.reading.pointers import Path, pointer
 from llmask.frontends.regex import compile_pattern
-from llmask.frontends.regex.json_strings import json_string_body, spell_json
+from llmask.frontends.regex.json_strings import json_string_body, spell_json, style_of
 
 if TYPE_CHECKING:
     from llmask.frontends.json_schema.meaning.context import Context
@@ -50,7 +50,8 @@ def pattern_string(context: Context, pattern: str, where: Path, keyword: str, is
 
 def matches_pattern(context: Context, pattern: int, text: str) -> bool:
     """Whether `text` is one of the strings of a node made here."""
-    return context.nodes.matches(pattern, QUOTE + spell_json(context.nodes, text) + QUOTE)
+    quote = b"" if style_of(context.nodes).is_raw else QUOTE
+    return context.nodes.matches(pattern, quote + spell_json(context.nodes, text) + quote)
 
 
 def string_node(context: Context, parts: list[Part], is_most: bool = False) -> int:

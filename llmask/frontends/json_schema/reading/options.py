@@ -27,7 +27,7 @@ LedgerEntry = tuple[str, str, str]
 CHOICES: dict[str, tuple[Any, ...]] = {
     "format": ("assert", "annotate"),
     "unsupported": ("error", "ignore"),
-    "property_order": ("schema", "any"),
+    "property_order": ("schema", "any", "any_or_schema"),
     "numbers": ("json", "typed", "plain"),
     "literals": ("json", "any"),
     "unique_keys": (False, True),
@@ -59,7 +59,8 @@ class SchemaOptions:
     formats : pattern (ECMA-262, a search as in `pattern`) of further formats by name; they go before the known ones.
     unsupported : "error" refuses a schema with a keyword that is not enforced; "ignore" lists it in the warnings.
     property_order : "schema": declared properties in their order, then the other required ones, then free ones. "any":
-        every order, each declared key once.
+        every order, each declared key once. "any_or_schema": so, but for objects of more properties than are
+        remembered (`limits.max_tracked_names`), which are written in the order of the schema, with a warning.
     unique_keys : False: a key without a schema of its own may be written twice, as JSON allows, where that cannot make
         the object invalid.
     numbers : "json": every writing, but where a keyword constrains the number an exponent only from 1e16 on and below

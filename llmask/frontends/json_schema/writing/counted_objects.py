@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 class CountedObject(NamedTuple):
-    """A layout that counts something. `low` is above the number of required keys, or 0; witnesses are free keys."""
+    """A layout that counts something. `low` is above the number of required keys, or 0; witnesses are free keys.
+
+    is_any_order    declared keys come in any order
+    """
 
     entries: list[Entry]
     cells: list[Cell]
@@ -31,6 +34,7 @@ class CountedObject(NamedTuple):
     high: int | None
     witnesses: list[SchemaAt]
     path: Path
+    is_any_order: bool
 
     @property
     def all_seen(self) -> int:

@@ -34,7 +34,7 @@ from llmask.frontends.json_schema.meaning.object_layout import (
     plain_keys,
     with_witnesses,
 )
-from llmask.frontends.json_schema.reading.pointers import ROOT, Path
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, pointer
 from llmask.frontends.json_schema.writing.counted_objects import CountedObject, emit_counted
 from llmask.frontends.json_schema.writing.different_objects import emit_different, excepted_objects
 from llmask.frontends.json_schema.writing.set_objects import emit_set_object
@@ -120,13 +120,27 @@ def _emit_layout(
     elif not cells and len(entries) < low:
         help = "lower minProperties, or allow more keys"
         return writer.nothing(f"minProperties is {low}, but only {len(entries)} keys are allowed", path, help)
-    is_any_order = writer.options.property_order == "any" and len(entries) + (len(cells) > 0) > 1
+    is_any_order = len(entries) + (len(cells) > 0) > 1 and _is_any_order(writer, len(entries), path)
     is_tracked = writer.options.unique_keys and bool(cells)
     if is_any_order or high is not None or low > 1 or witnesses or is_tracked:
-        counted = CountedObject(entries, cells, low, high, witnesses, path)
+        counted = CountedObject(entries, cells, low, high, witnesses, path, is_any_order)
         emit = emit_set_object if is_any_order or is_tracked or counted.repeats_matter else emit_counted
         return emit(writer, counted, rule, start, end, depth)
     return _emit_plain(writer, entries, cells, n_required, low, rule, start, end, depth)
+
+
+def _is_any_order(writer: Writer, n_entries: int, path: Path) -> bool:
+    """Whether declared keys come in any order, which the option may leave to their number."""
+    order, most = writer.options.property_order, writer.options.limits.max_tracked_names
+    if order != "any_or_schema" or n_entries <= most:
+        return order != "schema"
+    where = pointer(path)
+    writer.warnings.setdefault(
+        where,
+        f"the {n_entries} properties at {where} come in the order of the schema: at most {most} are remembered "
+        "(limits.max_tracked_names)",
+    )
+    return False
 
 
 def _emit_plain(

@@ -84,7 +84,7 @@ class _SetObject:
         self.rule = rule
         self.depth = depth
         rules = writer.rules
-        self.is_any_order = writer.options.property_order == "any"
+        self.is_any_order = wanted.is_any_order
         self.is_tracked = wanted.repeats_matter or (bool(wanted.cells) and writer.options.unique_keys)
         self.high = UNBOUNDED if wanted.high is None else wanted.high
         self.counts = wanted.low > 1 or wanted.high is not None

@@ -43,7 +43,8 @@ def test_white_space_stands_between_lexemes_in_runs_of_limited_length(judge: Any
         ),
         (
             {"property_order": "none"},
-            'the option property_order must be "schema" or "any", not \'none\'\n  leave it out for the default',
+            'the option property_order must be "schema" or "any" or "any_or_schema", not \'none\'\n'
+            "  leave it out for the default",
         ),
         (
             {"unique_keys": "yes"},

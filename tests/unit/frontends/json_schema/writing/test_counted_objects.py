@@ -88,7 +88,7 @@ def test_grammar_and_jsonschema_agree(judge: Any, schema: Any, valid: list[Any],
 
 
 def test_repetition_matters_only_where_free_keys_are_counted_or_witnesses() -> None:
-    plain = CountedObject([Entry("a", [], False)], [Cell(0, [])], 0, 3, [], ROOT)
+    plain = CountedObject([Entry("a", [], False)], [Cell(0, [])], 0, 3, [], ROOT, False)
     assert not plain.repeats_matter
     assert plain._replace(low=2).repeats_matter
     assert plain._replace(witnesses=[(True, ROOT)]).repeats_matter
