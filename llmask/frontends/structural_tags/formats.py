@@ -19,11 +19,12 @@ In: a format with its place. Out: an expression, rules, warnings. Cost: that of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from llmask.errors import GrammarError, LimitExceeded, LlmaskError
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
 from llmask.frontends.json_schema.reading.inputs import key_of, schema_of
@@ -33,7 +34,7 @@ from llmask.frontends.regex import compile_pattern
 from llmask.frontends.regex.posix import posix_class
 from llmask.frontends.structural_tags.exclusions import exclude_strings
 from llmask.frontends.structural_tags.places import Place
-from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
+from llmask.frontends.structural_tags.xml_parameters import STYLES, Elements, Form
 from llmask.grammar.dispatch import text_without
 from llmask.grammar.expressions import (
     EMPTY,
@@ -51,6 +52,9 @@ from llmask.grammar.kinds import CALL_NEW, EDGE_FIELDS
 from llmask.regex.utf8 import utf8_literal
 
 if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+    from llmask.frontends.json_schema.reading.pointers import Path
+    from llmask.grammar.rules import Rules
     from llmask.regex.nodes import RegexNodes
 
 MAX_DEPTH = 60  # of formats in formats: some five of Python's frames a level, of the thousand there are
@@ -96,6 +100,7 @@ class Formats:
         self._n_formats = 0
         self._inclusions: dict[Hashable, Inclusion] = {}
         self._elements_of: dict[Hashable, Expression] = {}
+        self._lowered: dict[Expression, Rules] = {}
         self._named: dict[Expression, str] = {}
 
     def expression(self, place: Place, ends: Ends) -> Expression:
@@ -174,60 +179,88 @@ class Formats:
         if style != "json" and style not in STYLES:
             known = ("json", *STYLES)
             place.below("style").refuse(f'the style "{style}" is not known', similar(style, known, "use another one"))
-        excluded = tuple(place.texts("excludes"))
-        if excluded and style != "json":
-            place.below("excludes").refuse(
-                "strings that elements must not hold are not enforced", 'take them out, or use the style "json"'
-            )
-        options = replace(self.options, property_order="any" if place.flag("any_order") else "schema")
+        options = replace(
+            self.options,
+            property_order="any_or_schema" if place.flag("any_order") else "schema",
+            unsupported=place.below("unsupported").text() if place.has("unsupported") else "error",
+        )
         if place.has("max_whitespace_cnt"):
             options = replace(options, max_whitespace=place.count("max_whitespace_cnt"))
-        schema = place.below("json_schema")
-        if style == "json":
-            return self.schema(schema, options, excluded)
-        if options.property_order == "any":
-            place.below("any_order").refuse("elements come in the order of the schema", "leave any_order out")
-        return self._elements(schema, style, options, ends)
-
-    def _elements(self, place: Place, style: str, options: SchemaOptions, ends: Ends) -> Expression:
-        """The properties of a JSON schema, each an element."""
-        schema = schema_of(place.value, options.limits.max_schema_bytes)
-        key = key_of(schema), options.key, style, ends.texts
-        if key not in self._elements_of:
-            self._elements_of[key] = XmlParameters(
-                self.nodes,
-                schema,
-                place.path,
-                style,
-                lambda schema, path: self.schema(Place(schema, path), options),
-                options.max_whitespace,
-                ends.texts,
-            ).expression()
-        return self._elements_of[key]
+        name = place.below("name").text() if place.has("name") else ""
+        form = Form(options, style, tuple(place.texts("excludes")), ends.texts, place.flag("exact_texts"), name)
+        return self.schema(place.below("json_schema"), form)
 
     def _qwen_xml_parameter(self, place: Place, ends: Ends) -> Expression:
-        return self._elements(place.below("json_schema"), "qwen_xml", self.options, ends)
+        return self.schema(place.below("json_schema"), Form(self.options, "qwen_xml", ends=ends.texts))
 
-    def schema(self, place: Place, options: SchemaOptions, excluded: tuple[str, ...] = ()) -> Inclusion:
-        """The documents of a JSON schema in whose strings no excluded one stands."""
+    def schema(self, place: Place, form: Form) -> Expression:
+        """What a schema derives, in a form; an argument is loosened where it is not enforced and that is wanted."""
+        where = pointer(place.path)
+        options = form.options
         schema = schema_of(place.value, options.limits.max_schema_bytes)
-        key = key_of(schema), options.key, excluded
-        if key not in self._inclusions:
-            where = pointer(place.path)
+        while True:
             try:
-                made = compile_schema(self.nodes, schema, options)
-                if excluded:
-                    exclude_strings(self.nodes, made.rules, excluded)
-            except (GrammarError, LimitExceeded) as error:
-                raise type(error)(error.message, where + (error.where or "#")[1:], error.help) from None
-            if any(kind >= CALL_NEW for kind in made.rules.edges[1::EDGE_FIELDS]):
-                place.refuse(
-                    "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet",
-                    "take these keywords out, or compile the schema by itself",
-                )
-            self.warnings += [f"{where}: {warning}" for warning in made.warnings]
+                with _at(where):
+                    if form.style == "json":
+                        return self._included(schema, form, where)
+                    return self._elements(schema, form, where)
+            except UnsupportedSchema as error:
+                looser = loosened(schema, str(error.where)[len(where) :])
+                if looser is None or options.unsupported == "error":
+                    raise
+                self._warn(form, error.where, f"{error.message}; the argument is not enforced")
+                schema = looser
+
+    def _warn(self, form: Form, where: str | None, warning: str) -> None:
+        """Warn once of what is in a schema, which may stand in several places."""
+        place = where
+        if form.name:
+            below = str(where).rpartition("/json_schema")[2]
+            place = f'tool "{form.name}"' + (f" at #{below}" if below else "")
+        if f"{place}: {warning}" not in self.warnings:
+            self.warnings.append(f"{place}: {warning}")
+
+    def _elements(self, schema: Any, form: Form, where: str) -> Expression:
+        """The properties of an object, each an element; errors name places below it."""
+
+        def json_value(schema: Any, path: Path, holds: list[SchemaAt] | None) -> Inclusion:
+            below = "#" if holds is not None else pointer(path)
+            with _at(below):
+                return self._included(schema, form, where + below[1:], holds)
+
+        key = key_of(schema), form.options.key, *form[1:]
+        if key not in self._elements_of:
+            made = Elements(self.nodes, schema, form, json_value, self._lowered)
+            self._elements_of[key] = made.expression()
+            for warning in (*made.warnings.values(), *made.hints.values()):
+                self._warn(form, where, warning)
+        return self._elements_of[key]
+
+    def _included(self, schema: Any, form: Form, where: str, holds: list[SchemaAt] | None = None) -> Inclusion:
+        """The documents of a schema, or of a place in it, in whose strings no excluded one stands."""
+        options, excluded = form.options, form.excluded
+        key = key_of(schema) if holds is None else object(), options.key, excluded
+        if key not in self._inclusions:
+            text = json.dumps(schema, ensure_ascii=False, default=str)
+            if any(word in text for word in excluded):  # names and values with such a string need another spelling
+                options = replace(options, literals="any")
+            made = compile_schema(self.nodes, schema, options, holds)
+            if excluded:
+                exclude_strings(self.nodes, made.rules, excluded)
+            rules = made.rules
+            for at in range(0, len(rules.edges), EDGE_FIELDS):
+                if rules.edges[at + 1] >= CALL_NEW:
+                    name = rules.names[rules.state_rules[rules.edges[at]]]
+                    raise UnsupportedSchema(
+                        "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar "
+                        "yet",
+                        name if name.startswith("#") else "#",
+                        "take these keywords out, or compile the schema by itself",
+                    )
+            for warning in made.warnings:
+                self._warn(form, where, warning)
             without = f" without {json.dumps(excluded, ensure_ascii=False)} in strings" if excluded else ""
-            self._inclusions[key] = Inclusion(made.rules, f"%json {json.dumps(schema, default=str)}{without}")
+            self._inclusions[key] = Inclusion(rules, f"%json {text}{without}")
         return self._inclusions[key]
 
     def named(self, kind: str, expression: Expression) -> Expression:
@@ -273,12 +306,37 @@ class Formats:
         )
 
 
+def loosened(schema: Any, where: str) -> Any:
+    """A schema in which the property that a place below it lies in is held to its type alone; None if there is none."""
+    keys = [key.replace("~1", "/").replace("~0", "~") for key in where.split("/")[1:]]
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if len(keys) < 2 or keys[0] != "properties" or not isinstance(properties, dict) or keys[1] not in properties:
+        return None
+    before = properties[keys[1]]
+    looser = {"type": before["type"]} if isinstance(before, dict) and "type" in before else True
+    if before in (looser, True):
+        looser = True
+    return None if before is True else {**schema, "properties": {**properties, keys[1]: looser}}
+
+
+@contextmanager
+def _at(where: str) -> Iterator[None]:
+    """Name the place of errors that name one below it."""
+    try:
+        yield
+    except (GrammarError, LimitExceeded) as error:
+        raise type(error)(error.message, where + (error.where or "#")[1:], error.help) from None
+
+
 def excluded_strings(place: Place, ends: Ends) -> list[str]:
     """The strings in the field `excludes`, and those that end the tag around a format."""
     return list(dict.fromkeys([*place.texts("excludes"), *(text for text in ends.texts if text)]))
 
 
-SCHEMA_FIELDS = ("style", "any_order", "max_whitespace_cnt", "excludes")
+SCHEMA_FIELDS = (
+    *("style", "any_order", "max_whitespace_cnt", "excludes"),
+    *("unsupported", "exact_texts", "name"),  # of our own
+)
 BASIC_FORMATS: dict[str, Entry] = {
     "const_string": Entry(("value",), (), Formats._const_string),
     "json_schema": Entry(("json_schema",), SCHEMA_FIELDS, Formats._json_schema),

@@ -9,7 +9,7 @@ In: a format with its place. Out: an expression. Cost: that of what is in the ta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.structural_tags.formats import Ends, Entry, Formats, excluded_strings
@@ -32,6 +32,7 @@ CONTROLS = ("at_least_one", "stop_after_first")
 def _tag(formats: Formats, place: Place, ends: Ends) -> Expression:
     rest = behind_begin(formats, place)
     begin = place.below("begin")
+    refuse_other_begin(begin)
     first = token_set(formats, begin) if is_token(begin) else formats.text(begin.text())
     return sequence([first, rest])
 
@@ -54,12 +55,22 @@ def behind_begin(formats: Formats, place: Place) -> Expression:
     return formats.named("tag", sequence([content, choice(last)]))
 
 
+def refuse_other_begin(place: Place) -> None:
+    """Refuse a tag that begins with a format other than a string or a token."""
+    if isinstance(place.value, Mapping) and place.value.get("type", "token") != "token":
+        place.refuse(
+            "a tag begins with a string or a token, and with no other format",
+            'write a string, or put the format before the content: {"type": "sequence", "elements": [...]}',
+        )
+
+
 def _triggered_tags(formats: Formats, place: Place, ends: Ends) -> Expression:
     triggers = [one.text(False) for one in place.below("triggers").some()]
     whole: list[Expression] = []
     parts: dict[str, list[Expression]] = {trigger: [] for trigger in triggers}
     for tag in place.below("tags").some():
         rest = behind_begin(formats, tag)
+        refuse_other_begin(tag.below("begin"))
         begin = tag.below("begin").text()
         spend(len(parts) // 8)
         found = [trigger for trigger in parts if begin.startswith(trigger)]

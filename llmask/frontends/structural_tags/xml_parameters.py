@@ -3,34 +3,48 @@ r"""A JSON schema of an object in which models write each property as an element
     <parameter=city>Paris</parameter>
     <parameter=days>3</parameter>
 
-Properties come in the order of the schema, required ones always. A string is written as it is, up to the end of its
-element; everything else is JSON. White space may stand between elements, and around values that are not free strings.
-Properties that are not declared are allowed where `additionalProperties` says so, or where `properties` is missing.
-A schema whose type is another one than an object is that of one value, with no element around it; a string then does
-not hold the end of the tag around it, either.
+The schema is read as any other (json_schema/), and the rules of its object are written with elements in place of
+members: brackets, commas and colons are left out, and a key is the mark that begins its element. A value that is a
+string is its text, up to the mark that ends the element; everything else is JSON. White space may stand between
+elements and around values that are not free strings. A value that may be any string is any text, even where it may be
+something else, too, unless the style tells strings. A schema whose type is another one than an object is that of one
+value, with no element around it; a string then does not hold the end of the tag around it, either.
+
+Of two lexemes that are expected at one place none is the beginning of the other: text holds the mark that ends it, and
+names their own.
+
+Keys that are not declared are allowed where the schema says so, or declares none. They are identifiers; those of a
+pattern hold no blanks, quotes and angle brackets.
+
 Source: XGrammar 0.2.8, cpp/converter_ext/xml_tool_calling.cc; Qwen3-Coder's, GLM-4.5's, MiniMax-M2's and
-DeepSeek-V3.2's chat templates.
+DeepSeek-V3.2's chat templates, and vLLM's parsers of them for the line breaks that are taken off.
 
-Deliberate differences: a value that may be a string or something else is any text, as every text is then a value; names
-that are not declared come after those that are, and are no declared ones; keywords that bind several properties
-together (minProperties, dependentRequired, allOf, ...) are refused, as are those that make a string of a kind that this
-file does not know.
-
-In: a schema. Out: an expression. Cost: that of the values' schemas.
+In: a schema. Out: an expression. Cost: that of the schema, and of those of its values.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
-from llmask.frontends.json_schema.formats import FORMATS
-from llmask.frontends.json_schema.reading.pointers import Path, pointer
+from llmask.frontends.json_schema import check_productive
+from llmask.frontends.json_schema.lexical.strings import free_string
+from llmask.frontends.json_schema.meaning.closed import closed
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.names import strings_of
+from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
+from llmask.frontends.json_schema.meaning.types import ALL_TYPES, ONE_TYPE, types_of
+from llmask.frontends.json_schema.reading.pointers import ROOT, Path, keys_of, pointer
+from llmask.frontends.json_schema.writing.translation import Translation
+from llmask.frontends.json_schema.writing.values import values_of
 from llmask.frontends.regex import compile_pattern
+from llmask.frontends.regex.json_strings import RAW_STYLE
 from llmask.grammar.exact.fusing import exact_rules
 from llmask.grammar.expressions import (
     Choice,
@@ -38,23 +52,23 @@ from llmask.grammar.expressions import (
     Grammar,
     Inclusion,
     Lexeme,
-    Repeat,
     Sequence,
     choice,
     optional,
     sequence,
 )
 from llmask.grammar.expressions import written as as_text
-from llmask.grammar.inclusion import derives_nothing_too
-from llmask.grammar.kinds import CALL, SCAN
+from llmask.grammar.inclusion import derives_nothing_too, include
+from llmask.grammar.kinds import CALL, CALL_NEW, EDGE_FIELDS, SCAN, SKIP, RuleId, StateId
 from llmask.grammar.lower import lower
+from llmask.grammar.rules import Rules
 from llmask.grammar.tails import Network
-from llmask.regex.code_points import TEXT
 from llmask.regex.free_text import free_text
-from llmask.regex.utf8 import utf8_char, utf8_literal
-from llmask.work import spend
+from llmask.regex.utf8 import utf8_literal
 
 if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.place import Part, SchemaAt
+    from llmask.frontends.json_schema.reading.options import SchemaOptions
     from llmask.regex.nodes import RegexNodes
 
 
@@ -63,19 +77,30 @@ class Style(NamedTuple):
 
     begin, end : the element's; `{name}` stands for the property, `{is_string}` for true or false, and white space may
         stand in place of a tab.
+    strips_line : whether a line break at either end of a text is no part of it.
     """
 
     begin: str
     end: str
+    strips_line: bool = False
 
     @property
     def tells_strings(self) -> bool:
         """Whether the element says that its value is a string."""
         return "{is_string}" in self.begin
 
+    def parts(self) -> tuple[str, str, str, str]:
+        """What stands before the name, behind it, and before a value: with white space before it, and without."""
+        before, _, behind = self.begin.partition("{name}")
+        if self.tells_strings:
+            first, _, second = behind.partition("{is_string}")
+            return before, first, "", second
+        first, _, second = behind.partition("\t")
+        return before, first, second, ""
+
 
 STYLES = {
-    "qwen_xml": Style("<parameter={name}>", "</parameter>"),
+    "qwen_xml": Style("<parameter={name}>", "</parameter>", strips_line=True),
     "minimax_xml": Style('<parameter name="{name}">', "</parameter>"),
     "glm_xml": Style("<arg_key>{name}</arg_key>\t<arg_value>", "</arg_value>"),
     "deepseek_xml": Style('<｜DSML｜parameter name="{name}" string="{is_string}">', "</｜DSML｜parameter>"),
@@ -83,357 +108,307 @@ STYLES = {
 }
 WHITE_SPACE = 1 << 0x20 | 1 << 0x0A | 1 << 0x0D | 1 << 0x09
 NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
-TYPES = ("string", "number", "integer", "boolean", "null", "array", "object")
-ANNOTATIONS = frozenset(
-    (
-        "title",
-        "description",
-        "default",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "$comment",
-        "$schema",
-        "$id",
-        "$defs",
-        "definitions",
-    )
-)
-OF_STRINGS = frozenset(("pattern", "format", "minLength", "maxLength"))
-OF_OBJECTS = frozenset(("type", "properties", "required", "additionalProperties"))
-URN = "urn:llmask:parameters"
-MOST_REFERENCES = 100  # one behind the other
-VALUE_WORK = 10  # units for a schema of a value, each time that it is referred to
+NAME_OF_PATTERN = r"[^\s<>\"']+"
+NO_STRING = {"type": [name for name in ALL_TYPES if name != "string"]}
+REFERS = frozenset(("$schema", "$id", "id"))  # what a part of a schema has to know of it, references aside
+MARKS = ("{", "}", ",", ":", "value")  # lexemes that no text has, until elements take their places
+
+JsonValue = Callable[[Any, Path, "list[SchemaAt] | None"], Inclusion]
 
 
-# by keyword, what its value has to be
-SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "type": ("a type or a list of types", lambda value: _are_types(value if isinstance(value, list) else [value])),
-    "properties": ("an object with schemas", lambda value: isinstance(value, dict)),
-    "$defs": ("an object with schemas", lambda value: isinstance(value, dict)),
-    "required": ("a list of names", lambda value: isinstance(value, list) and all(type(one) is str for one in value)),
-    "enum": ("a list", lambda value: isinstance(value, list)),
-    "anyOf": ("a list of schemas", lambda value: isinstance(value, list)),
-    "oneOf": ("a list of schemas", lambda value: isinstance(value, list)),
-    "pattern": ("a string", lambda value: type(value) is str),
-    "format": ("a string", lambda value: type(value) is str),
-    "$id": ("a string", lambda value: type(value) is str),
-}
+class Form(NamedTuple):
+    """How the documents of a schema are written.
 
-
-def _are_types(values: list[Any]) -> bool:
-    return all(type(value) is str and value in TYPES for value in values)
-
-
-class Value(NamedTuple):
-    """What a property may hold: the strings, None for none, and a schema of everything else, None for nothing.
-
-    is_free    every text is one of the strings
+    style : "json", or a name of STYLES.
+    excluded : texts that no string holds.
+    ends : of the tag around it, which no text of an element holds, either.
+    is_read : a text that is not free has no white space around it but what the style takes off; as XGrammar has it,
+        any.
+    name : of whose arguments they are, for people.
     """
 
-    strings: Expression | None
-    other: Any
-    is_free: bool = False
+    options: SchemaOptions
+    style: str = "json"
+    excluded: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    is_read: bool = False
+    name: str = ""
 
 
-class XmlParameters:
-    """One schema on its way to an expression.
+class Elements(Translation):
+    """An object on its way to rules in which members are elements.
 
     Parameters
     ----------
-    schema : of an object.
-    path : where it stands, for errors.
-    style : a name of STYLES.
-    json_value : makes the expression of a JSON schema, given the schema and its path.
-    max_whitespace : bytes of white space in a row.
-    ends : of the tag around it.
+    schema : of the object, or of one value.
+    json_value : makes the expression of a schema's JSON, given the schema, its path, and what else holds there.
+    lowered : rules of values, those of other schemas among them.
     """
 
     def __init__(
-        self,
-        nodes: RegexNodes,
-        schema: Any,
-        path: Path,
-        style: str,
-        json_value: Callable[[Any, Path], Expression],
-        max_whitespace: int,
-        ends: tuple[str, ...] = (),
+        self, nodes: RegexNodes, schema: Any, form: Form, json_value: JsonValue, lowered: dict[Expression, Rules]
     ) -> None:
-        self.nodes = nodes
-        self.root = {} if schema is True else schema
-        self.path = path
-        self.style = STYLES[style]
+        options = replace(form.options, closed=True)
+        super().__init__(nodes.variant(RAW_STYLE), {} if schema is True else schema, options)
+        self.lexemes = nodes  # with the memo that whoever reads the rules asks
+        self.is_in_order = options.property_order == "schema"
+        self.keys = {}  # of this schema alone
+        self.style = STYLES[form.style]
+        self.form = form
         self.json_value = json_value
-        blank = nodes.repeat(nodes.byte_set(WHITE_SPACE), 0, max_whitespace)
-        self.blank = Lexeme(blank, f"/[ \\n\\r\\t]{{0,{max_whitespace}}}/")
-        self.ends = tuple(dict.fromkeys([self.style.end, *(text for text in ends if text and self._is_lone())]))
-        written = "|".join(self.ends).replace("</", "<\\/")
+        self.lowered = lowered
+        self.open, self.close, self.comma, self.colon, self.held = (
+            nodes.literal(b"\xff" + mark.encode()) for mark in MARKS
+        )
+        self.punctuation = self.punctuation._replace(
+            open_object=self.open, close_object=self.close, comma=self.comma, colon=self.colon
+        )
+        most = options.max_whitespace
+        self.blank = Lexeme(nodes.repeat(nodes.byte_set(WHITE_SPACE), 0, most), f"/[ \\n\\r\\t]{{0,{most}}}/")
+        self.ends = tuple(dict.fromkeys(filter(None, (self.style.end, *form.ends, *form.excluded))))
+        written = "|".join(map(re.escape, self.ends))
         self.text = Lexeme(free_text(nodes, [], [text.encode() for text in self.ends]).text, f"/(?s:(?!{written}).)*/")
+        self.values: dict[RuleId, Expression] = {}
 
     def expression(self) -> Expression:
-        """What derives the elements.
+        """What derives the elements, or the one value.
 
         Raises
         ------
         UnsupportedSchema : it uses what cannot be written so.
-        UnsatisfiableSchema : no object fulfils it.
+        UnsatisfiableSchema : nothing fulfils it.
         """
-        root = self.root
-        if self._is_lone():
+        if is_lone(self.schema):
             return self._lone()
-        if not isinstance(root, dict) or root.get("type", "object") not in ("object", ["object"]):
-            self._refuse("parameters are the properties of an object", self.path, 'write {"type": "object", ...}')
-        self._check(root, self.path)
-        for name in root:
-            if name not in OF_OBJECTS and name not in ANNOTATIONS:
-                self._refuse(
-                    f'"{name}" is not enforced where properties are elements', (self.path, name), "take it out"
-                )
-        properties = root.get("properties", {})
-        required = list(root.get("required", ()))
-        others = root.get("additionalProperties", "properties" not in root)
-        parts: list[Expression] = []
-        for name in dict.fromkeys([*properties, *required]):
-            schema = properties.get(name, others)
-            path: Path = (self.path, "properties", name) if name in properties else (self.path, "required")
-            if schema is False and name in required:
-                raise UnsatisfiableSchema(
-                    f'no object fulfils the schema: "{name}" is required and not allowed', pointer(path), "allow it"
-                )
-            if schema is not False:
-                element = self._element(self._spelled(name), name, schema, path)
-                parts.append(element if name in required else optional(element))
-        self._check_names([*properties, *required], others is not False)
-        if others is not False:
-            known = [self._spelled(name) for name in properties] + [self._spelled(name) for name in required]
-            node = compile_pattern(self.nodes, NAME)
-            if known:
-                node = self.nodes.without(node, known)
-            parts.append(Repeat(self._element(node, f"/{NAME}/", others, (self.path, "additionalProperties"))))
-        if not parts:
+        rules = self._with_elements(self.run())
+        if not any(kind == SCAN for kind in rules.edges[1::EDGE_FIELDS]):
             return self.blank
-        rules = lower(self.nodes, Grammar({"start": sequence(parts)})).rules
-        elements = Inclusion(rules, f"elements {json.dumps(self.root, default=str)}", is_prefix_code=True)
+        elements = Inclusion(rules, f"elements {json.dumps(self.schema, default=str)}", is_prefix_code=True)
         return sequence([optional(elements) if derives_nothing_too(rules) else elements, self.blank])
-
-    def _check_names(self, names: Iterable[str], are_others_allowed: bool) -> None:
-        """Refuse a name that, with the mark after it, begins another name."""
-        behind = self.style.begin.partition("{name}")[2].partition("\t")[0].partition("{is_string}")[0]
-        begun = sorted({name + behind for name in names})
-        for shorter, longer in pairwise([NAME if are_others_allowed else "", *begun]):
-            is_begun = re.match(f"{NAME}{re.escape(behind)}.", longer, re.DOTALL) is not None
-            if (shorter and longer.startswith(shorter)) or (are_others_allowed and is_begun):
-                self._refuse(
-                    f"the name {longer.removesuffix(behind)!r} begins like another one that ends",
-                    (self.path, "properties"),
-                    f"take {behind[0]!r} out of it",
-                )
-
-    def _is_lone(self) -> bool:
-        """Whether the schema is of one value that is no object, as Kimi K3 has arguments, each in a tag of its own."""
-        types = self.root.get("type", "object") if isinstance(self.root, dict) else "object"
-        listed = types if isinstance(types, list) else [types]
-        return bool(listed) and _are_types(listed) and "object" not in listed
 
     def _lone(self) -> Expression:
         """One value without an element around it: a string as it is, everything else as JSON."""
-        value = self._value(self.root, self.path, 0)
-        options = [] if value.strings is None else [self.text if value.is_free else value.strings]
-        if value.other is not None and not value.is_free:
-            options.append(self.json_value(self._whole(value.other), self.path))
+        texts, is_free, other = self._told_apart([(self.schema, ROOT)])
+        options: list[Expression] = [] if texts is None else [texts]
+        if other is not None and not is_free:
+            options.append(other)
         if not options:
-            raise UnsatisfiableSchema("no value fulfils the schema", pointer(self.path), "allow one")
+            raise UnsatisfiableSchema("no value fulfils the schema", pointer(ROOT), "allow one")
         return choice(options)
 
-    def _check(self, schema: Mapping[str, Any], path: Path) -> None:
-        """Refuse keywords with values of the wrong kind."""
-        for name, (wanted, is_right) in SHAPES.items():
-            if name in schema and not is_right(schema[name]):
-                raise GrammarError(f'"{name}" is {wanted}', pointer(path, name), "write one")
+    # --- the object, as the translation asks for it
 
-    def _refuse(self, message: str, path: Path, help: str) -> NoReturn:
-        raise UnsupportedSchema(message, pointer(path), help)
+    def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
+        """The object takes no keys but those it declares; values are left as they are."""
+        return closed(self, schemas) if schemas is self._root else schemas
 
-    def _element(self, name: int, written: str, schema: Any, path: Path) -> Expression:
-        value = self._value(schema, path, 0)
-        options: list[Expression] = []
-        if self.style.tells_strings:
-            if value.strings is not None:
-                options.append(sequence([*self._begin(name, written, "true"), self._ended([value.strings])]))
-            if value.other is not None:
-                options.append(sequence([*self._begin(name, written, "false"), *self._padded(value.other, path)]))
-        else:
-            found = self._one_way(value, path)
-            options = [sequence([*self._begin(name, written, ""), one]) for one in found]
-        if not options:
-            raise UnsatisfiableSchema("no value fulfils the schema", pointer(path), "allow one")
-        return choice(options)
+    def any_rule(self) -> RuleId:
+        """Rule of every object."""
+        return self.rule_of(self.synthetic("any object", lambda: [({"type": "object"}, ROOT)]))
 
-    def _one_way(self, value: Value, path: Path) -> list[Expression]:
-        """What may stand between the marks, with the second one, where the first does not tell strings from all else.
+    def _write_parts(self, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Objects that are listed are written as their schemas."""
+        if not any(shape.has_values for _, _, shape in parts):
+            return super()._write_parts(parts, rule, start, end, depth)
+        path = parts[0][1]
+        for value in values_of(self, parts):
+            if type(value) is dict:
+                schema = schema_of_value(self, value, path)
+                self._write_type("object", [(schema, path, self.shape(schema, path))], rule, start, end, depth)
+        return None
+
+    def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        if kind == "object":
+            super()._write_type(kind, parts, rule, start, end, depth)
+
+    def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
+        """Let a value stand between two states: a rule of its own, whose lexeme is written at the end."""
+        self.count_work()
+        self.rules.call(start, self.own_rule(("value", self.place_key(schemas)), lambda: self._value(schemas)), end)
+
+    def _of(self) -> str:
+        return f" of {self.form.name}" if self.form.name else ""
+
+    def _value(self, schemas: list[SchemaAt]) -> RuleId:
+        path = schemas[0][1] if schemas else ROOT
+        rule = self.rules.rule(f"parameter {keys_of(path)[0][0]}{self._of()}" if path else f"parameter{self._of()}")
+        last = self.rules.state(rule)
+        self.rules.final(last)
+        options = self._element(schemas, path)
+        if options:
+            self.values[rule] = choice(options)
+            self.rules.scan(self.rules.start_state(rule), self.held, last)
+        return rule
+
+    def _with_elements(self, rules: Rules) -> Rules:
+        """The rules of the object, with elements in place of members."""
+        if self.reasons:
+            check_productive(self)
+        if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
+            raise UnsupportedSchema(
+                "keys that are not declared cannot be told apart where properties are elements",
+                pointer(ROOT),
+                'declare the keys, or take "minProperties" and "unevaluatedProperties" out',
+            )
+        written, rules.edges = rules.edges, array("i")
+        rules.ignored, rules.values_are_json = None, False
+        rules.names = [f"arguments{self._of()}" if name == "#" else name for name in rules.names]
+        before, behind, second, _ = self.style.parts()
+        left_out = {self.open, self.close, self.comma, *([] if second else [self.colon])}
+        begins = {self.colon: self.nodes.concat([self.blank.node, self._spelled(second)])}
+        declared = set(self.keys.values())
+        has_others = False
+        rule_of: dict[Expression, RuleId] = {}
+        for at in range(0, len(written), EDGE_FIELDS):
+            state, kind, symbol, target, guard = written[at : at + EDGE_FIELDS]
+            if kind == SCAN and symbol in left_out:
+                kind, symbol = SKIP, 0
+            elif kind == SCAN and symbol == self.held:
+                value = self.values[RuleId(rules.state_rules[state])]
+                if value not in rule_of:
+                    if value not in self.lowered:
+                        self.lowered[value] = lower(self.nodes, Grammar({"start": value})).rules
+                    rule_of[value] = include(rules, self.lowered[value])
+                kind, symbol = CALL, rule_of[value]
+            elif kind == SCAN:
+                if symbol not in begins:
+                    is_declared = symbol in declared
+                    has_others |= not is_declared
+                    name = symbol if is_declared else self._names_of(symbol, declared)
+                    # with the blanks before it, as other text may begin with some, too
+                    begins[symbol] = self.nodes.concat(
+                        [self.blank.node, self._spelled(before), name, self._spelled(behind)]
+                    )
+                symbol = begins[symbol]
+            rules.edges.extend((state, kind, symbol, target, guard))
+        self._check_names(behind, has_others)
+        return rules
+
+    def _names_of(self, keys: int, declared: Iterable[int]) -> int:
+        """Node of the keys of a node, not declared, that may be names of elements."""
+        name = compile_pattern(self.nodes, NAME)
+        is_any = self.nodes.is_empty(self.nodes.without(name, [keys, *declared]))
+        return self.nodes.intersect([keys, name if is_any else compile_pattern(self.nodes, NAME_OF_PATTERN)])
+
+    def _check_names(self, behind: str, has_others: bool) -> None:
+        """Refuse a name that, with the mark after it, begins another name."""
+        names = sorted(name + behind for name in self.keys)
+        begun = [longer for shorter, longer in pairwise(names) if longer.startswith(shorter)]
+        if has_others:
+            begun += [name for name in names if re.match(f"{NAME}{re.escape(behind)}.", name, re.DOTALL)]
+        if begun:
+            raise UnsupportedSchema(
+                f"the name {begun[0].removesuffix(behind)!r} begins like another one that ends",
+                pointer(ROOT, "properties"),
+                f"take {behind[0]!r} out of it",
+            )
+
+    # --- one value
+
+    def _element(self, schemas: list[SchemaAt], path: Path) -> list[Expression]:
+        """What may stand behind the mark that begins an element, with the one that ends it.
 
         Of two of them none is the beginning of the other: text holds the mark that ends it.
         """
-        if value.is_free:
-            return [self._ended([self.text])]
-        if value.strings is None:
-            return [] if value.other is None else [sequence(self._padded(value.other, path))]
-        if value.other is None:
-            return [self._ended([self.blank, value.strings, self.blank])]
-        other = self.json_value(self._whole(value.other), path)
+        texts, is_free, other = self._told_apart(schemas)
+        if texts is None and other is None:
+            if len(schemas) == 1 and schemas[0][0] is not False:
+                raise UnsatisfiableSchema("no value fulfils the schema", pointer(path), "allow one")
+            self.nothing("no value fulfils the schema", path, "allow one")
+            return []
+        end = self._literal(self.style.end)
+        padded = None if other is None else sequence([self.blank, other, self.blank, end])
+        if self.style.tells_strings:
+            tail = self.style.parts()[3]
+            options = [] if texts is None else [sequence([self._literal(f"true{tail}"), self._ended([texts])])]
+            return options if padded is None else [*options, sequence([self._literal(f"false{tail}"), padded])]
+        if is_free or texts is None:
+            return [self._ended([self.text]) if padded is None else padded]
+        shown = self._as_read(texts)
+        if other is None or padded is None:
+            return [self._ended([shown])]
         scalars = _scalars(self.nodes, other)
         if scalars is not None:
-            return [self._ended([self.blank, choice([value.strings, scalars]), self.blank])]
-        end = self._literal(self.style.end)
-        both = choice(sequence([self.blank, one, self.blank, end]) for one in (value.strings, other))
+            return [self._ended([choice([shown, sequence([self.blank, scalars, self.blank])])])]
         try:
-            return [Inclusion(exact_rules(self.nodes, Grammar({"start": both})).rules, "a string or another value")]
+            both = exact_rules(self.nodes, Grammar({"start": choice([sequence([shown, end]), padded])}))
+            return [Inclusion(both.rules, "a string or another value")]
         except GrammarError:
-            self._refuse(
+            raise UnsupportedSchema(
                 "some strings and some arrays or objects cannot be told apart here",
-                path,
+                pointer(path),
                 "take either out, or allow every string",
-            )
+            ) from None
         except LimitExceeded as error:
             raise LimitExceeded(error.message, pointer(path), error.help) from None
+
+    def _told_apart(self, schemas: list[SchemaAt]) -> tuple[Lexeme | None, bool, Inclusion | None]:
+        """The strings of a place, whether every text is one, and its other values where they are told from these."""
+        nodes = self.nodes
+        conjunction = conjunction_of(self, schemas)
+        types = () if conjunction.false_at is not None else types_of(conjunction.parts)
+        texts, is_free, node = None, False, nodes.EMPTY
+        if "string" in types:
+            node, free = strings_of(self, conjunction), free_string(nodes)
+            is_free = node == free or (bool(conjunction.choices) and nodes.is_empty(nodes.without(free, [node])))
+            found = self.text.node if is_free else nodes.intersect([node, self.text.node])
+            if not nodes.is_empty(found):
+                texts = self.text if is_free else Lexeme(found, nodes.text(found))
+        is_told = self.style.tells_strings or not is_free
+        has_other = is_told and types not in ((), ("string",))
+        return texts, is_free, self._other(schemas, node != nodes.EMPTY) if has_other else None
+
+    def _other(self, schemas: list[SchemaAt], has_strings: bool) -> Inclusion | None:
+        """The values that are no strings, as JSON."""
+        if not schemas:
+            return self.json_value(NO_STRING, ROOT, None)
+        schema, path = schemas[0]
+        if len(schemas) == 1 and not has_strings and self._stands_alone(schema):
+            return self.json_value(schema, path, None)
+        try:
+            return self.json_value(self.schema, ROOT, [*schemas, (NO_STRING, path)] if has_strings else schemas)
+        except UnsatisfiableSchema:
+            return None
+
+    def _stands_alone(self, schema: Any) -> bool:
+        """Whether a schema means the same by itself: values of several functions are then the same."""
+        if REFERS & set(self.schema) or not all(type(key) is str for key in schema):
+            return False
+        return 'ef"' not in json.dumps(schema, default=str)  # no reference of any kind
+
+    def _as_read(self, texts: Lexeme) -> Expression:
+        """What is read as one of some texts: as they are, or between line breaks, as templates have them.
+
+        A text that itself begins or ends with a line break stands between two more.
+        """
+        if not self.form.is_read:
+            return sequence([self.blank, texts, self.blank])
+        if not self.style.strips_line:
+            return texts
+        nodes = self.nodes
+        line, every = nodes.literal(b"\n"), nodes.ALL
+        plain = nodes.without(texts.node, [nodes.concat([line, every]), nodes.concat([every, line])])
+        return Lexeme(nodes.union([nodes.concat([line, texts.node, line]), plain]), texts.text)
 
     def _ended(self, parts: list[Expression]) -> Expression:
         """A text with the mark that ends it, as one lexeme."""
         nodes = [*(_node(self.nodes, part) for part in parts), self._spelled(self.style.end)]
         node = self.nodes.concat(nodes)
-        self.nodes.put_prefix_code(node)
+        self.lexemes.put_prefix_code(node)
         return Lexeme(node, f"{as_text(sequence(parts))} {json.dumps(self.style.end)}")
 
-    def _begin(self, name: int, written: str, is_string: str) -> list[Expression]:
-        before, _, behind = self.style.begin.partition("{name}")
-        first, tab, second = behind.replace("{is_string}", is_string).partition("\t")
-        # with the blanks before it, as other text may begin with some, too
-        node = self.nodes.concat([self.blank.node, self._spelled(before), name, self._spelled(first)])
-        begin = Lexeme(node, json.dumps(before + written + first, ensure_ascii=False))
-        return [begin, *([self.blank, self._literal(second)] if tab else [])]
-
     def _spelled(self, text: str) -> int:
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise GrammarError(f"{text!r} holds a lone surrogate, which is no text", pointer(self.path), "take it out")
         return utf8_literal(self.nodes, text)
 
     def _literal(self, text: str) -> Expression:
         return Lexeme(self._spelled(text), json.dumps(text, ensure_ascii=False))
 
-    def _padded(self, schema: Any, path: Path) -> list[Expression]:
-        value = self.json_value(self._whole(schema), path)
-        return [self.blank, value, self.blank, self._literal(self.style.end)]
 
-    def _whole(self, schema: Any) -> Any:
-        """A part of the schema as a document: what it refers to stands beside it."""
-        if '"$ref"' not in json.dumps(schema, default=str):
-            return schema
-        spend(len(self.root.get("$defs", {})) + len(self.root) // 8)
-        name = "value"
-        while name in self.root.get("$defs", {}):
-            name += "_"
-        uri = self.root.get("$id", URN)
-        inside = {**self.root, "$id": uri, "$defs": {**self.root.get("$defs", {}), name: schema}}
-        return {"$ref": f"{uri}#/$defs/{name}", "$defs": {"parameters": inside}}
-
-    # --- values
-
-    def _value(self, schema: Any, path: Path, n_references: int) -> Value:
-        """What a schema allows, strings apart from all else."""
-        spend(VALUE_WORK)
-        if schema is True:
-            schema = {}
-        if schema is False:
-            return Value(None, None)
-        if not isinstance(schema, dict):
-            self._refuse("a schema is an object or a boolean", path, "write {...}")
-        self._check(schema, path)
-        keywords = {name for name in schema if name not in ANNOTATIONS}
-        if keywords == {"$ref"}:
-            return self._value(*self._referred(schema["$ref"], path, n_references), n_references + 1)
-        types = schema.get("type", list(TYPES))
-        types = [types] if isinstance(types, str) else types
-        if "string" not in types:
-            return Value(None, schema)
-        if keywords - {"type"} in ({"enum"}, {"const"}):
-            values = [schema["const"]] if "const" in schema else schema["enum"]
-            return self._listed(values, types, path)
-        if keywords - {"type"} in ({"anyOf"}, {"oneOf"}):
-            name = "anyOf" if "anyOf" in schema else "oneOf"
-            members = [
-                self._value(member, (path, name, at), n_references + 1) for at, member in enumerate(schema[name])
-            ]
-            strings = [member.strings for member in members if member.strings is not None]
-            others = [member.other for member in members if member.other is not None]
-            return Value(
-                choice(strings) if strings else None,
-                {name: others} if others else None,
-                any(member.is_free for member in members),
-            )
-        unknown = keywords - {"type"} - OF_STRINGS
-        if types != ["string"] and keywords - {"type"}:
-            unknown = keywords - {"type"}
-        if unknown:
-            self._refuse(
-                f'"{min(unknown)}" is not enforced for a value that may be a string', path, "give it another type"
-            )
-        rest = [name for name in types if name != "string"]
-        other = {"type": rest} if rest else None
-        return Value(self._string(schema, path), other, not keywords & OF_STRINGS)
-
-    def _referred(self, reference: Any, path: Path, n_references: int) -> tuple[Any, Path]:
-        """The schema that a reference names, which is in the same document."""
-        if not isinstance(reference, str) or not reference.startswith("#") or n_references > MOST_REFERENCES:
-            self._refuse(
-                f"the reference {reference!r} is not followed here", (path, "$ref"), "write it as #/$defs/name"
-            )
-        here = self.root
-        found = self.path
-        for part in reference[1:].split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            if not isinstance(here, Mapping) or key not in here:
-                self._refuse(f"the reference {reference!r} leads nowhere", (path, "$ref"), "define it")
-            here, found = here[key], (found, key)
-        return here, found
-
-    def _listed(self, values: Iterable[Any], types: Iterable[str], path: Path) -> Value:
-        # a text with a mark in it cannot be written: whoever reads it takes the mark for the end
-        strings = [value for value in values if isinstance(value, str) and not any(end in value for end in self.ends)]
-        others = [value for value in values if not isinstance(value, str)]
-        texts = [self._literal(text) if text else Lexeme(self.nodes.EPSILON, '""') for text in strings]
-        rest = [name for name in types if name != "string"]
-        return Value(choice(texts) if texts else None, {"type": rest, "enum": others} if others and rest else None)
-
-    def _string(self, schema: Mapping[str, Any], path: Path) -> Expression:
-        """Strings of a schema with the type "string"."""
-        nodes = self.nodes
-        parts, written = [self.text.node], []
-        if "pattern" in schema:
-            parts.append(compile_pattern(nodes, schema["pattern"], "ecma"))
-            written.append(schema["pattern"])
-        if "format" in schema:
-            pattern = FORMATS.get(schema["format"], None)
-            if not isinstance(pattern, str):
-                self._refuse(
-                    f'the format "{schema["format"]}" is not enforced where properties are elements',
-                    (path, "format"),
-                    "say it with a pattern",
-                )
-            parts.append(compile_pattern(nodes, pattern, "ecma"))
-            written.append(schema["format"])
-        low, high = schema.get("minLength", 0), schema.get("maxLength")
-        if low or high is not None:
-            for name in ("minLength", "maxLength"):
-                if name in schema and (type(schema[name]) is not int or schema[name] < 0):
-                    self._refuse(f'"{name}" is a whole number that is not negative', (path, name), "write one")
-            if high is not None and high < low:
-                raise UnsatisfiableSchema("no string is so long and so short", pointer(path), "raise maxLength")
-            parts.append(nodes.repeat(utf8_char(nodes, TEXT), low, high))
-            written.append(f".{{{low},{'' if high is None else high}}}")
-        if len(parts) == 1:
-            return self.text
-        return Lexeme(nodes.intersect(parts), f"/{' & '.join(written)}/".replace("\n", "\\n"))
+def is_lone(schema: Any) -> bool:
+    """Whether a schema is of one value that is no object, as Kimi K3 has arguments, each in a tag of its own."""
+    types = schema.get("type", "object") if isinstance(schema, dict) else "object"
+    listed = types if isinstance(types, list) else [types]
+    return bool(listed) and all(type(one) is str and one in ONE_TYPE for one in listed) and "object" not in listed
 
 
 def _node(nodes: RegexNodes, expression: Expression) -> int:

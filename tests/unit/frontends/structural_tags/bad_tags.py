@@ -136,10 +136,12 @@ BAD: dict[str, tuple[Any, str]] = {
         "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet\n  at "
         "#/format/json_schema\n  take these keywords out, or compile the schema by itself",
     ),
-    "excluded strings in elements": (
-        of_format({"type": "json_schema", "json_schema": {}, "style": "glm_xml", "excludes": ["x"]}),
-        "strings that elements must not hold are not enforced\n  at #/format/excludes\n  take them out, or use the "
-        'style "json"',
+    "a pattern as a beginning": (
+        of_format(
+            {"type": "tag", "begin": {"type": "regex", "pattern": "a+"}, "content": {"type": "any_text"}, "end": ""}
+        ),
+        "a tag begins with a string or a token, and with no other format\n  at #/format/begin\n"
+        '  write a string, or put the format before the content: {"type": "sequence", "elements": [...]}',
     ),
     "an excluded string that is empty": (
         of_format({"type": "json_schema", "json_schema": {}, "excludes": [""]}),
@@ -165,10 +167,6 @@ BAD: dict[str, tuple[Any, str]] = {
     "a style": (
         of_format({"type": "json_schema", "json_schema": {}, "style": "cohere_xml"}),
         'the style "cohere_xml" is not known\n  at #/format/style\n  use another one',
-    ),
-    "elements in any order": (
-        of_format({"type": "json_schema", "json_schema": {}, "style": "glm_xml", "any_order": True}),
-        "elements come in the order of the schema\n  at #/format/any_order\n  leave any_order out",
     ),
     "a structure": (
         {"structures": [{"begin": "<a>", "end": "</a>"}], "triggers": ["<a>"]},

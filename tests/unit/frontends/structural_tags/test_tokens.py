@@ -81,7 +81,7 @@ BAD = [
     ({"type": "token", "token": 100_000}, "this is 100000, where a token is needed\n  at #/format/token\n  "),
     ({"type": "token", "token": True}, "this is True, where a token is needed\n  at #/format/token\n  "),
     ({"type": "tag", "begin": {"type": "any_text"}, "content": {"type": "any_text"}, "end": ""},
-     "a token needs the field "),
+     "a tag begins with a string or a token, and with no other format\n  at #/format/begin\n  write a string, or put "),
     (
         {"type": "token_triggered_tags", "trigger_tokens": [5, 6], "tags": [
             {"begin": {"token": 5}, "content": {"type": "any_text"}, "end": ""}]},

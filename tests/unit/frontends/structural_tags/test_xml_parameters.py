@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import random
 import re
 from collections.abc import Callable
 from typing import Any
 
+import jsonschema
 import pytest
 
 import llmask
 from llmask.errors import UnsatisfiableSchema, UnsupportedSchema
-from llmask.frontends.structural_tags.xml_parameters import STYLES, XmlParameters
+from llmask.frontends.structural_tags.xml_parameters import STYLES
 
 
 def compiled(compiler: llmask.Compiler, schema: Any, style: str = "qwen_xml") -> Any:
@@ -93,21 +96,28 @@ def test_strings_say_so_where_the_style_wants_it(compiler: llmask.Compiler) -> N
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        ({"type": ["array", "object"]}, "parameters are the properties of an object\n  at #/format/json_schema\n"),
-        ({"properties": {}, "minProperties": 1}, '"minProperties" is not enforced where properties are elements'),
-        ({"properties": {"a": {"not": {}}}}, '"not" is not enforced for a value that may be a string\n  at '
-         "#/format/json_schema/properties/a\n"),
-        ({"properties": {"a": {"type": ["string", "null"], "maxLength": 3}}}, '"maxLength" is not enforced for'),
-        ({"properties": {"a": {"type": "string", "format": "new"}}}, 'the format "new" is not enforced where'),
-        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "the reference '#/$defs/b' leads nowhere"),
-        ({"properties": {"a": {"$ref": "http://x"}}}, "the reference 'http://x' is not followed here"),
-        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "the reference '#/properties/a' is not followed here"),
-        ({"properties": {"a": 3}}, "a schema is an object or a boolean"),
-        ({"properties": {"a": {"type": "string", "minLength": -1}}}, '"minLength" is a whole number that is not neg'),
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, '"$ref" names #/$defs/b, and nothing stands there'),
+        ({"properties": {"a": {"$ref": "http://x"}}}, '"$ref" names the document http://x, which is not part of'),
+        ({"properties": {"a": {"$ref": "#/properties/a"}}}, "the schema refers to itself without describing anything"),
+        ({"properties": {"a": 3}}, "a schema must be an object or a boolean, not 3\n  at #/format/json_schema/prop"),
+        ({"properties": {"a": {"type": "string", "minLength": -1}}}, '"minLength" must be a non-negative integer'),
+        (
+            {"properties": {"a": {"oneOf": [{"type": "string", "maxLength": 2}, {"type": "array", "maxItems": 1}]}}},
+            "some strings and some arrays or objects cannot be told apart here\n  at #/format/json_schema/properties/a",
+        ),
+        (
+            {"properties": {"a": {}}, "additionalProperties": True, "minProperties": 3},
+            "keys that are not declared cannot be told apart where properties are elements\n  at #/format/json_schema",
+        ),
+        (
+            {"properties": {"a": {"type": "array", "uniqueItems": True}}},
+            "a schema that compares texts (uniqueItems, minProperties, ...) cannot stand inside a grammar yet\n  at "
+            "#/format/json_schema/properties/a\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_enforced_is_refused(compiler: llmask.Compiler, schema: Any, message: str) -> None:
-    with pytest.raises(UnsupportedSchema) as error:
+    with pytest.raises(llmask.GrammarError) as error:
         compiled(compiler, schema)
     assert str(error.value).startswith(message)
 
@@ -119,6 +129,9 @@ def test_what_is_not_enforced_is_refused(compiler: llmask.Compiler, schema: Any,
         {"properties": {}, "required": ["a"], "additionalProperties": False},
         {"properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}},
         {"properties": {"a": {"enum": []}}},
+        {"properties": {"a": {"not": {}}}},
+        {"properties": {}, "minProperties": 1},
+        {"properties": {"a": {}}, "required": ["a"], "not": {"required": ["a"]}},
     ],
 )
 def test_what_nothing_fulfils_is_refused(compiler: llmask.Compiler, schema: Any) -> None:
@@ -174,26 +187,18 @@ def test_one_value_that_nothing_fulfils_is_refused(compiler: llmask.Compiler) ->
         compiler.structural_tag({"format": content})
 
 
-def test_values_that_refer_to_values_are_counted(tiny_tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_that_refer_to_values_are_read_once_or_counted(tiny_tokenizer: Any) -> None:
     # two to the power of the names: 16 of them took 3 s, 24 minutes
-    value, asked = XmlParameters._value, iter(range(60_000))
+    def made(last: Any) -> Any:
+        twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(24)}
+        schema = {"type": "object", "properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": twice | {"d24": last}}
+        compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+        return compiler.structural_tag({"format": {"type": "qwen_xml_parameter", "json_schema": schema}})
 
-    def noted(*given: Any) -> Any:
-        assert next(asked, None) is not None, "values are gone through without end"
-        return value(*given)
-
-    monkeypatch.setattr(XmlParameters, "_value", noted)
-    twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(24)}
-    schema = {
-        "type": "object",
-        "properties": {"p": {"$ref": "#/$defs/d0"}},
-        "$defs": twice | {"d24": {"type": "integer"}},
-    }
-    compiler = llmask.Compiler(tiny_tokenizer, limits=llmask.Limits.for_untrusted())
+    assert made({"type": "integer"}).accepts(elements(p="3"))
+    assert made({}).accepts(elements(p="[y"))
     with pytest.raises(llmask.LimitExceeded, match=r"limits\.max_compile_work"):
-        compiler.structural_tag(
-            {"type": "structural_tag", "format": {"type": "qwen_xml_parameter", "json_schema": schema}}
-        )
+        made({"type": "string", "maxLength": 1})
 
 
 BLANK = r"[ \n\r\t]{0,64}"
@@ -294,3 +299,73 @@ def test_a_name_that_another_one_is_the_beginning_of_is_refused(compiler: llmask
     assert alone.accepts("<parameter=a>b>x</parameter>")
     with pytest.raises(UnsupportedSchema, match="begins like another one"):
         compiled(compiler, {"properties": {"a>b": {"type": "string"}}, "additionalProperties": True})
+
+
+A, B, C = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+ABC = {"type": "object", "properties": {"a": A, "b": B, "c": C}, "additionalProperties": False}
+# keywords of the object, which were refused
+OF_OBJECTS: list[dict[str, Any]] = [
+    {**ABC, "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+    {**ABC, "anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]},
+    {**ABC, "allOf": [{"required": ["c"]}, {"properties": {"b": {"minimum": 2}}}]},
+    {**ABC, "if": {"properties": {"c": {"const": True}}, "required": ["c"]}, "then": {"required": ["a"]}},
+    {**ABC, "if": {"required": ["a"]}, "then": {"properties": {"a": {"maxLength": 1}}}, "else": {"required": ["b"]}},
+    {**ABC, "minProperties": 2},
+    {**ABC, "maxProperties": 1},
+    {**ABC, "dependentRequired": {"a": ["b"]}},
+    {**ABC, "dependentSchemas": {"b": {"properties": {"c": {"const": False}}}}},
+    {**ABC, "not": {"required": ["a", "b"]}},
+    {"type": "object", "properties": {"a": A}, "patternProperties": {"^b": B}, "additionalProperties": False},
+    {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "properties": {"b": B}, "additionalProperties": A},
+    {"type": "object", "allOf": [{"properties": {"a": A}}, {"properties": {"b": B}}], "unevaluatedProperties": False},
+    {"type": "object", "enum": [{"a": "x", "b": 1}, {"c": True}]},
+]
+
+
+@pytest.mark.parametrize("schema", OF_OBJECTS)
+def test_keywords_of_the_object_hold(compiler: llmask.Compiler, schema: Any) -> None:
+    """Every set of members in every order, beside the judge; each value is of one type only."""
+    judge = jsonschema.Draft202012Validator(schema)
+    order = list(schema.get("properties", {})) or ["a", "b", "c"]
+    for is_any_order in (False, True):
+        form = {"type": "json_schema", "json_schema": schema, "style": "qwen_xml", "any_order": is_any_order}
+        grammar = compiler.structural_tag({"format": {**form, "exact_texts": True}})
+        n_valid = 0
+        values = {"a": ("x", "xy"), "b": (1, 3), "c": (True, False), "bb": (2,)}
+        for size in range(len(values) + 1):
+            for names in itertools.permutations(values, size):
+                for chosen in itertools.product(*[values[name] for name in names]):
+                    document = dict(zip(names, chosen, strict=True))
+                    text = elements(
+                        **{
+                            name: value if isinstance(value, str) else json.dumps(value)
+                            for name, value in document.items()
+                        }
+                    )
+                    is_valid = judge.is_valid(document)
+                    places = [order.index(name) if name in order else 9 for name in names]
+                    if not is_any_order and places != sorted(places):
+                        assert not grammar.accepts(text) or "allOf" in schema or "propertyNames" in schema
+                    else:
+                        assert grammar.accepts(text) == is_valid, (schema, text)
+                        n_valid += is_valid
+        assert n_valid
+
+
+def test_names_of_patterns_and_free_ones(compiler: llmask.Compiler) -> None:
+    free = compiled(compiler, {"type": "object", "additionalProperties": {"type": "integer"}})
+    assert [free.accepts(f"<parameter={name}>1</parameter>") for name in ("a_1", "x-y", "a b")] == [True, False, False]
+    found = compiled(compiler, {"patternProperties": {"^x-": {"type": "integer"}}, "additionalProperties": False})
+    assert [found.accepts(f"<parameter={name}>1</parameter>") for name in ("x-y", "y", "x-a>b")] == [True, False, False]
+
+
+def test_elements_come_in_any_order_and_hold_no_excluded_string(compiler: llmask.Compiler) -> None:
+    schema = {"properties": {"a": {"type": "string"}, "b": {"type": "array"}}, "required": ["a"]}
+    form = {"type": "json_schema", "json_schema": schema, "style": "glm_xml", "excludes": ["<x>"], "any_order": True}
+    grammar = compiler.structural_tag({"format": form})
+    element = "<arg_key>{}</arg_key><arg_value>{}</arg_value>".format
+    assert grammar.accepts(element("b", "[]") + element("a", "y"))
+    assert not grammar.accepts(element("b", "[]"))
+    assert not grammar.accepts(element("a", "y") + element("a", "y"))
+    assert not grammar.accepts(element("a", "y<x>"))
+    assert not grammar.accepts(element("a", "y") + element("b", '["<x>"]'))
