@@ -3,18 +3,17 @@
     python examples/tool_calls.py [MODEL]
 
 `Compiler.tools` knows how a family of models writes its calls (here "hermes": JSON between tags); arguments fulfil the
-schema of their function. `tool_choice="auto"` would allow text around the calls.
+schema of their function. `tool_choice="auto"` would allow text around the calls. `llmask.tool_calls` reads them back.
 
 Prints:
 
     forced after the tag: {"name": "add", "arguments": {
-    called add: {'a': ..., 'b': ...}
+    called add: {...}
     result: ...
 """
 
 from __future__ import annotations
 
-import json
 import sys
 
 from tiny_model import load
@@ -52,6 +51,6 @@ matcher.accept_bytes(b"<tool_call>\n")
 print("forced after the tag:", matcher.forced_bytes().decode())
 
 text = llmask.generate(model, tokenizer, grammar, "What is 12 and 30?", max_tokens=120)
-call = json.loads(text.removeprefix("<tool_call>").removesuffix("</tool_call>"))
-print(f"called {call['name']}: {call['arguments']}")
-print("result:", {"add": add}[call["name"]](**call["arguments"]))
+(call,) = llmask.tool_calls(text, "hermes", tools)
+print(f"called {call.name}: {call.arguments}")
+print("result:", {"add": add}[call.name](**call.arguments))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         UnsupportedSchema,
         VocabularyError,
     )
+    from .frontends.tools.reading import ToolCallReader, tool_calls
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.ahead import read_ahead
@@ -62,6 +63,7 @@ __all__ = [
     "StreamDecoder",
     "TokenRejected",
     "Tokenizer",
+    "ToolCallReader",
     "UnsatisfiableSchema",
     "UnsupportedSchema",
     "VocabularyError",
@@ -72,6 +74,7 @@ __all__ = [
     "generate",
     "read_ahead",
     "rollback_batch",
+    "tool_calls",
     "warm_up",
 ]
 
@@ -93,6 +96,7 @@ _MODULES = {
     "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",
+    "ToolCallReader": "frontends.tools.reading",
     "accept_batch": "matching.batch",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
@@ -100,6 +104,7 @@ _MODULES = {
     "generate": "samplers.generation",
     "read_ahead": "matching.ahead",
     "rollback_batch": "matching.batch",
+    "tool_calls": "frontends.tools.reading",
 }
 
 

@@ -96,6 +96,18 @@ def add_tool_options(parser: argparse.ArgumentParser) -> None:
         default="none",
         help="a section of reasoning before all else; open: the prompt ends inside of it (default: none)",
     )
+    group.add_argument(
+        "--tool-property-order",
+        choices=("any", "declared"),
+        default="any",
+        help="arguments in any order, or in that of the schema (default: any)",
+    )
+    group.add_argument(
+        "--tool-unsupported",
+        choices=("error", "ignore"),
+        default="error",
+        help="refuse an argument that cannot be enforced, or loosen it (default: error)",
+    )
 
 
 def add_schema_options(parser: argparse.ArgumentParser) -> None:
@@ -386,6 +398,8 @@ def tool_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "tool_choice": choice if choice in ("auto", "required", "none") else {"name": choice},
         "parallel": not arguments.one_tool_call,
         "reasoning": {"none": False, "section": True}.get(arguments.reasoning, arguments.reasoning),
+        "property_order": arguments.tool_property_order,
+        "unsupported": arguments.tool_unsupported,
     }
 
 

@@ -249,7 +249,9 @@ class CompiledGrammar(LoadedGrammar, Shared):
         is_tag = recipe.kind == "structural_tag"
         tag = recipe.source if is_tag else tag_of_tools(self.tokenizer, recipe.source, **recipe.options)[0]
         options = SchemaOptions(limits=self.store.limits)
-        return [Embedded(begin, Source(self.store, schema, options)) for begin, schema in schemas_in_tag(tag)]
+        return [
+            Embedded(begin, Source(self.store, schema, options), style) for begin, schema, style in schemas_in_tag(tag)
+        ]
 
     def _schema(self) -> Source | None:
         """The schema that its documents fulfil, if it was made from one."""

@@ -397,16 +397,15 @@ class Compiler(Shared):
         *,
         parallel: bool = True,
         reasoning: bool | str = False,
+        property_order: str = "any",
+        unsupported: str = "error",
     ) -> CompiledGrammar:
         """Compile the tool calls of a family of models, with the arguments of each function by its schema.
 
-        Marks such as `[TOOL_CALLS]` are the special tokens of the vocabulary where it has them, and text elsewhere.
-
         Parameters
         ----------
-        tools : a list of functions as OpenAI, `{"type": "function", "function": {"name": ..., "parameters": {...}}}`
-            or only what is in `function`, MCP (`inputSchema`; also the whole result of `tools/list`) and Anthropic
-            (`input_schema`) have them, mixed as you like: dicts, or values of pydantic models.
+        tools : a list of functions as OpenAI, MCP (also the whole result of `tools/list`) and Anthropic have them,
+            mixed as you like: dicts, or values of pydantic models.
         model : "llama-3", "hermes", "qwen-2.5", "qwen-3", "qwen-3-coder", "mistral", "mistral-v11", "deepseek-v3",
             "deepseek-v3.1", "deepseek-v3.2", "gpt-oss", "kimi-k2", "glm-4.5", "minimax-m1" or "minimax-m2".
         tool_choice : "auto": text in which calls may stand; "required": calls only; "none": text without calls; or
@@ -414,6 +413,8 @@ class Compiler(Shared):
         parallel : whether there may be several calls; the end of one is else the end of the response.
         reasoning : True: a section of reasoning (`<think>...</think>`) stands before all else. "optional": it may.
             "open": the prompt ends inside of it. False: there is none.
+        property_order : "any": arguments come in any order, each once; "declared": in the order of the schema.
+        unsupported : "error" refuses what cannot be enforced; "ignore" loosens that argument alone, with a warning.
 
         Raises
         ------
@@ -429,15 +430,16 @@ class Compiler(Shared):
         >>> add = {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}}}
         >>> grammar = compiler.tools([add], model="qwen-3", tool_choice="required")
         """
-        from ..frontends.tools import place_of
+        from ..frontends.tools import located
         from .tags import tag_of_tools
 
-        document, listed = tag_of_tools(self.tokenizer, tools, model, tool_choice, parallel, reasoning)
         chosen = {"model": model, "tool_choice": owned(tool_choice), "parallel": parallel, "reasoning": reasoning}
+        chosen |= {"property_order": property_order, "unsupported": unsupported}
+        document, listed = tag_of_tools(self.tokenizer, tools, **chosen)
         try:
             return self._tag(owned(document), Recipe("tools", owned(tools), chosen))
         except LlmaskError as error:
-            raise type(error)(error.message, place_of(error.where, document, listed), error.help) from None
+            raise located(error, document, listed) from None
 
     def response_format(self, form: Any, **options: Any) -> CompiledGrammar:
         """Compile what OpenAI's clients send as `response_format`, as `text.format`, or as a custom tool.

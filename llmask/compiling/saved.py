@@ -436,6 +436,8 @@ def _read_tools(entry: _Entry, texts: list[str], parts: Parts, limits: Limits) -
         "tool_choice": entry.take("tool_choice", (str, dict)),
         "parallel": entry.take("parallel", (bool,)),
         "reasoning": entry.take("reasoning", (bool, str)),
+        "property_order": entry.take("property_order", (str,), "declared"),  # of grammars that say nothing
+        "unsupported": entry.take("unsupported", (str,), "error"),
     }
     return Recipe("tools", _value_of(entry.only(texts)), options)
 

@@ -9,13 +9,20 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import GrammarError
-from ..frontends.tools import Marks, Tool, read_tools, tools_tag
+from ..frontends.tools import Arguments, Marks, Tool, read_tools, tools_tag
 from ..grammar.token_ranges import token_named
 from ..tokenizer.tokenizer import Tokenizer
 
 
 def tag_of_tools(
-    tokenizer: Tokenizer, tools: Any, model: str, tool_choice: Any, parallel: bool, reasoning: bool | str
+    tokenizer: Tokenizer,
+    tools: Any,
+    model: str,
+    tool_choice: Any,
+    parallel: bool,
+    reasoning: bool | str,
+    property_order: str,
+    unsupported: str,
 ) -> tuple[Any, list[Tool]]:
     """See `Compiler.tools`: the tag, and the functions as they were read, by which errors name their places."""
     eos = set(tokenizer.eos_ids)
@@ -29,12 +36,13 @@ def tag_of_tools(
 
     marks = Marks(lambda name: is_among(name, special), lambda name: is_among(name, eos))
     listed = read_tools(tools)
-    return tools_tag(listed, model, tool_choice, parallel, reasoning, marks), listed
+    arguments = Arguments(property_order, unsupported)
+    return tools_tag(listed, model, tool_choice, parallel, reasoning, arguments, marks), listed
 
 
-def schemas_in_tag(document: Any) -> list[tuple[bytes, Any]]:
-    """The JSON schemas of a structural tag, each with the text directly before it: a tag's beginning, or a constant."""
-    found: list[tuple[bytes, Any]] = []
+def schemas_in_tag(document: Any) -> list[tuple[bytes, Any, str]]:
+    """The JSON schemas of a structural tag: the text before each, a tag's beginning or a constant; schema; style."""
+    found: list[tuple[bytes, Any, str]] = []
     waiting = [document]
     while waiting:
         here = waiting.pop()
@@ -49,6 +57,7 @@ def schemas_in_tag(document: Any) -> list[tuple[bytes, Any]]:
         for begin, content in pairs:
             if not isinstance(content, dict) or not isinstance(begin, str):
                 continue
-            if content.get("type") == "json_schema" and content.get("style", "json") == "json":
-                found.append((begin.encode("utf-8", "surrogatepass"), content.get("json_schema", True)))
+            if content.get("type") == "json_schema":
+                schema, style = content.get("json_schema", True), content.get("style", "json")
+                found.append((begin.encode("utf-8", "surrogatepass"), schema, style))
     return found

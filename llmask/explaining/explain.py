@@ -38,10 +38,14 @@ REPEATED = "the key stands in the object already"
 
 
 class Embedded(NamedTuple):
-    """A JSON schema, and the text after which its documents begin: nothing where the whole text is one."""
+    """A JSON schema, the text after which its documents begin, nothing where the whole text is one, and their style.
+
+    In other styles than "json" members are elements (frontends/structural_tags/xml_parameters.py).
+    """
 
     begin: bytes
     source: Source
+    style: str = "json"
 
 
 def explanation_of(matcher: Matcher, schemas: list[Embedded], what: Any) -> Explanation:
@@ -99,14 +103,18 @@ def _explained(
         sequence.take_bytes(data[:n_taken])
     taken = before + (data if n_taken == ALL_TAKEN else data[:n_taken])
     whole = before + data
-    source, begun, n_outside = _schema_at(schemas, taken)
+    source, begun, n_outside, style = _schema_at(schemas, taken)
     reason, note = None, None
+    if source is not None and style != "json":
+        document, so_far = (_as_json(source, style, part[n_outside:]) for part in (whole, taken))
+        reason, note = _reason(source, Text(with_plain_numbers(document), False), len(so_far), document)
+        source, note = None, f"in what follows {shown(begun)}" if reason else None
     text = Text(with_plain_numbers(whole[n_outside:]), has_ended and not begun)
     if source is not None:
         reason, note = _reason(source, text, len(taken) - n_outside, whole[n_outside:])
     if begun and reason is None:  # what is refused may be the text around
         source = note = None
-    elif begun:
+    elif begun and source is not None:
         note = f"in what follows {shown(begun)}"
     later = Later(
         lambda: _expected(sequence, source, taken[n_outside:]),
@@ -118,13 +126,20 @@ def _explained(
     return Explanation(matcher.store.tokenizer, len(taken), whole[len(taken) :], reason, later, note=note)
 
 
-def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int]:
-    """The schema of the JSON that a text is in, what stands before that JSON, and the bytes of the text up to it."""
+def _as_json(source: Source, style: str, elements: bytes) -> bytes:
+    """Elements as JSON, as far as they go."""
+    from ..frontends.tools.reading import json_so_far
+
+    return json_so_far(elements.decode("utf-8", "replace"), style, source.schema).encode()
+
+
+def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int, str]:
+    """The schema of the JSON that a text is in, what stands before that JSON, the bytes up to it, and its style."""
     found = [(taken.rfind(one.begin) + len(one.begin), one) for one in schemas if one.begin in taken]
     if not found:
-        return None, b"", 0
+        return None, b"", 0, "json"
     n_outside, one = max(found, key=lambda pair: pair[0])
-    return one.source, one.begin, n_outside if one.begin else 0
+    return one.source, one.begin, n_outside if one.begin else 0, one.style
 
 
 def _reason(source: Source, text: Text, byte: int, data: bytes) -> tuple[Reason | None, str | None]:

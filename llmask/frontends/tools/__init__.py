@@ -11,22 +11,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmask.errors import GrammarError
-from llmask.frontends.places import similar
-from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
+from llmask.errors import GrammarError, LlmaskError, UnsupportedSchema
+from llmask.frontends.tools.families import FAMILIES, HARMONY, MODELS, Family, Part, Pattern
 from llmask.frontends.tools.harmony import harmony_tag
-from llmask.frontends.tools.requests import Tool, read_choice, read_tools
-from llmask.frontends.tools.writing import Marks, Writing
+from llmask.frontends.tools.requests import REASONING, Tool, check_model, check_reasoning, read_choice, read_tools
+from llmask.frontends.tools.writing import Arguments, Marks, Writing
 
-__all__ = ["MODELS", "REASONING", "Marks", "Tool", "place_of", "read_tools", "tools_tag"]
+__all__ = ["MODELS", "REASONING", "Arguments", "Marks", "Tool", "located", "read_tools", "tools_tag"]
 
-HARMONY = "gpt-oss"
-MODELS = (*FAMILIES, HARMONY)
-REASONING = (False, True, "optional", "open")
+CHOICES = {"property_order": ("any", "declared"), "unsupported": ("error", "ignore")}
 
 
 def tools_tag(
-    listed: list[Tool], model: str, tool_choice: Any, parallel: bool, reasoning: bool | str, marks: Marks
+    listed: list[Tool],
+    model: str,
+    tool_choice: Any,
+    parallel: bool,
+    reasoning: bool | str,
+    arguments: Arguments,
+    marks: Marks,
 ) -> dict[str, Any]:
     """A structural tag of calls; see `llmask.Compiler.tools` for the arguments and errors.
 
@@ -35,45 +38,48 @@ def tools_tag(
     listed : the functions, see `read_tools`.
     marks : of the vocabulary.
     """
-    if not isinstance(model, str) or model not in MODELS:
-        known = f"use {', '.join(MODELS)}"
-        meant = _family_in(str(model))
-        help = f'{known}, or did you mean "{meant}"?' if meant else similar(str(model), MODELS, known)
-        raise GrammarError(f"no tool calls of {model!r} are known", help=help)
+    check_model(model)
     if type(parallel) is not bool:
         raise GrammarError(f"parallel is True or False, not {parallel!r}", help="leave it out")
-    if type(reasoning) not in (bool, str) or reasoning not in REASONING:
-        raise GrammarError(f"reasoning is one of {REASONING}, not {reasoning!r}", help="leave it out")
+    check_reasoning(reasoning)
+    for name, value in arguments._asdict().items():
+        if type(value) is not str or value not in CHOICES[name]:
+            raise GrammarError(f"{name} is one of {CHOICES[name]}, not {value!r}", help="leave it out")
     choice, chosen = read_choice(tool_choice, listed)
     if model == HARMONY:
-        form = harmony_tag(Writing(marks), chosen, choice, reasoning)
+        form = harmony_tag(Writing(marks), chosen, choice, reasoning, arguments)
     else:
-        form = _Calls(FAMILIES[model], marks, parallel).whole(chosen if choice != "none" else listed, choice)
+        calls = _Calls(FAMILIES[model], marks, parallel, arguments)
+        form = calls.whole(chosen if choice != "none" else listed, choice)
         form = _with_thoughts(FAMILIES[model], model, marks, reasoning, form, choice)
     return {"type": "structural_tag", "format": form}
 
 
-def _family_in(model: str) -> str | None:
-    """The family that the name of a model has in it, as `Qwen/Qwen2.5-7B-Instruct` has qwen-2.5."""
-    plain = model.lower().replace("-", "")
-    return max((family for family in MODELS if family.replace("-", "") in plain), key=len, default=None)
+def located(error: LlmaskError, document: Any, tools: list[Tool]) -> LlmaskError:
+    """The error of a structural tag as one of the list of functions; it names function and argument."""
+    where, named = _place_of(error.where, document, tools)
+    help = error.help
+    if isinstance(error, UnsupportedSchema) and help is not None and "unsupported=" not in help:
+        help = f'{help}, or pass unsupported="ignore"'
+    return type(error)(error.message + named, where, help)
 
 
-def place_of(where: str | None, document: Any, tools: list[Tool]) -> str | None:
-    """Where a place in a structural tag is in the list of functions, if it is in the schema of one."""
+def _place_of(where: str | None, document: Any, tools: list[Tool]) -> tuple[str | None, str]:
+    """Where a place in a structural tag is in the list of functions, and what is there; it may be in none of them."""
     if where is None or not where.startswith("#/"):
-        return where
+        return where, ""
     here: Any = document
     keys = where[2:].split("/")
     for at, key in enumerate(keys):
         found = next((tool for tool in tools if tool.parameters is here), None)
         if found is not None:
-            return "/".join([found.where, *keys[at:]])
+            named = f', parameter "{keys[at + 1]}"' if keys[at : at + 1] == ["properties"] and keys[at + 1 :] else ""
+            return "/".join([found.where, *keys[at:]]), f' (tool "{found.name}"{named})'
         try:
             here = here[int(key)] if isinstance(here, list) else here[key.replace("~1", "/").replace("~0", "~")]
         except (KeyError, IndexError, TypeError, ValueError):
-            return where
-    return next((tool.where for tool in tools if tool.parameters is here), where)
+            return where, ""
+    return next(((tool.where, f' (tool "{tool.name}")') for tool in tools if tool.parameters is here), (where, ""))
 
 
 def _with_thoughts(
@@ -97,8 +103,9 @@ def _with_thoughts(
 class _Calls:
     """The calls of one family."""
 
-    def __init__(self, family: Family, marks: Marks, parallel: bool) -> None:
+    def __init__(self, family: Family, marks: Marks, parallel: bool, arguments: Arguments) -> None:
         self.family = family
+        self.arguments = arguments
         self.parallel = parallel
         self.writing = Writing(marks, family.marks)
         thoughts = family.thoughts
@@ -151,6 +158,6 @@ class _Calls:
     def _call(self, tool: Tool, first: str) -> dict[str, Any]:
         family = self.family
         before, number, behind = family.call.replace("{name}", tool.name).removeprefix(first).partition("{number}")
-        arguments = {"type": "json_schema", "json_schema": tool.parameters, "style": family.style}
+        arguments = self.arguments.form(tool, family.not_in_arguments, family.style)
         parts: list[Any] = [before, *([Pattern("[0-9]+"), behind] if number else []), arguments, family.call_end]
         return self.writing.row(parts)

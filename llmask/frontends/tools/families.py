@@ -40,6 +40,7 @@ class Family(NamedTuple):
     separator   between two calls
     style       of the arguments: "json", or one of structural_tags/xml_parameters.py
     marks       strings in these that may be special tokens
+    frame       further ones, by which a reader finds its way: with `marks`, no argument holds one
     prefix      may stand before the calls, if it is a special token
     thoughts    the section of reasoning, for models that have one
     """
@@ -52,8 +53,14 @@ class Family(NamedTuple):
     separator: Part = ""
     style: str = "json"
     marks: tuple[str, ...] = ()
+    frame: tuple[str, ...] = ()
     prefix: str = ""
     thoughts: Thoughts | None = None
+
+    @property
+    def not_in_arguments(self) -> list[str]:
+        """Every mark; each would end or begin something else, whoever reads the call."""
+        return [*self.marks, *self.frame, *(self.thoughts[:2] if self.thoughts else ())]
 
 
 THINK = Thoughts("<think>", "</think>", Pattern(r"\n{0,2}"))
@@ -82,6 +89,7 @@ QWEN_3_CODER = Family(
     separator=LINES,
     style="qwen_xml",
     marks=("<tool_call>", "</tool_call>"),
+    frame=("<function=", "</function>", "<parameter=", "</parameter>"),
     thoughts=THINK,
 )
 MISTRAL = Family(
@@ -128,6 +136,7 @@ DEEPSEEK_V32 = Family(
     end="</｜DSML｜function_calls>",
     style="deepseek_xml",
     marks=("<｜DSML｜function_calls>", "</｜DSML｜function_calls>"),
+    frame=("<｜DSML｜invoke name=", "</｜DSML｜invoke>", "<｜DSML｜parameter name=", "</｜DSML｜parameter>"),
     thoughts=THINK,
 )
 KIMI_K2 = Family(
@@ -149,6 +158,7 @@ GLM_4_5 = Family(
     separator=LINES,
     style="glm_xml",
     marks=("<tool_call>", "</tool_call>"),
+    frame=("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
     thoughts=THINK,
 )
 MINIMAX_M1 = Family(
@@ -169,6 +179,7 @@ MINIMAX_M2 = Family(
     end="</minimax:tool_call>",
     style="minimax_xml",
     marks=("<minimax:tool_call>", "</minimax:tool_call>"),
+    frame=("<invoke name=", "</invoke>", "<parameter name=", "</parameter>"),
     thoughts=THINK,
 )
 FAMILIES = {
@@ -187,3 +198,5 @@ FAMILIES = {
     "minimax-m1": MINIMAX_M1,
     "minimax-m2": MINIMAX_M2,
 }
+HARMONY = "gpt-oss"  # see harmony.py
+MODELS = (*FAMILIES, HARMONY)

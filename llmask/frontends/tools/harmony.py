@@ -14,13 +14,15 @@ from __future__ import annotations
 from typing import Any
 
 from llmask.frontends.tools.requests import Tool
-from llmask.frontends.tools.writing import Writing
+from llmask.frontends.tools.writing import Arguments, Writing
 
 MARKS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>")
 NEXT = "<|start|>assistant"
 
 
-def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: bool | str) -> dict[str, Any]:
+def harmony_tag(
+    writing: Writing, tools: list[Tool], choice: str, reasoning: bool | str, arguments: Arguments
+) -> dict[str, Any]:
     """The format of a response.
 
     Parameters
@@ -33,7 +35,7 @@ def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: boo
     analysis = writing.row(["<|channel|>analysis<|message|>", text, "<|end|>", NEXT])
     preamble = writing.row(["<|channel|>commentary<|message|>", text, "<|end|>", NEXT])
     final = writing.row(["<|channel|>final<|message|>", text, *_last(writing, "<|return|>")])
-    calls = [_call(writing, tool) for tool in tools]
+    calls = [_call(writing, tool, arguments) for tool in tools]
     last = {"none": [final], "auto": [*calls, final], "required": calls}[choice]
     messages = [preamble] if reasoning is False else [analysis, preamble]
     row: list[Any] = [writing.star(writing.one_of(messages)), writing.one_of(last)]
@@ -44,16 +46,16 @@ def harmony_tag(writing: Writing, tools: list[Tool], choice: str, reasoning: boo
     return writing.row(row)
 
 
-def _call(writing: Writing, tool: Tool) -> dict[str, Any]:
-    """A call, whose recipient stands in the channel or before it."""
+def _call(writing: Writing, tool: Tool, arguments: Arguments) -> dict[str, Any]:
+    """A call, whose recipient stands in the channel or before it; models leave the mark of its type out."""
     recipient, channel = f" to=functions.{tool.name}", "<|channel|>commentary"
     begin = [
-        writing.row([f"{before}{blank}<|constrain|>json<|message|>"])
+        writing.row([f"{before}{kind}<|message|>"])
         for before in (channel + recipient, recipient + channel)
-        for blank in ("", " ")
+        for kind in ("<|constrain|>json", " <|constrain|>json", " json", "")
     ]
-    arguments = {"type": "json_schema", "json_schema": tool.parameters}
-    return writing.row([writing.one_of(begin), arguments, *_last(writing, "<|call|>")])
+    form = arguments.form(tool, MARKS)
+    return writing.row([writing.one_of(begin), form, *_last(writing, "<|call|>")])
 
 
 def _last(writing: Writing, mark: str) -> list[str]:

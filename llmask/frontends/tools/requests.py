@@ -19,13 +19,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from llmask.errors import GrammarError
 from llmask.frontends.documents import dumped
 from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.places import similar
 from llmask.frontends.structural_tags.places import Place
+from llmask.frontends.tools.families import MODELS
 
 NAME = re.compile(r"[A-Za-z0-9_.\-]{1,128}")  # what all families write without escapes
 CHOICES = ("auto", "required", "none")
+REASONING = (False, True, "optional", "open")
 OF_LISTS = ("nextCursor", "ttlMs", "cacheScope", "resultType", "_meta")  # of MCP, besides the tools
 EXAMPLES = (
     'write {"type": "function", "function": {"name": ..., "parameters": ...}} as OpenAI does, '
@@ -132,6 +135,24 @@ def _check_type(place: Place, form: Form) -> None:
             "calls of custom tools cannot be written here: they hold a text, where those of functions hold JSON",
             "write it as a function, or compile its text alone by Compiler.response_format",
         )
+
+
+def check_model(model: Any) -> None:
+    """Refuse a family that is not known."""
+    if isinstance(model, str) and model in MODELS:
+        return
+    known = f"use {', '.join(MODELS)}"
+    # as `Qwen/Qwen2.5-7B-Instruct` has qwen-2.5 in it
+    plain = str(model).lower().replace("-", "")
+    meant = max((family for family in MODELS if family.replace("-", "") in plain), key=len, default=None)
+    help = f'{known}, or did you mean "{meant}"?' if meant else similar(str(model), MODELS, known)
+    raise GrammarError(f"no tool calls of {model!r} are known", help=help)
+
+
+def check_reasoning(reasoning: Any) -> None:
+    """Refuse what is no way to reason."""
+    if type(reasoning) not in (bool, str) or reasoning not in REASONING:
+        raise GrammarError(f"reasoning is one of {REASONING}, not {reasoning!r}", help="leave it out")
 
 
 def read_choice(document: Any, tools: list[Tool]) -> tuple[str, list[Tool]]:

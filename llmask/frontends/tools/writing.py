@@ -10,8 +10,29 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from llmask.frontends.tools.families import Pattern
+from llmask.frontends.tools.requests import Tool
 
 Format = dict[str, Any]
+
+
+class Arguments(NamedTuple):
+    """How arguments are written, whatever the family; see `llmask.Compiler.tools`."""
+
+    property_order: str = "any"
+    unsupported: str = "error"
+
+    def form(self, tool: Tool, excluded: Iterable[str], style: str = "json") -> Format:
+        """The format of the arguments of one function, which hold none of some strings."""
+        return {
+            "type": "json_schema",
+            "name": tool.name,
+            "json_schema": tool.parameters,
+            "style": style,
+            "any_order": self.property_order == "any",
+            "excludes": list(dict.fromkeys(excluded)),
+            "unsupported": self.unsupported,
+            "exact_texts": True,
+        }
 
 
 class Marks(NamedTuple):

@@ -78,7 +78,7 @@ MISTAKES = [
     Mistake(
         "JSON Schema: property order misspelt",
         compiling("json_schema", True, property_order="random"),
-        'the option property_order must be "schema" or "any", not \'random\'',
+        'the option property_order must be "schema" or "any" or "any_or_schema", not \'random\'',
         None,
         "leave it out for the default",
         GrammarError,

@@ -40,6 +40,7 @@ MISTAKES = [
         'the format "json_schema" has no field "schema"',
         "#/format/schema",
         "take it out; its fields are json_schema, type, style, any_order, max_whitespace_cnt, excludes, "
+        "unsupported, exact_texts, name, "
         'or did you mean "json_schema"?',
         GrammarError,
     ),
@@ -161,7 +162,7 @@ MISTAKES = [
     Mistake(
         "Tools: parameters with a bad schema",
         compiling("tools", [{"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "int"}}}}]),
-        "\"type\" must be the name of a JSON type or a list of such names, not 'int'",
+        '"type" must be the name of a JSON type or a list of such names, not \'int\' (tool "add", parameter "a")',
         "#/0/parameters/properties/a/type",
         'did you mean "integer"?',
         GrammarError,

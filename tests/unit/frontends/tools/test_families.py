@@ -11,6 +11,8 @@ from llmask.frontends.tools import MODELS
 from llmask.frontends.tools.families import FAMILIES
 from tests.contract.tool_calls import ARGUMENTS, CALLS, SEVERAL, TOOLS
 
+from .templates import written
+
 TEXT = "I look it up.\n"
 
 
@@ -74,22 +76,30 @@ def test_long_lists_of_tools(compiler: llmask.Compiler, model: str) -> None:
         assert compiler.tools([*TOOLS, *tools], model, choice).accepts(CALLS[model])
 
 
-TWO_KINDS: tuple[dict[str, object], ...] = (
-    {"type": "string", "maxLength": 16},
-    {"type": "boolean"},
-    {"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]},
-    {"type": "array", "items": {"type": "string"}},
-    {"enum": ["a", 1]},
-    {"type": "string", "format": "date"},
+TWO_KINDS: tuple[tuple[dict[str, object], object], ...] = (
+    ({"type": "string", "maxLength": 16}, "some text"),
+    ({"type": "boolean"}, True),
+    ({"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]}, None),
+    ({"type": "array", "items": {"type": "string"}}, ["x"]),
+    ({"enum": ["a", 1]}, "a"),
+    ({"type": "string", "format": "date"}, "2024-02-29"),
 )
 
 
 @pytest.mark.parametrize("model", [model for model, family in FAMILIES.items() if family.style != "json"])
 def test_arguments_of_two_kinds(compiler: llmask.Compiler, model: str) -> None:
     """104 of 128 combinations were refused: exact lexing looked at the texts of one argument beside the other."""
+    tools, calls = [], []
     for one, other in itertools.combinations_with_replacement(TWO_KINDS, 2):
-        schema = {"type": "object", "properties": {"a": one, "b": other}, "required": ["b"]}
-        assert compiler.tools([{"name": "f", "parameters": schema}], model, "required").shortest()
+        schema = {"type": "object", "properties": {"a": one[0], "b": other[0]}, "required": ["b"]}
+        tools.append({"name": f"f{len(tools)}", "parameters": schema})
+        calls.append((tools[-1]["name"], {"b": other[1], "a": one[1]}))
+    grammar = compiler.tools(tools, model, "required")
+    for name, arguments in calls:
+        text = written(model, str(name), arguments)
+        assert grammar.accepts(text)
+        assert llmask.tool_calls(text, model, tools) == [(name, arguments)]
+        assert not grammar.accepts(written(model, str(name), {"a": arguments["a"]}))
 
 
 def test_sections_hold_several_calls(compiler: llmask.Compiler) -> None:
