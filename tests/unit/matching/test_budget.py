@@ -119,7 +119,7 @@ def test_every_document_ends_within_its_budget(
 
 
 def test_the_end_that_is_counted_on_is_allowed_among_values_that_differ(
-    compiler: llmask.Compiler, scaled: Callable[[float], int]
+    compiler: llmask.Compiler, costly: Callable[[int], int]
 ) -> None:
     r"""The token of the bound could be one of those that were guessed, 64 more: then no token kept the budget.
 
@@ -127,7 +127,7 @@ def test_the_end_that_is_counted_on_is_allowed_among_values_that_differ(
     """
     grammar = GRAMMARS["unique objects"](compiler)
     chooser = budgets.Chooser(compiler.tokenizer)
-    for seed in range(scaled(60)):
+    for seed in range(costly(60)):
         for budget in (20, 40):
             assert budgets.walk(grammar, budget, chooser, random.Random(seed), seed % 2 == 1).n_tokens <= budget
 
