@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compiling.compiled import CompiledGrammar
     from .compiling.compiler import Compiler
+    from .compiling.tool_calls import ToolCallReader, tool_calls
     from .errors import (
         BudgetError,
         GrammarError,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
         UnsupportedSchema,
         VocabularyError,
     )
-    from .frontends.tools.reading import ToolCallReader, tool_calls
     from .limits import Limits
     from .mask.apply import allocate_bitmask, apply_bitmask
     from .matching.ahead import read_ahead
@@ -96,7 +96,7 @@ _MODULES = {
     "ReasoningMatcher": "matching.reasoning",
     "StreamDecoder": "tokenizer.stream_decoder",
     "Tokenizer": "tokenizer.tokenizer",
-    "ToolCallReader": "frontends.tools.reading",
+    "ToolCallReader": "compiling.tool_calls",
     "accept_batch": "matching.batch",
     "allocate_bitmask": "mask.apply",
     "apply_bitmask": "mask.apply",
@@ -104,7 +104,7 @@ _MODULES = {
     "generate": "samplers.generation",
     "read_ahead": "matching.ahead",
     "rollback_batch": "matching.batch",
-    "tool_calls": "frontends.tools.reading",
+    "tool_calls": "compiling.tool_calls",
 }
 
 

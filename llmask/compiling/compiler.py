@@ -439,7 +439,7 @@ class Compiler(Shared):
         try:
             return self._tag(owned(document), Recipe("tools", owned(tools), chosen))
         except LlmaskError as error:
-            raise located(error, document, listed) from None
+            raise located(error, document, listed, unsupported) from None
 
     def response_format(self, form: Any, **options: Any) -> CompiledGrammar:
         """Compile what OpenAI's clients send as `response_format`, as `text.format`, or as a custom tool.

@@ -130,7 +130,7 @@ def _as_json(source: Source, style: str, elements: bytes) -> bytes:
     """Elements as JSON, as far as they go."""
     from ..frontends.tools.reading import json_so_far
 
-    return json_so_far(elements.decode("utf-8", "replace"), style, source.schema).encode()
+    return json_so_far(elements.decode("utf-8", "replace"), style, source.schema, source.store.nodes).encode()
 
 
 def _schema_at(schemas: list[Embedded], taken: bytes) -> tuple[Source | None, bytes, int, str]:

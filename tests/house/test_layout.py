@@ -47,6 +47,7 @@ INSIDE = {
             "statistics.py",
             "ready.py",
             "tags.py",
+            "tool_calls.py",
             "forms.py",
             "algebra.py",
             "likely.py",

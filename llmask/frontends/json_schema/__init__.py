@@ -36,7 +36,7 @@ from llmask.frontends.json_schema.ledger import ledger_of
 from llmask.frontends.json_schema.lexical.spacing import with_spacing
 from llmask.frontends.json_schema.meaning.satisfiable import productive_states
 from llmask.frontends.json_schema.reading.options import SchemaGrammar, SchemaOptions, check_formats
-from llmask.frontends.json_schema.reading.pointers import pointer
+from llmask.frontends.json_schema.reading.pointers import ROOT, pointer
 from llmask.frontends.json_schema.writing.translation import Translation
 from llmask.frontends.regex.json_strings import DEFAULT_STYLE
 
@@ -110,5 +110,5 @@ def check_productive(translation: Translation) -> None:
     rules = translation.rules
     productive = translation.productive[0] or productive_states(rules)
     if not productive[rules.rule_starts[rules.start]]:
-        reason, path, help = translation.reasons[0]
+        reason, path, help = (*translation.reasons, ("each way to it contradicts itself", ROOT, "allow one"))[0]
         raise UnsatisfiableSchema(f"no document fulfils the schema: {reason}", pointer(path), help)

@@ -24,9 +24,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsupportedSchema
+from llmask.errors import GrammarError, LimitExceeded, LlmaskError, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.bnf.ebnf import parse_ebnf
 from llmask.frontends.json_schema import SchemaOptions, compile_schema
+from llmask.frontends.json_schema.meaning.satisfiable import productive_states
 from llmask.frontends.json_schema.reading.inputs import key_of, schema_of
 from llmask.frontends.json_schema.reading.pointers import pointer
 from llmask.frontends.places import similar
@@ -101,6 +102,7 @@ class Formats:
         self._inclusions: dict[Hashable, Inclusion] = {}
         self._elements_of: dict[Hashable, Expression] = {}
         self._lowered: dict[Expression, Rules] = {}
+        self._said: dict[Hashable, list[str]] = {}  # warnings of schemas, by the same keys
         self._named: dict[Expression, str] = {}
 
     def expression(self, place: Place, ends: Ends) -> Expression:
@@ -204,21 +206,22 @@ class Formats:
                     if form.style == "json":
                         return self._included(schema, form, where)
                     return self._elements(schema, form, where)
-            except UnsupportedSchema as error:
-                looser = loosened(schema, str(error.where)[len(where) :])
+            except GrammarError as error:
+                is_known = isinstance(error, UnsupportedSchema) or "/pattern" in str(error.where)
+                looser = loosened(schema, str(error.where)[len(where) :]) if is_known else None
                 if looser is None or options.unsupported == "error":
                     raise
-                self._warn(form, error.where, f"{error.message}; the argument is not enforced")
+                self._warn(form, error.where, [f"{error.message}; it is not enforced"])
                 schema = looser
 
-    def _warn(self, form: Form, where: str | None, warning: str) -> None:
+    def _warn(self, form: Form, where: str | None, warnings: list[str]) -> None:
         """Warn once of what is in a schema, which may stand in several places."""
         place = where
         if form.name:
             below = str(where).rpartition("/json_schema")[2]
             place = f'tool "{form.name}"' + (f" at #{below}" if below else "")
-        if f"{place}: {warning}" not in self.warnings:
-            self.warnings.append(f"{place}: {warning}")
+        known = set(self.warnings)
+        self.warnings += [said for warning in warnings if (said := f"{place}: {warning}") not in known]
 
     def _elements(self, schema: Any, form: Form, where: str) -> Expression:
         """The properties of an object, each an element; errors name places below it."""
@@ -232,8 +235,8 @@ class Formats:
         if key not in self._elements_of:
             made = Elements(self.nodes, schema, form, json_value, self._lowered)
             self._elements_of[key] = made.expression()
-            for warning in (*made.warnings.values(), *made.hints.values()):
-                self._warn(form, where, warning)
+            self._said[key] = [*made.warnings.values(), *made.hints.values()]
+        self._warn(form, where, self._said[key])
         return self._elements_of[key]
 
     def _included(self, schema: Any, form: Form, where: str, holds: list[SchemaAt] | None = None) -> Inclusion:
@@ -257,10 +260,13 @@ class Formats:
                         name if name.startswith("#") else "#",
                         "take these keywords out, or compile the schema by itself",
                     )
-            for warning in made.warnings:
-                self._warn(form, where, warning)
+            if not productive_states(rules)[rules.rule_starts[rules.start]]:
+                beside = " without the strings that are excluded" if excluded else ""
+                raise UnsatisfiableSchema(f"no document fulfils the schema{beside}", "#", "allow one")
+            self._said[key] = made.warnings
             without = f" without {json.dumps(excluded, ensure_ascii=False)} in strings" if excluded else ""
             self._inclusions[key] = Inclusion(rules, f"%json {text}{without}")
+        self._warn(form, where, self._said[key])
         return self._inclusions[key]
 
     def named(self, kind: str, expression: Expression) -> Expression:
@@ -307,16 +313,42 @@ class Formats:
 
 
 def loosened(schema: Any, where: str) -> Any:
-    """A schema in which the property that a place below it lies in is held to its type alone; None if there is none."""
-    keys = [key.replace("~1", "/").replace("~0", "~") for key in where.split("/")[1:]]
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if len(keys) < 2 or keys[0] != "properties" or not isinstance(properties, dict) or keys[1] not in properties:
+    """A schema without what a place below it says; None if nothing is there.
+
+    The property that it lies in is held to its type alone; of a definition, each property that leads there; a keyword
+    beside the properties is left out.
+    """
+    keys = [key.replace("~1", "/").replace("~0", "~") for key in where.partition(",")[0].split("/")[1:]]
+    if not isinstance(schema, dict):
         return None
-    before = properties[keys[1]]
-    looser = {"type": before["type"]} if isinstance(before, dict) and "type" in before else True
-    if before in (looser, True):
-        looser = True
-    return None if before is True else {**schema, "properties": {**properties, keys[1]: looser}}
+    properties = schema.get("properties")
+    if keys[:1] == ["properties"] and len(keys) > 1 and isinstance(properties, dict) and keys[1] in properties:
+        return _with_looser(schema, {keys[1]})
+    if keys and keys[0] in ("$defs", "definitions") and len(keys) > 1 and isinstance(properties, dict):
+        return _with_looser(schema, _leading_to(schema, keys[0], keys[1]))
+    left_out = keys[0] if keys else "minProperties"
+    if left_out not in schema or left_out in ("properties", "$ref"):
+        return None
+    return {name: value for name, value in schema.items() if name != left_out}
+
+
+def _leading_to(schema: dict[str, Any], where: str, name: str) -> set[str]:
+    """The properties from which references lead to a definition."""
+    found, texts = {name}, {one: json.dumps(value) for one, value in schema[where].items()}
+    for _ in texts:
+        wanted = [f'"#/{where}/{one}' for one in found]
+        found |= {one for one, text in texts.items() if any(start in text for start in wanted)}
+    wanted = [f'"#/{where}/{one}' for one in found]
+    return {one for one, value in schema["properties"].items() if any(start in json.dumps(value) for start in wanted)}
+
+
+def _with_looser(schema: dict[str, Any], names: set[str]) -> Any:
+    properties = dict(schema["properties"])
+    for name in names:
+        before = properties[name]
+        properties[name] = {"type": before["type"]} if isinstance(before, dict) and "type" in before else True
+        properties[name] = True if before == properties[name] else properties[name]
+    return {**schema, "properties": properties} if properties != schema["properties"] else None
 
 
 @contextmanager

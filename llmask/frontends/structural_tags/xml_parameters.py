@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from llmask.errors import GrammarError, LimitExceeded, UnsatisfiableSchema, UnsupportedSchema
 from llmask.frontends.json_schema import check_productive
 from llmask.frontends.json_schema.lexical.strings import free_string
-from llmask.frontends.json_schema.meaning.closed import closed
+from llmask.frontends.json_schema.meaning.closed import SPEAK_OF_OTHERS, closed, closed_object
 from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
 from llmask.frontends.json_schema.meaning.names import strings_of
 from llmask.frontends.json_schema.meaning.synthetic import schema_of_value
@@ -200,7 +200,16 @@ class Elements(Translation):
 
     def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The object takes no keys but those it declares; values are left as they are."""
-        return closed(self, schemas) if schemas is self._root else schemas
+        if schemas is not self._root:
+            return schemas
+        schema, path = schemas[0]
+        if type(schema) is not dict or any(word in schema for word in SPEAK_OF_OTHERS):
+            return schemas
+        beside = [value for name, value in schema.items() if name not in ("properties", "$defs", "definitions")]
+        text = json.dumps(beside, default=str)
+        if "properties" in schema and "roperties" not in text and 'ef"' not in text:  # what stands beside declares none
+            return [(self.synthetic("closed root", lambda: closed_object(schema)), path)]
+        return closed(self, schemas)
 
     def any_rule(self) -> RuleId:
         """Rule of every object."""
@@ -211,6 +220,7 @@ class Elements(Translation):
         if not any(shape.has_values for _, _, shape in parts):
             return super()._write_parts(parts, rule, start, end, depth)
         path = parts[0][1]
+        self.nothing("no listed value is an object that fulfils the other keywords", path, "list one")
         for value in values_of(self, parts):
             if type(value) is dict:
                 schema = schema_of_value(self, value, path)
@@ -219,7 +229,8 @@ class Elements(Translation):
 
     def _write_type(self, kind: str, parts: list[Part], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         if kind == "object":
-            super()._write_type(kind, parts, rule, start, end, depth)
+            return super()._write_type(kind, parts, rule, start, end, depth)
+        return self.nothing("arguments are an object", parts[0][1] if parts else ROOT, 'write {"type": "object", ...}')
 
     def place(self, schemas: list[SchemaAt], rule: RuleId, start: StateId, end: StateId, depth: int) -> None:
         """Let a value stand between two states: a rule of its own, whose lexeme is written at the end."""
@@ -242,8 +253,7 @@ class Elements(Translation):
 
     def _with_elements(self, rules: Rules) -> Rules:
         """The rules of the object, with elements in place of members."""
-        if self.reasons:
-            check_productive(self)
+        check_productive(self)
         if any(kind >= CALL_NEW for kind in rules.edges[1::EDGE_FIELDS]):
             raise UnsupportedSchema(
                 "keys that are not declared cannot be told apart where properties are elements",
@@ -257,7 +267,7 @@ class Elements(Translation):
         left_out = {self.open, self.close, self.comma, *([] if second else [self.colon])}
         begins = {self.colon: self.nodes.concat([self.blank.node, self._spelled(second)])}
         declared = set(self.keys.values())
-        has_others = False
+        others: list[int] = []
         rule_of: dict[Expression, RuleId] = {}
         for at in range(0, len(written), EDGE_FIELDS):
             state, kind, symbol, target, guard = written[at : at + EDGE_FIELDS]
@@ -272,16 +282,15 @@ class Elements(Translation):
                 kind, symbol = CALL, rule_of[value]
             elif kind == SCAN:
                 if symbol not in begins:
-                    is_declared = symbol in declared
-                    has_others |= not is_declared
-                    name = symbol if is_declared else self._names_of(symbol, declared)
+                    name = symbol if symbol in declared else self._names_of(symbol, declared)
+                    others += [] if symbol in declared else [name]
                     # with the blanks before it, as other text may begin with some, too
                     begins[symbol] = self.nodes.concat(
                         [self.blank.node, self._spelled(before), name, self._spelled(behind)]
                     )
                 symbol = begins[symbol]
             rules.edges.extend((state, kind, symbol, target, guard))
-        self._check_names(behind, has_others)
+        self._check_names(behind, self.nodes.union(others))
         return rules
 
     def _names_of(self, keys: int, declared: Iterable[int]) -> int:
@@ -290,12 +299,26 @@ class Elements(Translation):
         is_any = self.nodes.is_empty(self.nodes.without(name, [keys, *declared]))
         return self.nodes.intersect([keys, name if is_any else compile_pattern(self.nodes, NAME_OF_PATTERN)])
 
-    def _check_names(self, behind: str, has_others: bool) -> None:
-        """Refuse a name that, with the mark after it, begins another name."""
+    def _check_names(self, behind: str, others: int) -> None:
+        """Refuse a name that holds a mark, or that, with what stands behind it, begins another one.
+
+        Parameters
+        ----------
+        others : node of the names that are not declared.
+        """
+        nodes = self.nodes
+        for name in self.keys:
+            if any(mark in name for mark in self.ends):
+                raise UnsupportedSchema(
+                    f"the name {name!r} holds a mark of the call", pointer(ROOT, "properties", name), "rename it"
+                )
         names = sorted(name + behind for name in self.keys)
         begun = [longer for shorter, longer in pairwise(names) if longer.startswith(shorter)]
-        if has_others:
-            begun += [name for name in names if re.match(f"{NAME}{re.escape(behind)}.", name, re.DOTALL)]
+        more = nodes.concat([others, self._spelled(behind), nodes.byte_set((1 << 256) - 1), nodes.ALL])
+        for name in names:
+            if behind in name[: -len(behind)] + behind[:-1]:
+                both = nodes.intersect([self._spelled(name), more])
+                begun += [] if nodes.is_empty(both) else [name]
         if begun:
             raise UnsupportedSchema(
                 f"the name {begun[0].removesuffix(behind)!r} begins like another one that ends",
@@ -313,7 +336,9 @@ class Elements(Translation):
         texts, is_free, other = self._told_apart(schemas)
         if texts is None and other is None:
             if len(schemas) == 1 and schemas[0][0] is not False:
-                raise UnsatisfiableSchema("no value fulfils the schema", pointer(path), "allow one")
+                raise UnsatisfiableSchema(
+                    "no value fulfils the schema", pointer(path), f"allow one, which does not hold {self.style.end}"
+                )
             self.nothing("no value fulfils the schema", path, "allow one")
             return []
         end = self._literal(self.style.end)

@@ -55,11 +55,11 @@ def tools_tag(
     return {"type": "structural_tag", "format": form}
 
 
-def located(error: LlmaskError, document: Any, tools: list[Tool]) -> LlmaskError:
+def located(error: LlmaskError, document: Any, tools: list[Tool], unsupported: str) -> LlmaskError:
     """The error of a structural tag as one of the list of functions; it names function and argument."""
     where, named = _place_of(error.where, document, tools)
     help = error.help
-    if isinstance(error, UnsupportedSchema) and help is not None and "unsupported=" not in help:
+    if isinstance(error, UnsupportedSchema) and unsupported == "error" and "unsupported=" not in str(help):
         help = f'{help}, or pass unsupported="ignore"'
     return type(error)(error.message + named, where, help)
 
@@ -73,7 +73,8 @@ def _place_of(where: str | None, document: Any, tools: list[Tool]) -> tuple[str 
     for at, key in enumerate(keys):
         found = next((tool for tool in tools if tool.parameters is here), None)
         if found is not None:
-            named = f', parameter "{keys[at + 1]}"' if keys[at : at + 1] == ["properties"] and keys[at + 1 :] else ""
+            name = keys[at + 1].replace("~1", "/").replace("~0", "~") if keys[at + 1 :] else ""
+            named = f', parameter "{name}"' if keys[at : at + 1] == ["properties"] and name else ""
             return "/".join([found.where, *keys[at:]]), f' (tool "{found.name}"{named})'
         try:
             here = here[int(key)] if isinstance(here, list) else here[key.replace("~1", "/").replace("~0", "~")]

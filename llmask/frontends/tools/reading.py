@@ -3,8 +3,8 @@
     outside -opening-> arguments -call_end-> outside
                                  in a section: -separator, opening-> arguments ... -end-> outside
 
-Where arguments are elements, a value is JSON where its schema allows what the JSON is, and else a text; without a
-schema it is JSON wherever it can be read so.
+Where arguments are elements, a value is JSON where the schema allows what the JSON is, beside the arguments before it,
+and else a text; without a schema it is JSON wherever it can be read so.
 
 In: a family, functions, text. Out: calls, and pieces of them. Cost: some us a call; a step looks at the text since the
 last mark only.
@@ -14,28 +14,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from llmask.errors import LlmaskError
-from llmask.frontends.structural_tags.xml_parameters import NAME_OF_PATTERN, STYLES
+from llmask.frontends.json_schema import SchemaOptions
+from llmask.frontends.json_schema.meaning.conjunction import conjunction_of
+from llmask.frontends.json_schema.meaning.instances import allowed_values, fulfils
+from llmask.frontends.json_schema.meaning.object_layout import key_schemas
+from llmask.frontends.json_schema.meaning.types import types_of
+from llmask.frontends.json_schema.reading.inputs import schema_of
+from llmask.frontends.json_schema.reading.pointers import ROOT
+from llmask.frontends.json_schema.writing.translation import Translation
+from llmask.frontends.structural_tags.xml_parameters import STYLES
 from llmask.frontends.tools.families import FAMILIES, Family, Part, Pattern
 from llmask.frontends.tools.harmony import MARKS
 from llmask.frontends.tools.requests import NAME, check_model, check_reasoning, read_tools
 
+if TYPE_CHECKING:
+    from llmask.frontends.json_schema.meaning.context import Context
+    from llmask.frontends.json_schema.meaning.place import SchemaAt
+    from llmask.regex.nodes import RegexNodes
+
 LONGEST_OPENING = 512  # letters from a first mark to the arguments: a name has 128 at most
 BLANKS = " \t\r\n"
 HARMONY = Family("harmony.py", "", "", marks=MARKS)
-TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "null": (type(None),),
-    "boolean": (bool,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-}
+MOST_LETTERS = 2**24  # of a schema
+MOST_DIGITS = 4000  # of an int; Python refuses more than 4,300
 # the recipient of a message stands before its channel or behind it
 CHANNEL = r"(?:<\|channel\|>commentary)?"
 HARMONY_OPENING = (
@@ -64,40 +73,23 @@ class ToolCallDelta:
     arguments: str
 
 
-class ToolCallReader:
-    r"""Reads calls back from the text of a response, also while it is written.
+class Reader:
+    """Reads the text of a response; see `llmask.ToolCallReader`.
 
     Parameters
     ----------
-    model : a family, as `Compiler.tools` takes it.
-    tools : the functions, as there. By their schemas the arguments of families that write elements get their types.
-    reasoning : as there: what stands in a section of reasoning is no call.
-
-    Attributes
-    ----------
-    calls : those that are complete, as (name, arguments).
-    text : what stands outside of calls.
-
-    Raises
-    ------
-    GrammarError : the family is not known, or a function is malformed.
-
-    Examples
-    --------
-    >>> import llmask
-    >>> reader = llmask.ToolCallReader("hermes")
-    >>> deltas = reader.feed('<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>')
-    >>> reader.calls
-    [ToolCall(name='add', arguments={'a': 1})]
+    nodes : where patterns of schemas are compiled.
     """
 
-    def __init__(self, model: str = "llama-3", tools: Any = (), reasoning: bool | str = False) -> None:
+    def __init__(self, model: str, tools: Any, reasoning: bool | str, nodes: Callable[[], RegexNodes]) -> None:
         check_model(model)
         check_reasoning(reasoning)
         self.calls: list[ToolCall] = []
         self.text = ""
         self.family = family = FAMILIES.get(model, HARMONY)
         self._schemas = {tool.name: tool.parameters for tool in read_tools(tools)} if tools else {}
+        self._meanings: dict[str, Meaning] = {}
+        self._nodes = nodes
         self._rest = ""
         self._name = ""
         self._values: dict[str, Any] = {}
@@ -234,7 +226,9 @@ class ToolCallReader:
         if self._rest.startswith(self.family.call_end):
             self._read = self._closing
             return (ToolCallDelta(len(self.calls), None, "}" if self._values else "{}"),)
-        found = _element(self._rest, self.family.style, self._schemas.get(self._name, True))
+        if self._name not in self._meanings:
+            self._meanings[self._name] = Meaning(self._schemas.get(self._name, True), self._nodes())
+        found = _element(self._rest, self.family.style, self._meanings[self._name], self._values)
         if found is None and STYLES[self.family.style].end in self._rest:
             self._refuse("what stands in the call is no argument")
         if found is None or found.rest is None:
@@ -269,31 +263,6 @@ class JsonEnd:
         return None
 
 
-def tool_calls(text: str, model: str = "llama-3", tools: Any = (), reasoning: bool | str = False) -> list[ToolCall]:
-    """The calls in the text of a response, with the values that the functions' schemas give them.
-
-    Parameters
-    ----------
-    text : of the whole response, with the text of special tokens, as the model wrote it.
-    model, tools, reasoning : as `ToolCallReader` takes them.
-
-    Raises
-    ------
-    GrammarError : the family is not known, or a function is malformed.
-    LlmaskError : a call begins and does not go on as the family writes it, or the text ends in it.
-
-    Examples
-    --------
-    >>> import llmask
-    >>> llmask.tool_calls('[TOOL_CALLS]add[ARGS]{"a": 1}', "mistral-v11")
-    [ToolCall(name='add', arguments={'a': 1})]
-    """
-    reader = ToolCallReader(model, tools, reasoning)
-    reader.feed(text)
-    reader.close()
-    return reader.calls
-
-
 def _pattern(part: Part) -> str:
     return f"(?:{part.text})" if isinstance(part, Pattern) else re.escape(part)
 
@@ -308,54 +277,59 @@ def _first_of(text: str, trigger: str) -> int:
 
 
 class Element(NamedTuple):
-    """An argument, and what follows its element: None where that has not ended yet; the value is then its text."""
+    """An argument, its text, and what follows its element: None where that has not ended yet."""
 
     name: str
     value: Any
+    written: str
     is_text: bool
     rest: str | None
 
     def json(self) -> str:
         """The member of an object, as far as it goes."""
-        value = json.dumps(self.value, ensure_ascii=False)
-        if self.rest is None:
-            value = value[:-1] if self.is_text else self.value
-        return f"{json.dumps(self.name, ensure_ascii=False)}: {value}"
+        begin = f"{json.dumps(self.name, ensure_ascii=False)}: "
+        if not self.is_text:
+            return begin + self.written
+        text = self.written if self.rest is None else self.value
+        return begin + json.dumps(text, ensure_ascii=False)[: -1 if self.rest is None else None]
 
 
-def _element(text: str, style: str, schema: Any) -> Element | None:
-    """The element that a text begins with."""
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    properties = properties if isinstance(properties, Mapping) else {}
-    found = _begin(style, tuple(properties)).match(text)
+def _element(text: str, style: str, meaning: Meaning, members: Mapping[str, Any]) -> Element | None:
+    """The element that a text begins with, behind those that were read."""
+    found = _begin(style, meaning.names).match(text)
     if found is None:
         return None
+    name, said = found["name"], found.groupdict().get("is_string")
     written, mark, rest = text[found.end() :].partition(STYLES[style].end)
-    said, own = found.groupdict().get("is_string"), properties.get(found["name"], True)
     line = "\n" if STYLES[style].strips_line else ""
-    value, known = _json(written), dict[int, bool]()
     if not mark:
-        is_text = said == "true" or (said is None and _allows(schema, own, "", known))
-        return Element(found["name"], written.removeprefix(line) if is_text else written.lstrip(BLANKS), is_text, None)
-    is_text = said == "true" or (said is None and (isinstance(value, str) or not _allows(schema, own, value, known)))
-    return Element(found["name"], written.removeprefix(line).removesuffix(line) if is_text else value, is_text, rest)
+        is_text = said == "true" or (said is None and meaning.may_be_text(name))
+        return Element(name, None, written.removeprefix(line) if is_text else written.lstrip(BLANKS), is_text, None)
+    value = _json(written)
+    is_text = (
+        said == "true" or isinstance(value, str) or (said is None and not meaning.allows({**members, name: value}))
+    )
+    if is_text:
+        value = written if said == "true" else written.removeprefix(line).removesuffix(line)
+    return Element(name, value, written.strip(BLANKS), is_text, rest)
 
 
 @lru_cache
 def _begin(style: str, names: tuple[str, ...]) -> re.Pattern[str]:
-    """What an element begins with; names that are declared may hold what ends others."""
-    name = "|".join([*map(re.escape, sorted(names, key=len, reverse=True)), NAME_OF_PATTERN])
+    """What an element begins with; names of the schema may hold what ends others."""
+    name = "|".join([*map(re.escape, names), ".+?"])
     begin = re.escape(STYLES[style].begin).replace("\\\t", r"\s*")
     begin = begin.replace(r"\{is_string\}", "(?P<is_string>true|false)")
-    return re.compile(begin.replace(r"\{name\}", f"(?P<name>{name})"))
+    return re.compile(begin.replace(r"\{name\}", f"(?P<name>{name})"), re.DOTALL)
 
 
-def json_so_far(text: str, style: str, schema: Any) -> str:
+def json_so_far(text: str, style: str, schema: Any, nodes: RegexNodes) -> str:
     """The arguments in elements as JSON, as far as a text goes."""
+    meaning, members = Meaning(schema, nodes), dict[str, Any]()
     parts: list[str] = []
     rest: str | None = text
-    while rest is not None and (found := _element(text := rest.lstrip(BLANKS), style, schema)) is not None:
-        rest = found.rest
+    while rest is not None and (found := _element(text := rest.lstrip(BLANKS), style, meaning, members)) is not None:
+        rest, members[found.name] = found.rest, found.value
         parts.append(found.json() + ("" if rest is None else " "))  # behind which no number goes on
     begin = STYLES[style].begin.partition("{name}")[0]
     return "{" + ", ".join(parts) + ("" if rest is None or begin.startswith(text[: len(begin)]) else "}")
@@ -364,57 +338,78 @@ def json_so_far(text: str, style: str, schema: Any) -> str:
 # --- what a value is, by its schema
 
 
+class Meaning:
+    """What the schema of a function says of its arguments; nothing, where it cannot be compiled."""
+
+    def __init__(self, schema: Any, nodes: RegexNodes) -> None:
+        self.names = tuple(sorted(set(_names_in(schema)), key=len, reverse=True))
+        self._context: Context | None = None
+        with suppress(LlmaskError):
+            self._context = Translation(nodes, schema_of(schema, MOST_LETTERS), SchemaOptions())
+
+    def allows(self, members: Mapping[str, Any]) -> bool:
+        """Whether an object of the schema may have these members, besides others."""
+        return self._asks(lambda context, root: _allowed(context, root, members))
+
+    def may_be_text(self, name: str) -> bool:
+        """Whether an argument may be a string."""
+        return self._asks(lambda context, root: _is_text(context, root, name))
+
+    def _asks(self, question: Callable[[Context, list[SchemaAt]], bool]) -> bool:
+        if self._context is None:
+            return True
+        self._context.begin()
+        try:
+            return question(self._context, [(self._context.schema, ROOT)])
+        except (LlmaskError, RecursionError):
+            return True
+
+
+def _allowed(context: Context, schemas: list[SchemaAt], members: Mapping[str, Any]) -> bool:
+    conjunction = conjunction_of(context, schemas)
+    listed = [allowed_values(part) for part in conjunction.parts]
+    if conjunction.false_at is not None or not all(
+        values is None or any(isinstance(one, dict) and members.items() <= one.items() for one in values)
+        for values in listed
+    ):
+        return False
+    parts = [part for part in conjunction.parts if part[2].has_object]
+    return all(fulfils(context, value, key_schemas(context, parts, name)) for name, value in members.items()) and all(
+        any(_allowed(context, [one], members) for one in choice.schemas) for choice in conjunction.choices
+    )
+
+
+def _is_text(context: Context, schemas: list[SchemaAt], name: str) -> bool:
+    conjunction = conjunction_of(context, schemas)
+    inner = conjunction_of(context, key_schemas(context, conjunction.parts, name))
+    return "string" in types_of(inner.parts) and all(
+        any(_is_text(context, [one], name) for one in choice.schemas) for choice in conjunction.choices
+    )
+
+
+def _names_in(schema: Any) -> Iterator[str]:
+    """Every name of a member that a schema speaks of, and others."""
+    waiting = [schema]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, Mapping):
+            yield from (name for name in here if isinstance(name, str))
+            waiting += here.values()
+        elif isinstance(here, list):
+            yield from (name for name in here if isinstance(name, str))
+            waiting += here
+
+
 def _json(text: str) -> Any:
     """The value of a text that is JSON, else the text."""
 
     def refuse(name: str) -> NoReturn:
         raise ValueError(name)
 
+    def whole(digits: str) -> int | Decimal:
+        return int(digits) if len(digits) < MOST_DIGITS else Decimal(digits)
+
     try:
-        return json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError):  # NaN, or a number of thousands of digits
+        return json.loads(text, parse_constant=refuse, parse_int=whole)
+    except (ValueError, RecursionError):
         return text
-
-
-def _allows(root: Any, schema: Any, value: Any, known: dict[int, bool]) -> bool:
-    """Whether a schema allows a value by its types, lists and alternatives; a string: whether it may allow one."""
-    if not isinstance(schema, Mapping):
-        return schema is not False
-    if id(schema) not in known:
-        known[id(schema)] = True  # what refers to itself asks for nothing more
-        known[id(schema)] = _holds(root, schema, value, known)
-    return known[id(schema)]
-
-
-def _holds(root: Any, schema: Mapping[str, Any], value: Any, known: dict[int, bool]) -> bool:
-    types = schema.get("type", [])
-    if types and not any(_is_of(value, one) for one in ([types] if isinstance(types, str) else types)):
-        return False
-    listed = [schema["const"]] if "const" in schema else schema.get("enum", [value])
-    if not any(_are_alike(one, value) for one in listed):
-        return False
-    together = [*schema.get("allOf", ()), *([_referred(root, schema["$ref"])] if "$ref" in schema else [])]
-    ways = [schema[name] for name in ("anyOf", "oneOf") if schema.get(name)]
-    return all(_allows(root, one, value, known) for one in together) and all(
-        any(_allows(root, one, value, known) for one in options) for options in ways
-    )
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    """Whether values are equal, or both strings."""
-    return isinstance(one, bool) == isinstance(other, bool) and (one == other or type(one) is type(other) is str)
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    if kind == "integer":
-        return type(value) is int or (type(value) is float and value.is_integer())
-    return type(value) in TYPES.get(kind, ())
-
-
-def _referred(root: Any, reference: Any) -> Any:
-    """The schema that a reference names in the same document; any value where it leads elsewhere."""
-    here = root
-    for part in str(reference).removeprefix("#").split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        here = here.get(key, True) if isinstance(here, Mapping) else True
-    return here if here is not root or reference == "#" else True

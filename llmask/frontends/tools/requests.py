@@ -118,10 +118,21 @@ def _read_tool(place: Place) -> Tool:
         place.below("name").refuse(
             f"{name!r} is no name of a function", "use up to 128 letters, digits, dots, dashes and underscores"
         )
-    parameters = {"type": "object"} if form is OPENAI and not place.has(form.schema) else place.value[form.schema]
+    parameters = True if form is OPENAI and not place.has(form.schema) else place.value[form.schema]
     if not isinstance(parameters, (Mapping, bool)):
         place.below(form.schema).refuse("parameters are a JSON schema", 'write {"type": "object", ...}')
-    return Tool(name, parameters, pointer(place.path, form.schema))
+    return Tool(name, _of_objects(parameters, place, form), pointer(place.path, form.schema))
+
+
+def _of_objects(schema: Any, place: Place, form: Form) -> Any:
+    """A schema of arguments, which are an object whether it says so or not."""
+    if schema is False:
+        return schema
+    schema = {} if schema is True else schema
+    types = schema.get("type", "object")
+    if types != "object" and not (isinstance(types, list) and "object" in types):
+        place.below(form.schema).refuse("arguments are an object", 'write {"type": "object", ...}')
+    return schema if schema.get("type") == "object" else {**schema, "type": "object"}
 
 
 def _check_type(place: Place, form: Form) -> None:

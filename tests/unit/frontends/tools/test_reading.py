@@ -133,57 +133,119 @@ def test_marks_in_arguments_are_refused_or_read_back(compiler: llmask.Compiler, 
     assert n_refused or model == "llama-3"
 
 
+TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
+OF_S: dict[str, Any] = {"type": "object", "properties": {"s": TEXT}}
+KINDS = [
+    {"type": "object", "properties": {"kind": {"const": name}, "s": one}} for name, one in (("a", NUMBER), ("b", TEXT))
+]
+MODEL = {"type": "object", "properties": {"id": NUMBER}, "required": ["id"]}
+DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}
+
+
+def of_a(schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": schema}}
+
+
+# a schema, arguments as they are written, and what they are
+MEANT: list[tuple[Any, dict[str, str], dict[str, Any]]] = [
+    ({"$ref": "#/$defs/x", "$defs": {"x": OF_S}}, {"s": "5"}, {"s": "5"}),
+    ({"allOf": [OF_S]}, {"s": "5"}, {"s": "5"}),
+    ({"anyOf": KINDS}, {"kind": "b", "s": "5"}, {"kind": "b", "s": "5"}),
+    ({"anyOf": KINDS}, {"kind": "a", "s": "5"}, {"kind": "a", "s": 5}),
+    ({"additionalProperties": TEXT}, {"s": "5"}, {"s": "5"}),
+    ({"patternProperties": {"^s": TEXT}}, {"s": "5"}, {"s": "5"}),
+    ({"const": {"s": "5"}}, {"s": "5"}, {"s": "5"}),
+    ({"type": "object", "properties": {"s": {}}, "oneOf": [{"properties": {"s": TEXT}}]}, {"s": "5"}, {"s": "5"}),
+    (
+        {**DRAFT_7, **of_a({"$ref": "#/definitions/i", "type": "string"}), "definitions": {"i": NUMBER}},
+        {"a": "5"},
+        {"a": 5},
+    ),
+    (of_a({"$ref": "#s", "$defs": {"s": {"$anchor": "s", **TEXT}}}), {"a": "5"}, {"a": "5"}),
+    (of_a({"anyOf": [TEXT, MODEL]}), {"a": '{"x": 1}'}, {"a": '{"x": 1}'}),
+    (of_a({"anyOf": [TEXT, MODEL]}), {"a": '{"id": 1}'}, {"a": {"id": 1}}),
+    (of_a({"anyOf": [TEXT, {"type": "array", "items": NUMBER}]}), {"a": '["x"]'}, {"a": '["x"]'}),
+    (of_a({"anyOf": [{**TEXT, "pattern": "^[0-9]{3}$"}, {**NUMBER, "maximum": 10}]}), {"a": "500"}, {"a": "500"}),
+    (of_a({"type": ["string", "integer"], "minimum": 10}), {"a": "5"}, {"a": "5"}),
+    (of_a({"not": {"type": ["integer", "null", "number", "boolean", "array", "object"]}}), {"a": "5"}, {"a": "5"}),
+    ({"type": "object", "required": ["c d"], "additionalProperties": True}, {"c d": "x"}, {"c d": "x"}),
+    (of_a({"type": "array", "items": {}}), {"a": "[NaN]"}, {"a": "[NaN]"}),
+]
+
+
+@pytest.mark.parametrize(("schema", "written_as", "meant"), MEANT)
+def test_values_are_meant_as_the_whole_schema_says(
+    compiler: llmask.Compiler, schema: Any, written_as: dict[str, str], meant: dict[str, Any]
+) -> None:
+    tools = [{"name": "f", "parameters": schema}]
+    elements = "".join(f"<arg_key>{name}</arg_key><arg_value>{text}</arg_value>" for name, text in written_as.items())
+    text = f"<tool_call>f{elements}</tool_call>"
+    assert compiler.tools(tools, "glm-4.5", "required").accepts(text) == ("NaN" not in text)
+    assert llmask.tool_calls(text, "glm-4.5", tools) == [("f", meant)]
+
+
+@pytest.mark.parametrize("model", ["hermes", "glm-4.5"])
 @pytest.mark.parametrize(
-    ("model", "text", "message"),
+    "schema",
     [
-        ("hermes", f'{BEGIN}{{"a": 1', 'the text ends inside of a call of "f"'),
-        ("hermes", f'{BEGIN}{{"a": 1}}}} ', "something else stands where the call has to end"),
-        ("hermes", f'{BEGIN}{{"a": NaN}}}}\n</tool_call>', "the arguments are no object of JSON"),
-        ("hermes", BEGIN + '{"a":' * 100_000 + "1" + "}" * 100_000, "the arguments are no object of JSON"),
-        ("qwen-3-coder", "<tool_call>\n<function=f>\n<x>y</parameter>", "what stands in the call is no argument"),
-        ("mistral", '[TOOL_CALLS] [{"name": "f", "arguments": {}}, nothing', "the text ends inside of a call"),
+        {**of_a(TEXT), "required": ["a"], "enum": [{"a": 1}, {}]},
+        {**of_a(TEXT), "const": {"a": 1}},
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "if": {"patternProperties": {"b$": TEXT}},
+            "then": {"required": ["b"]},
+        },
+        {"type": "string"},
+        {"type": ["string", "null"]},
     ],
 )
-def test_what_is_no_call_is_refused(model: str, text: str, message: str) -> None:
-    with pytest.raises(llmask.LlmaskError) as error:
-        llmask.tool_calls(text, model)
-    assert error.value.message.startswith(message)
-    assert error.value.where == "call 0" or model == "mistral"
+def test_arguments_that_nothing_fulfils_are_refused(compiler: llmask.Compiler, model: str, schema: Any) -> None:
+    with pytest.raises(llmask.GrammarError) as error:
+        compiler.tools([{"name": "f", "parameters": schema}], model, "required")
+    assert str(error.value.where).startswith("#/0/parameters")
 
 
-def test_text_outside_of_calls_is_kept() -> None:
-    call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
-    for text, calls, outside in (
-        ("a <tool_call> b", 0, "a <tool_call> b"),
-        (f"a {call} b {call} c", 2, "a  b  c"),
-        (f"<think>{call}</think>{call}", 1, f"<think>{call}</think>"),
-        ("<tool_call>" + "x" * 1000 + call, 1, "<tool_call>" + "x" * 1000),
-        ("", 0, ""),
-    ):
-        for size in (1, 3, 10_000):
-            reader = llmask.ToolCallReader("qwen-3", reasoning="optional")
-            for at in range(0, len(text), size):
-                reader.feed(text[at : at + size])
-            reader.close()
-            assert (len(reader.calls), reader.text) == (calls, outside)
+@pytest.mark.parametrize("schema", [True, {}, {"properties": {"a": TEXT}}, {"type": ["object", "null"]}])
+def test_arguments_are_an_object(compiler: llmask.Compiler, schema: Any) -> None:
+    grammar = compiler.tools([{"name": "f", "parameters": schema}], "hermes", "required")
+    assert [grammar.accepts(f"{BEGIN}{value}}}\n</tool_call>") for value in ("{}", "5", "null")] == [True, False, False]
 
 
-def test_values_are_what_their_schemas_allow() -> None:
-    properties = {
-        "a": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "b": {"enum": ["1", 2, None]},
-        "c": {"$ref": "#/$defs/c"},
-        "d": {"type": ["string", "integer"]},
-        "e": {"type": "string"},
-        "f": {"allOf": [{"type": "boolean"}]},
-    }
-    tool = {"name": "f", "parameters": {"type": "object", "properties": properties, "$defs": {"c": {"type": "array"}}}}
-    for name, text, value in (
-        *(("a", "null", None), ("a", "1", "1"), ("b", "1", "1"), ("b", "2", 2), ("b", "null", None), ("c", "[1]", [1])),
-        *(("d", "3", 3), ("d", "3.5", "3.5"), ("e", "3", "3"), ("e", "\nnull\n", "null"), ("f", "true", True)),
-        *(("x", "true", True), ("x", "yes", "yes")),
-    ):
-        call = f"<tool_call>\n<function=f>\n<parameter={name}>{text}</parameter>\n</function>\n</tool_call>"
-        (found,) = llmask.tool_calls(call, "qwen-3-coder", [tool])
-        assert found.arguments == {name: value}
-        assert type(found.arguments[name]) is type(value)
+@pytest.mark.parametrize("name", ["</parameter>\n</function>", "<tool_call>", "a</parameter>"])
+def test_names_that_hold_a_mark_are_refused(compiler: llmask.Compiler, name: str) -> None:
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {name: TEXT}}}
+    with pytest.raises(llmask.UnsupportedSchema, match="holds a mark of the call"):
+        compiler.tools([tool], "qwen-3-coder")
+    grammar = compiler.tools([tool], "hermes", "required")
+    for key in (json.dumps(name), json.dumps(name).replace("<", "\\u003c")):
+        is_taken = ("\\u" in key) == (name == "<tool_call>")  # a mark of this family is escaped, others are not
+        assert grammar.accepts(f'{BEGIN}{{{key}: "x"}}}}\n</tool_call>') == is_taken
+
+
+UNIQUE = {"type": "array", "uniqueItems": True}
+LOOSE: list[tuple[Any, str]] = [
+    (of_a(UNIQUE), " at #/properties/a"),
+    ({**of_a({"$ref": "#/$defs/u"}), "$defs": {"u": UNIQUE}}, " at #/$defs/u"),
+    (
+        {**of_a({"$ref": "#/$defs/m"}), "$defs": {"m": {"$ref": "#/$defs/n"}, "n": of_a(UNIQUE)}},
+        " at #/$defs/n/properties/a",
+    ),
+    ({"type": "object", "allOf": [{"properties": {"x": UNIQUE}}]}, " at #/allOf/0/properties/x"),
+    ({"type": "object", "minProperties": 3}, ""),
+    (of_a({"type": "string", "pattern": r"(a)\1"}), " at #/properties/a/pattern, column 4 of the pattern (a)\\1"),
+]
+
+
+@pytest.mark.parametrize("model", ["hermes", "qwen-3-coder"])
+@pytest.mark.parametrize(("schema", "where"), LOOSE)
+def test_one_argument_is_loosened(compiler: llmask.Compiler, model: str, schema: Any, where: str) -> None:
+    tools = [{"name": "f", "parameters": schema}, {"name": "g", "parameters": of_a(NUMBER)}]
+    with pytest.raises(llmask.GrammarError):
+        compiler.tools(tools, model)
+    with pytest.warns(llmask.GrammarWarning):
+        grammar = compiler.tools(tools, model, "required", unsupported="ignore")
+    (warning,) = grammar.warnings
+    assert warning.startswith(f'tool "f"{where}: ')
+    assert not grammar.accepts(written(model, "g", {"a": "x"}))
+    assert grammar.accepts(written(model, "g", {"a": 3}))
