@@ -16,9 +16,12 @@ from llmask.frontends.tools.families import FAMILIES, HARMONY, MODELS, Family, P
 from llmask.frontends.tools.harmony import harmony_tag
 from llmask.frontends.tools.requests import REASONING, Tool, check_model, check_reasoning, read_choice, read_tools
 from llmask.frontends.tools.writing import Arguments, Marks, Writing
+from llmask.work import spend
 
 __all__ = ["MODELS", "REASONING", "Arguments", "Marks", "Tool", "located", "read_tools", "tools_tag"]
 
+FREE_TOOLS = 300
+TOOL_WORK = 2000  # units for each further function, besides what is counted of its schema
 CHOICES = {"property_order": ("any", "declared"), "unsupported": ("error", "ignore")}
 
 
@@ -46,6 +49,7 @@ def tools_tag(
         if type(value) is not str or value not in CHOICES[name]:
             raise GrammarError(f"{name} is one of {CHOICES[name]}, not {value!r}", help="leave it out")
     choice, chosen = read_choice(tool_choice, listed)
+    spend(TOOL_WORK * max(len(chosen) - FREE_TOOLS, 0))  # before any schema is read: too long a list is refused at once
     if model == HARMONY:
         form = harmony_tag(Writing(marks), chosen, choice, reasoning, arguments)
     else:

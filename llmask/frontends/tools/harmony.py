@@ -18,6 +18,7 @@ from llmask.frontends.tools.writing import Arguments, Writing
 
 MARKS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>")
 NEXT = "<|start|>assistant"
+KINDS = ("<|constrain|>json", " <|constrain|>json", "")  # of the arguments, between header and message
 
 
 def harmony_tag(
@@ -49,11 +50,8 @@ def harmony_tag(
 def _call(writing: Writing, tool: Tool, arguments: Arguments) -> dict[str, Any]:
     """A call, whose recipient stands in the channel or before it; models leave the mark of its type out."""
     recipient, channel = f" to=functions.{tool.name}", "<|channel|>commentary"
-    begin = [
-        writing.row([f"{before}{kind}<|message|>"])
-        for before in (channel + recipient, recipient + channel)
-        for kind in ("<|constrain|>json", " <|constrain|>json", " json", "")
-    ]
+    headers = (channel + recipient, recipient + channel)
+    begin = [writing.row([f"{header}{kind}<|message|>"]) for header in headers for kind in KINDS]
     form = arguments.form(tool, MARKS)
     return writing.row([writing.one_of(begin), form, *_last(writing, "<|call|>")])
 
