@@ -33,8 +33,8 @@ class ToolCallReader(Reader):
     Parameters
     ----------
     model : a family, as `Compiler.tools` takes it.
-    tools : the functions, as there. By their schemas the arguments of families that write elements get their types.
-    reasoning : as there: what stands in a section of reasoning is no call.
+    tools : the functions, as `Compiler.tools` takes them. Where arguments are elements, their schemas give the types.
+    reasoning : as `Compiler.tools` takes it; a call that a section of reasoning holds is not read.
 
     Attributes
     ----------

@@ -215,7 +215,7 @@ class Formats:
                 schema = looser
 
     def _warn(self, form: Form, where: str | None, warnings: list[str]) -> None:
-        """Warn once of what is in a schema, which may stand in several places."""
+        """Add warnings about a schema; each is told once, however often the schema stands in the tag."""
         place = where
         if form.name:
             below = str(where).rpartition("/json_schema")[2]

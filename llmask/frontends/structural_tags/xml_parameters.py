@@ -13,13 +13,13 @@ value, with no element around it; a string then does not hold the end of the tag
 Of two lexemes that are expected at one place none is the beginning of the other: text holds the mark that ends it, and
 names their own.
 
-Keys that are not declared are allowed where the schema says so, or declares none. They are identifiers; those of a
-pattern hold no blanks, quotes and angle brackets.
+A schema that declares properties allows others only where it says so. Keys that it does not declare are identifiers;
+keys of a pattern hold no blanks, quotes or angle brackets.
 
 Source: XGrammar 0.2.8, cpp/converter_ext/xml_tool_calling.cc; Qwen3-Coder's, GLM-4.5's, MiniMax-M2's and
 DeepSeek-V3.2's chat templates, and vLLM's parsers of them for the line breaks that are taken off.
 
-In: a schema. Out: an expression. Cost: that of the schema, and of those of its values.
+In: a schema. Out: an expression. Cost: that of compiling the schema, and each value in it.
 """
 
 from __future__ import annotations
@@ -90,7 +90,11 @@ class Style(NamedTuple):
         return "{is_string}" in self.begin
 
     def parts(self) -> tuple[str, str, str, str]:
-        """What stands before the name, behind it, and before a value: with white space before it, and without."""
+        """The texts around a name and before its value.
+
+        Returns the text before the name, the text behind it, the text before the value that white space may precede,
+        and the text before the value behind `{is_string}`; the last two are empty where the style has none.
+        """
         before, _, behind = self.begin.partition("{name}")
         if self.tells_strings:
             first, _, second = behind.partition("{is_string}")
@@ -142,7 +146,7 @@ class Elements(Translation):
     ----------
     schema : of the object, or of one value.
     json_value : makes the expression of a schema's JSON, given the schema, its path, and what else holds there.
-    lowered : rules of values, those of other schemas among them.
+    lowered : the rules of each value that was written so far, also in other schemas; gains those of this one.
     """
 
     def __init__(

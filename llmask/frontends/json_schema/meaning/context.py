@@ -248,7 +248,7 @@ class Context:
 
     def overlapping(self, schemas: list[SchemaAt]) -> list[tuple[int, int]]:
         """Pairs of positions of schemas that are not seen to exclude each other; the translation looks."""
-        raise NotImplementedError
+        raise NotImplementedError  # the answer needs alternatives, which import this file: `Translation` gives it
 
     def closed(self, schemas: list[SchemaAt]) -> list[SchemaAt]:
         """The schemas of a place, with what the option `closed` adds; the translation adds it."""
