@@ -5,6 +5,7 @@ In: functions, a choice of them. Out: the document of a structural tag. Cost: so
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -25,16 +26,16 @@ def tag_of_tools(
     unsupported: str,
 ) -> tuple[Any, list[Tool]]:
     """See `Compiler.tools`: the tag, and the functions as they were read, by which errors name their places."""
-    eos = set(tokenizer.eos_ids)
-    special = set(tokenizer.special_ids)
+    eos, special = set(tokenizer.eos_ids), set(tokenizer.special_ids)
 
-    def is_among(name: str, ids: set[int]) -> bool:
+    @cache  # marks come again with each function
+    def token(name: str) -> int | None:
         try:
-            return token_named(tokenizer, name) in ids
+            return token_named(tokenizer, name)
         except GrammarError:
-            return False
+            return None
 
-    marks = Marks(lambda name: is_among(name, special), lambda name: is_among(name, eos))
+    marks = Marks(lambda name: token(name) in special, lambda name: token(name) in eos)
     listed = read_tools(tools)
     arguments = Arguments(property_order, unsupported)
     return tools_tag(listed, model, tool_choice, parallel, reasoning, arguments, marks), listed
