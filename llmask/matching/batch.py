@@ -3,7 +3,7 @@
 Known masks are written by one call into compiled code a thread: the threads take matchers off a common counter. What
 has to be built first is built afterwards, one after the other, because building takes the store's lock.
 
-Rows with a budget are filled one after the other, too.
+Rows whose budget is near are filled one after the other, too.
 
 A batch may have rows without a grammar: None in the place of a matcher.
 
@@ -22,7 +22,7 @@ import numpy as np
 from ..arguments import as_bitmask, as_integer, listed
 from ..errors import LlmaskError
 from ..kernels.mask.assemble import FILL_SOME
-from .budget import checked_budget
+from .budget import checked_budget, restricts_nothing
 from .matcher import Matcher
 from .workers import fill_together
 
@@ -71,7 +71,7 @@ def fill_bitmasks(
     else:
         chosen = _checked_rows(rows, n, words)
     if budgets is not None:
-        return _within_budgets(matchers, words, chosen.tolist(), listed(budgets, "budgets"))
+        return _within_budgets(matchers, words, chosen.tolist(), threads, listed(budgets, "budgets"))
     if not words.flags.c_contiguous:
         return [matcher.fill_bitmask(words, row) for matcher, row in zip(matchers, chosen.tolist(), strict=True)]
     if threads is None:
@@ -190,12 +190,22 @@ def _each_integer(values: Any, n: int, what: str) -> list[int]:
     return [value if type(value) is int else as_integer(value, f"a {what}") for value in numbers]
 
 
-def _within_budgets(matchers: Sequence[Matcher], words: Any, rows: list[int], budgets: list[Any]) -> list[bool]:
-    """Fill one row after the other: masks near the end are put together in Python."""
+def _within_budgets(
+    matchers: Sequence[Matcher], words: Any, rows: list[int], threads: Any, budgets: list[Any]
+) -> list[bool]:
+    """Fill rows whose budget restricts nothing together, the others one by one: their masks are made in Python."""
     _check_budgets(matchers, budgets)
     budgets = [None if budget is None else checked_budget(budget) for budget in budgets]
+    far = [
+        place
+        for place, (matcher, budget) in enumerate(zip(matchers, budgets, strict=True))
+        if budget is None or (type(matcher) is Matcher and restricts_nothing(matcher, budget))
+    ]
+    restricts = fill_bitmasks([matchers[place] for place in far], words, [rows[place] for place in far], threads)
+    found = dict(zip(far, restricts, strict=True))
     return [
-        matcher.fill_bitmask(words, row, budget) for matcher, row, budget in zip(matchers, rows, budgets, strict=True)
+        found[place] if place in found else matcher.fill_bitmask(words, rows[place], budgets[place])
+        for place, matcher in enumerate(matchers)
     ]
 
 

@@ -31,12 +31,14 @@ from ..kernels.finish.paths import NO_BOUND
 from ..kernels.lexer.states import DEAD
 from ..kernels.machine.constants import NO_TOKEN
 from ..kernels.mask.configurations import ENDED
+from ..kernels.tables import grammar_layout
 from ..store.generation import Generation
 from ..work import metered, spend
 
 Int32s = npt.NDArray[np.int32]
 
 SLACK = 64  # tokens that others like them are taken to need at most beside
+LEAST_JUMP = 16
 KEPT_BYTES = 2**18  # of where the tokens of one grammar's configurations lead
 KEPT_INSIDE_BYTES = 16 * 2**20  # of the tokens inside of lexemes, for all grammars of a store
 OBJECT_BYTES = 800  # of a Reach or Inside, its arrays' numbers aside
@@ -120,7 +122,7 @@ class Ends:
 
     Attributes
     ----------
-    most : by configuration, a budget above it restricts nothing.
+    most : by configuration, a budget above it restricts nothing; see `far`.
     """
 
     def __init__(self, generation: Generation, most_work: int) -> None:
@@ -130,6 +132,7 @@ class Ends:
         self._n_lowered = 0  # how often bounds that may lie in reaches were lowered
         self._reaches: OrderedDict[int, tuple[int, Reach]] = OrderedDict()
         self._n_kept = 0  # bytes of reaches
+        self._jump = 0, 0  # and the number of rules' states that it is for
         self._searched: set[int] = set()
 
     # --- bounds
@@ -158,6 +161,25 @@ class Ends:
     def bound(self, configuration: int) -> int:
         """The bound of one configuration."""
         return int(self.bounds(np.array([configuration], np.int32))[0])
+
+    def jump(self) -> int:
+        """By how many tokens one token may make the end longer, as is taken: what it opens is to be closed.
+
+        That is as many as the longest of all ways to the end of a rule has bytes; a token mostly has some, so this is
+        for two or three rules that one token opens. It is no proof: it may open more of them, one inside the other.
+        """
+        n_states = int(self._generation.table.slots[grammar_layout.N_RTN_STATES])
+        if self._jump[1] != n_states:
+            self._jump = self._generation.run(finish_operations.GREATEST_COST) + LEAST_JUMP, n_states
+        return self._jump[0]
+
+    def far(self, configuration: int) -> int:
+        """A budget above it restricts nothing: what is known of the configuration, else its bound and a jump."""
+        most = self.most.get(configuration)
+        if most is None:
+            most = self.most[configuration] = self.bound(configuration) + self.jump()
+            self._note_bytes()
+        return most
 
     def path(self, configuration: int) -> list[int]:
         """Tokens that end the document in as many tokens as the bound says, an end of sequence left aside."""
@@ -196,8 +218,11 @@ class Ends:
         self._reaches[configuration] = self._n_lowered, known
         while self._n_kept > KEPT_BYTES and len(self._reaches) > 1:
             self._n_kept -= self._reaches.popitem(last=False)[1][1].n_bytes
-        self._generation.kept_bytes = self._n_kept + MOST_BYTES * (len(self.most) + len(self._searched))
+        self._note_bytes()
         return known
+
+    def _note_bytes(self) -> None:
+        self._generation.kept_bytes = self._n_kept + MOST_BYTES * (len(self.most) + len(self._searched))
 
     def _with_bounds(self, reach: Reach) -> Reach:
         """The same with bounds."""

@@ -109,16 +109,27 @@ def manager_of(tokenizer: Any = None, **arguments: Any) -> Iterator[Any]:
             yield GrammarManager(scheduler)
 
 
-def request(kind: str, text: str | None, is_thinking: bool = False, **custom: Any) -> Any:
-    """What the manager reads and writes of a request."""
+class Request(SimpleNamespace):
+    """Which can be referred to weakly."""
+
+
+def request(
+    kind: str, text: str | None, is_thinking: bool = False, most: int = 64, least: int = 0, **custom: Any
+) -> Any:
+    """What the manager reads and writes of a request, which may write at most and at least so many tokens."""
     params = dict.fromkeys(("json_schema", "regex", "ebnf", "structural_tag"))
     params["json_schema" if kind == "json" else kind.removeprefix("full_assistant_")] = text
-    found = SimpleNamespace(
+    found = Request(
         rid=text,
         sampling_params=SimpleNamespace(
-            **params, ebnf_full_assistant=kind.startswith("full"), custom_params=custom or None
+            **params,
+            ebnf_full_assistant=kind.startswith("full"),
+            custom_params=custom or None,
+            max_new_tokens=most,
+            min_new_tokens=least,
         ),
         origin_input_ids=[1],
+        output_ids=[],
         require_reasoning=is_thinking,
         grammar=None,
         grammar_key=None,

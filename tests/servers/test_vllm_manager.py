@@ -171,6 +171,118 @@ class TestReasoning:
         assert world.texts(world.masks(["one"])[0]) == {"a", "ab"}
 
 
+def at_most(world: World, name: str, choose: Any) -> str:
+    """The text of a request that takes what `choose` takes of each mask, until vLLM would end it."""
+    request, end = world.requests[name], world.tokenizer.eos_token_id
+    while request.num_output_tokens < request.max_tokens:
+        token = choose(world.masks([name])[0])
+        assert world.accept(name, [token])
+        if token == end:
+            return world.tokenizer.decode(request.output_token_ids[:-1])
+    raise AssertionError(f"not complete: {world.tokenizer.decode(request.output_token_ids)!r}")
+
+
+class TestBudgets:
+    """A document is complete within the request's `max_tokens`."""
+
+    @pytest.mark.parametrize("kind", ["json", "json object", "regex", "lark"])
+    def test_documents_are_complete(self, world: World, kind: str) -> None:
+        import random
+
+        outputs, _, _ = KINDS[kind]
+        least = {"json": 14, "json object": 3, "regex": 3, "lark": 2}[kind]
+        for most in (least, least + 1, least + 3, 20, 50):
+            for seed in range(5):
+                rng = random.Random(seed)
+                world.add("one", max_tokens=most, **outputs)
+                text = at_most(world, "one", lambda mask, rng=rng: rng.choice(sorted(mask)))
+                if kind.startswith("json"):
+                    assert isinstance(json.loads(text), dict)
+
+    def test_a_request_may_do_without(self, world: World) -> None:
+        world.add("one", max_tokens=3, extra_args={"budget": False}, **KINDS["json"][0])
+        world.add("other", max_tokens=30, extra_args={"budget": True}, **KINDS["json"][0])
+        with pytest.raises(AssertionError, match="not complete"):
+            at_most(world, "one", lambda mask: min(mask - {world.tokenizer.eos_token_id}))
+
+    def test_the_context_is_a_bound_too(self, world: World) -> None:
+        world.config.model_config.max_model_len = 20
+        world.add("one", prompt="ppp", max_tokens=4000, json_object=True)
+        blank = world.ids(" ")[0]
+        text = at_most(world, "one", lambda mask: blank if blank in mask else min(mask))
+        assert json.loads(text) == {}
+        assert world.requests["one"].num_tokens <= 20
+
+    def test_a_thought_counts(self, monkeypatch: Any) -> None:
+        world = World(monkeypatch, reasoning_parser="deepseek_r1")
+        [end_of_thought] = world.ids("</think>")
+        for n_thought, n_more in ((3, 0), (8, 0), (20, 10)):  # then too little is left: the shortest end all the same
+            world.add("one", prompt="p<think>", max_tokens=24, **KINDS["json"][0])
+            assert world.accept("one", [*world.ids("1") * n_thought, end_of_thought])
+            world.requests["one"].max_tokens += n_more
+            assert json.loads(at_most(world, "one", min).rpartition("</think>")[2])
+
+    def test_each_draft_has_one_less(self, monkeypatch: Any) -> None:
+        world = World(monkeypatch, n_drafts=3)
+        world.add("one", regex="a*", max_tokens=4)
+        [a], end = world.ids("a"), world.tokenizer.eos_token_id
+        rows = world.masks(drafts={"one": [a, a, a]})
+        assert rows[:4] == [{a, end}, {a, end}, {a, end}, {end}]
+        assert world.accept("one", [a, a])
+        assert world.masks(["one"])[0] == {a, end}
+        assert world.accept("one", [a])
+        assert world.masks(["one"])[0] == {end}
+
+    def test_a_thought_that_ends_among_drafts_counts(self, monkeypatch: Any) -> None:
+        world = World(monkeypatch, n_drafts=3, reasoning_parser="deepseek_r1")
+        world.add("one", prompt="p<think>", regex="a*", max_tokens=6)
+        [a], end = world.ids("a"), world.tokenizer.eos_token_id
+        drafts = [*world.ids("1</think>"), a]
+        rows = world.masks(drafts={"one": drafts})
+        assert rows[2] == {a, end}
+        assert world.accept("one", drafts)
+        assert at_most(world, "one", lambda mask: min(mask - {end}, default=end)).endswith("</think>aaa")
+
+
+def test_known_rows_are_written_in_one_call(monkeypatch: Any) -> None:
+    """And are the same as vLLM's own, whatever else is among them."""
+    import llmask.integrations.vllm.rows as rows
+
+    world = World(monkeypatch, max_num_seqs=16)
+    for number in range(6):
+        world.add(f"choice {number}", choice=["abc", "abd", "12"])
+        world.add(f"object {number}", json_object=True, max_tokens=4 + number)
+    world.masks()  # the first: vLLM makes its bitmask
+    for number in range(6):
+        world.add(f"choice {number}", choice=["abc", "abd", "12"])  # of a grammar that is known
+    assert world.write("choice 1", "ab")
+    assert world.write("choice 2", "12")
+    assert world.accept("choice 2", [world.tokenizer.eos_token_id])
+    calls: list[int] = []
+    whole = rows.fill_bitmasks
+    monkeypatch.setattr(rows, "fill_bitmasks", lambda m, words, r: calls.append(len(m)) or whole(m, words, r))
+    together = world.masks()
+    alone = [world.masks([name], drafts=None)[0] for name in world.requests]
+    assert together == alone
+    assert calls[0] >= 5
+    theirs = type(world.manager).grammar_bitmask.__wrapped__
+    monkeypatch.setattr(type(world.manager), "grammar_bitmask", theirs)
+    assert world.masks() == together
+
+
+def test_thinking_rows_stand_among_known_ones(monkeypatch: Any) -> None:
+    world = World(monkeypatch, reasoning_parser="deepseek_r1")
+    world.add("thinks", prompt="p<think>", choice=["ab"])
+    world.add("writes", prompt="p<think></think>", choice=["ab"])
+    world.add("wrote", prompt="p<think>", choice=["ab"])
+    world.masks()
+    assert world.accept("wrote", world.ids("1</think>a"))
+    thinks, writes, wrote = world.masks()
+    assert set(world.ids("12")) <= thinks
+    assert world.texts(writes) == {"a", "ab"}
+    assert world.texts(wrote) == {"b"}
+
+
 def test_above_128_requests_threads_fill_the_rows(monkeypatch: Any) -> None:
     world = World(monkeypatch, max_num_seqs=300)
     for number in range(150):
@@ -204,6 +316,7 @@ def test_an_error_within_a_step_ends_its_request_and_not_the_engine(world: World
         return right(self, bitmask, row, budget)
 
     monkeypatch.setattr(Matcher, "fill_bitmask", fails)
+    monkeypatch.setattr("llmask.integrations.vllm.rows.fill_bitmasks", lambda found, *_: found[0].fill_bitmask(None))
     one, other = world.masks()
     end = world.tokenizer.eos_token_id
     assert one == {end}

@@ -80,7 +80,8 @@ def test_classes_are_those_that_vllm_asks_for() -> None:
         ({"grammar": " "}, "defines nothing"),
         ({"structural_tag": "{}"}, "structural tag"),
         ({"json_object": False}, "json_object"),
-        ({"json": {"type": "object"}, "whitespace_pattern": " "}, "whitespace_pattern"),
+        ({"json": {"type": "object"}, "whitespace_pattern": "[ "}, "the option whitespace"),
+        ({"json": {"type": "object"}, "disable_additional_properties": True}, "additionalProperties"),
     ],
 )
 def test_what_cannot_be_compiled_is_an_error_of_the_request(world: World, outputs: Any, expected: str) -> None:
@@ -94,7 +95,16 @@ def test_a_request_for_white_space_is_not_lost_in_silence(monkeypatch: Any) -> N
     assert world.texts(world.masks()[0]) == {'"', '"a', "}"}
     world.judge(json_object=True, disable_any_whitespace=True)
     world = World(monkeypatch)
-    assert "disable_any_whitespace" in refusal(world, json_object=True, disable_any_whitespace=True)
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+    world.add("compact", json=schema, disable_any_whitespace=True)
+    world.add("lines", json=schema, whitespace_pattern="[\n]?")
+    world.add("free", json=schema)
+    assert world.write("compact", "{")
+    assert world.write("lines", "{\n")
+    assert world.write("free", "{ ")
+    compact, lines, free = world.masks()
+    assert world.texts(compact) == world.texts(lines) == {'"', '"a', "}"}
+    assert world.texts(free) > world.texts(compact)
 
 
 def test_a_request_cannot_choose_another_backend(world: World) -> None:
@@ -158,6 +168,8 @@ class TestOtherVersions:
         for owner, name in (
             (SamplingParams, "_validate_structured_outputs"),
             (StructuredOutputManager, "grammar_init"),
+            (StructuredOutputManager, "_create_grammar"),
+            (StructuredOutputManager, "grammar_bitmask"),
         ):
             monkeypatch.setattr(owner, name, getattr(owner, name).__wrapped__)
         return SamplingParams
@@ -176,6 +188,16 @@ class TestOtherVersions:
         integration.register()
         assert fresh._validate_structured_outputs is another
         assert "takes ('self', 'config')" in caplog.text
+
+    def test_rows_are_vllms_own_where_its_call_has_another_form(self, fresh: Any, monkeypatch: Any) -> None:
+        from vllm.v1.structured_output import StructuredOutputManager
+
+        def another(self: Any, requests: Any) -> None: ...
+
+        monkeypatch.setattr(StructuredOutputManager, "grammar_bitmask", another)
+        integration.register()
+        assert StructuredOutputManager.grammar_bitmask is another
+        assert hasattr(fresh._validate_structured_outputs, plugin.MARK)
 
     def test_what_fails_is_logged(self, fresh: Any, monkeypatch: Any, caplog: Any) -> None:
         monkeypatch.setattr(plugin, "widen_config", lambda config: 1 / 0)

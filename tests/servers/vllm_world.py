@@ -85,12 +85,21 @@ class World:
         """Token ids of a text with special tokens."""
         return self.tokenizer.encode(text, add_special_tokens=False)
 
-    def judge(self, stop_token_ids: list[int] | None = None, **outputs: Any) -> Any:
+    def judge(
+        self,
+        stop_token_ids: list[int] | None = None,
+        max_tokens: int = 64,
+        min_tokens: int = 0,
+        extra_args: Any = None,
+        **outputs: Any,
+    ) -> Any:
         """Sampling parameters that the front end has let through."""
         from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
         parameters = SamplingParams(
-            max_tokens=64,
+            max_tokens=max_tokens,
+            min_tokens=min_tokens,
+            extra_args=extra_args,
             structured_outputs=StructuredOutputsParams(**outputs) if outputs else None,
             stop_token_ids=stop_token_ids,
         )

@@ -3,6 +3,7 @@
     compilers   SGLang's tokenizer as a compiler; one that keeps the tokens of a frame out of text
     requests    the key of a request as a compiled grammar
     grammar     the grammar of one request, and how far its text has come
+    tokens      the request's number of tokens, within which its document is complete
     backend     what compiles keys in threads, and remembers them
 
 SGLang calls `register` in each of its processes, by the entry point `llmask` of the group `sglang.srt.plugins`. Written
@@ -16,6 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 NAME = "llmask"
+MARK = "is_of_llmask"  # on a function that has taken the place of one of SGLang's
 
 
 def register() -> None:
@@ -27,10 +29,16 @@ def register() -> None:
     """
     from sglang.srt.arg_groups.choices import GRAMMAR_BACKEND_CHOICES, add_grammar_backend_choices
     from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
+    from sglang.srt.constrained.grammar_manager import GrammarManager
+
+    from .tokens import within_tokens
 
     register_grammar_backend(NAME, make_backend)
     if NAME not in GRAMMAR_BACKEND_CHOICES:
         add_grammar_backend_choices([NAME])
+    manager: Any = GrammarManager
+    if not hasattr(manager._apply_request_reasoning_config, MARK):
+        manager._apply_request_reasoning_config = within_tokens(manager._apply_request_reasoning_config)
 
 
 def make_backend(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Any = None) -> Any:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ...errors import LimitExceeded, LlmaskError, TokenRejected, VocabularyError
 from ...mask.apply import BITS_PER_WORD, apply_bitmask
 from ...matching.ahead import read_ahead
 from ...matching.batch import fill_bitmasks
+from ..room import Room
 
 if TYPE_CHECKING:
     import torch
@@ -98,6 +100,7 @@ class RequestGrammar:
         self.grammar_stats = grammar_stats
         self.current_token: int | None = None
         self.matcher = grammar.matcher(on_limit="finish")
+        self._room: Room | None = None
         # in numbers of accepted tokens
         self._n_beyond = 0  # those that the matcher has not: after the end, or after a limit was met
         self._limit_at: int | None = None  # from where on the text may only end
@@ -112,6 +115,30 @@ class RequestGrammar:
         if stats is not None:
             stats = dataclasses.replace(stats, is_cache_hit=True, tree_traversal_time=[])
         return type(self)(self.grammar, self.kind, self.source, stats)
+
+    # --- the request's number of tokens
+
+    def keep_within(self, most: int, n_written: Callable[[], int], is_thought: bool = False, n_drafts: int = 0) -> None:
+        """Have the document complete within `most` tokens of the request; a copy is free of this.
+
+        Parameters
+        ----------
+        n_written, n_drafts : see `Room`.
+        is_thought : the request may think before, and its thought takes of them.
+        """
+        self._room = Room(self.matcher, most, n_written, n_drafts if is_thought else 0)
+        if not is_thought:
+            self._look()
+
+    def _look(self) -> None:
+        """See whether the next mask has to look at the budget, after tokens were taken or taken back."""
+        if self._room is not None:
+            self._room.look(self.n_tokens)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the next mask is the matcher's own."""
+        return self._limit_at is None and (self._room is None or not self._room.is_near)
 
     # --- tokens
 
@@ -137,6 +164,7 @@ class RequestGrammar:
         else:
             raise ValueError(f"token {token} cannot come next: a limit was met, and the text may only end")
         self.current_token = token
+        self._look()
 
     def _take(self, token: int) -> None:
         try:
@@ -170,6 +198,7 @@ class RequestGrammar:
             self._limit_at = None
         if self._end_at is not None and self._end_at > self.n_tokens:
             self._end_at = None
+        self._look()
 
     def is_terminated(self) -> bool:
         """Whether the text has ended."""
@@ -184,8 +213,11 @@ class RequestGrammar:
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
         """Write which tokens may come next into row `idx`."""
         try:
-            if self._limit_at is None:
+            if self.is_plain:
                 self.matcher.fill_bitmask(vocab_mask, idx)
+                return
+            if self._limit_at is None and self._room is not None:
+                self._room.fill(vocab_mask, idx, self.n_tokens)
                 return
         except (LimitExceeded, VocabularyError) as error:
             self._meet_limit(error)
@@ -200,13 +232,11 @@ class RequestGrammar:
         entries : each with a `grammar` and its `row`.
         """
         left = list(entries)
-        is_plain = all(isinstance(entry.grammar, RequestGrammar) and entry.grammar._limit_at is None for entry in left)
-        if is_plain and len(left) > FEW_ROWS:
-            try:
-                fill_bitmasks([entry.grammar.matcher for entry in left], vocab_mask, [entry.row for entry in left])
-                return
-            except (LimitExceeded, VocabularyError):
-                pass  # the row that cannot be filled is found below
+        plain = [entry for entry in left if isinstance(entry.grammar, RequestGrammar) and entry.grammar.is_plain]
+        if len(plain) > FEW_ROWS:
+            with suppress(LimitExceeded, VocabularyError):  # the row that cannot be filled is found below
+                fill_bitmasks([entry.grammar.matcher for entry in plain], vocab_mask, [entry.row for entry in plain])
+                left = [] if len(plain) == len(left) else [entry for entry in left if entry not in plain]
         for entry in left:
             entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
 
@@ -248,3 +278,6 @@ class RequestGrammar:
         except LlmaskError as error:
             raise ValueError(str(error)) from error
         self.matcher = moved
+        if self._room is not None:
+            self._room.matcher = moved
+            self._look()

@@ -13,6 +13,7 @@ In: requests; token ids. Out: rows of vLLM's bitmask, verdicts. Cost: that of a 
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,9 @@ import numpy as np
 from ...errors import LlmaskError, VocabularyError
 from ...matching.ahead import read_ahead
 from ...matching.matcher import Matcher
+from ..room import Room, takes_budget
 from .compilers import compiler_for
-from .requests import compile_request, matcher_of
+from .requests import compile_outputs, compile_request, matcher_of, room_of
 
 if TYPE_CHECKING:
     import torch
@@ -36,15 +38,19 @@ class Grammar:
     Parameters
     ----------
     matcher : at the beginning of the text.
+    room : of the request; None: it has no budget.
 
     Attributes
     ----------
     n_ignored : tokens that came after the end; vLLM goes on after it with `ignore_eos`.
+    is_plain : the next mask is the matcher's own: the text has not ended, and no budget is near.
     """
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, room: Room | None = None) -> None:
         self.matcher = matcher
         self.n_ignored = 0
+        self.is_plain = room is None or not room.is_near
+        self._room = room
         self._ends = sorted({*matcher.grammar.tokenizer.eos_ids, *matcher.stop_tokens})
         self._has_failed = False
 
@@ -62,6 +68,7 @@ class Grammar:
                     break
             else:
                 self.n_ignored += n_ignored
+                self._look()
                 read_ahead([matcher])  # the mask is asked for when the next step is scheduled
                 return True
             logger.error("request %s: %s", request_id, "its grammar refuses a token")
@@ -84,6 +91,17 @@ class Grammar:
         n_ignored = min(self.n_ignored, num_tokens)
         self.n_ignored -= n_ignored
         self.matcher.rollback(num_tokens - n_ignored)
+        self._look()
+
+    def _look(self) -> None:
+        """See what the next mask has to look at, after tokens were taken or taken back."""
+        if self._room is not None:
+            self._room.look(self._n_taken)
+        self.is_plain = not self.matcher.is_terminated() and (self._room is None or not self._room.is_near)
+
+    @property
+    def _n_taken(self) -> int:
+        return len(self.matcher.history) + self.n_ignored
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
         """Write a row of the bitmask, all words of it.
@@ -93,14 +111,17 @@ class Grammar:
         bitmask : int32[n, n_words], torch on the CPU, as `Backend.allocate_token_bitmask` makes it.
         batch_index : the row.
         """
-        words = bitmask.numpy()
+        self.fill_row(bitmask.numpy(), batch_index)
+
+    def fill_row(self, words: Any, batch_index: int) -> None:
+        """`fill_bitmask` for NumPy: int32[n, n_words]."""
         try:
             if words.shape[1] >= self.matcher.store.n_words:
-                self.matcher.fill_bitmask(words, batch_index)
+                self._fill(words, batch_index)
             else:  # the tokenizer has tokens beyond the model's logits
-                row = np.empty(self.matcher.store.n_words, np.int32)
-                self.matcher.fill_bitmask(row)
-                words[batch_index] = row[: words.shape[1]]
+                row = np.empty((1, self.matcher.store.n_words), np.int32)
+                self._fill(row, 0)
+                words[batch_index] = row[0, : words.shape[1]]
                 if not words[batch_index].any():
                     raise VocabularyError(
                         "the grammar goes on with tokens that the model has no logits for",
@@ -112,6 +133,12 @@ class Grammar:
             self._has_failed = True
             _allow_only(words[batch_index], self._ends)
 
+    def _fill(self, words: Any, row: int) -> None:
+        if self._room is None or not self._room.is_near:
+            self.matcher.fill_bitmask(words, row)
+        else:
+            self._room.fill(words, row, self._n_taken)
+
     def is_terminated(self) -> bool:
         """Whether the text has ended: an end of sequence, or a stop token of the request, was accepted."""
         return self.matcher.is_terminated()
@@ -120,6 +147,7 @@ class Grammar:
         """Begin again."""
         self.matcher.reset()
         self.n_ignored = 0
+        self._look()
 
 
 class Backend:
@@ -152,8 +180,31 @@ class Backend:
         """
         compiler = compiler_for(self.tokenizer, self.vllm_config.model_config)
         is_compact = self.vllm_config.structured_outputs_config.disable_any_whitespace
-        grammar = compile_request(compiler, request_type.name.lower(), grammar_spec, is_compact)
+        whitespace = "compact" if is_compact else "flexible"
+        grammar = compile_request(compiler, request_type.name.lower(), grammar_spec, whitespace)
         return Grammar(matcher_of(grammar, stop_token_ids))
+
+    def grammar_of(self, request: Any) -> Grammar:
+        """The grammar of one of vLLM's requests: as `compile_grammar`, with its white space and within its tokens.
+
+        Raises
+        ------
+        LlmaskError : as `compile_grammar`.
+        """
+        parameters, config = request.sampling_params, self.vllm_config.structured_outputs_config
+        compiler = compiler_for(self.tokenizer, self.vllm_config.model_config)
+        grammar = compile_outputs(compiler, parameters.structured_outputs, config)
+        matcher = matcher_of(grammar, parameters.all_stop_token_ids)
+        most = room_of(parameters)
+        if most is None or not takes_budget(matcher):
+            return Grammar(matcher)
+        most = min(most, self.vllm_config.model_config.max_model_len - request.num_prompt_tokens)
+        written = weakref.proxy(request)  # which holds the grammar
+        n_drafts = self.vllm_config.num_speculative_tokens if config.reasoning_parser else 0
+        room = Room(matcher, most, lambda: written.num_output_tokens, n_drafts)
+        if not config.reasoning_parser:  # else a thought will have taken of it
+            room.look(0)
+        return Grammar(matcher, room)
 
     def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
         """A bitmask int32[max_num_seqs, ceil(vocab_size / 32)] of ones."""

@@ -34,7 +34,7 @@ from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from ...forks import cached_property
 from .compilers import compiler_of_worker
-from .requests import compile_request, matcher_of
+from .requests import compile_outputs, matcher_of
 
 Remembered = dict[tuple[bytes, tuple[int, ...]], list[int]]  # forced tokens by forced bytes and the tokens before them
 MOST_REMEMBERED = 512  # of a grammar
@@ -116,12 +116,8 @@ class ForcedTokens:
         outputs = None if parameters is None else parameters.structured_outputs
         if outputs is None or outputs._backend != "llmask" or state.prompt_token_ids is None:
             return _Text(state)
-        from vllm.v1.structured_output.request import get_structured_output_key
-
-        config = self.vllm_config.structured_outputs_config
         try:
-            kind, spec = get_structured_output_key(outputs)
-            grammar = compile_request(self.compiler, kind.name.lower(), spec, config.disable_any_whitespace)
+            grammar = compile_outputs(self.compiler, outputs, self.vllm_config.structured_outputs_config)
             matcher = matcher_of(grammar, parameters.all_stop_token_ids)
         except LlmaskError as error:
             logger.warning("nothing is drafted for a request: %s", error)

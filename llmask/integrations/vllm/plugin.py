@@ -1,11 +1,13 @@
 """The plug-in of vLLM: makes "llmask" a backend of structured outputs, in every process of an engine.
 
-vLLM has a closed list of backends and no registry, so three places of it are changed:
+vLLM has a closed list of backends and no registry, so some places of it are changed:
 
     StructuredOutputsConfig                          takes backend="llmask"
     SamplingParams._validate_structured_outputs      compiles what a request for llmask asks for, before it is sent to
                                                      the engine: what cannot be compiled is an error of the request
     StructuredOutputManager.grammar_init             makes the backend for the first request in an engine
+    StructuredOutputManager._create_grammar          hands it the request, with its white space and number of tokens
+    StructuredOutputManager.grammar_bitmask          writes the rows of a step in one call (`rows.py`)
 
 Each of them does for every other backend what it did before. A vLLM that does not ask for llmask is never broken: if
 the places are not those that are known (of 0.32 and 0.33, and with a warning of others that have the same), or anything
@@ -23,21 +25,19 @@ import logging
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
+from ...compiling.compiled import CompiledGrammar
+from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from .backend import Backend, Grammar
 from .compilers import compiler_for
-from .requests import asked_for, compile_request, matcher_of
+from .requests import asked_for, check_tokens, compile_outputs, compile_request, matcher_of
+from .rows import FORM, rows_at_once
 
 NAME = "llmask"
 TESTED = ("0.32", "0.33")
 VALIDATE = ("self", "model_config", "structured_outputs_config", "tokenizer")
-INIT = ("self", "request")
+OF_REQUEST = ("self", "request")
 CHECK = "_validate_structured_output_config"  # the validator of the config
-REQUEST_OPTIONS = (
-    "whitespace_pattern",
-    "disable_any_whitespace",
-    "disable_additional_properties",
-)  # no backend sees them
 MARK = "is_of_llmask"  # on a function that has taken the place of one of vLLM's
 
 logger = logging.getLogger(__name__)
@@ -80,6 +80,9 @@ def _register() -> None:
     widen_config(StructuredOutputsConfig)
     manager: Any = StructuredOutputManager
     manager.grammar_init = with_backend(manager.grammar_init)
+    manager._create_grammar = of_request(manager._create_grammar)
+    if tuple(inspect.signature(manager.grammar_bitmask).parameters) == FORM:
+        manager.grammar_bitmask = rows_at_once(manager.grammar_bitmask)
     parameters: Any = SamplingParams
     parameters._validate_structured_outputs = judged_here(parameters._validate_structured_outputs)
 
@@ -91,7 +94,8 @@ def _unknown_places(config: Any, parameters: Any, manager: Any) -> list[str]:
         found.append("StructuredOutputsConfig.backend is no list of names")
     for owner, name, expected in (
         (parameters, "_validate_structured_outputs", VALIDATE),
-        (manager, "grammar_init", INIT),
+        (manager, "grammar_init", OF_REQUEST),
+        (manager, "_create_grammar", OF_REQUEST),
     ):
         function = getattr(owner, name, None)
         names = None if function is None else tuple(inspect.signature(function).parameters)
@@ -145,6 +149,22 @@ def with_backend(grammar_init: Any) -> Any:
     return init
 
 
+def of_request(create: Any) -> Any:
+    """`StructuredOutputManager._create_grammar`, which shows the backend more than a kind and a text."""
+
+    @functools.wraps(create)
+    def created(self: Any, request: Any) -> Any:
+        if type(self.backend) is not Backend:
+            return create(self, request)
+        try:
+            return self.backend.grammar_of(request)
+        except Exception:  # the scheduler makes it an error of the request
+            logger.exception("the grammar of request %s cannot be compiled", request.request_id)
+            raise
+
+    return created
+
+
 def judged_here(validate: Any) -> Any:
     """`SamplingParams._validate_structured_outputs`, which compiles requests for llmask, and those for its processors.
 
@@ -154,16 +174,15 @@ def judged_here(validate: Any) -> Any:
     @functools.wraps(validate)
     def judge(self: Any, model_config: Any, structured_outputs_config: Any, tokenizer: Any) -> None:
         if self.extra_args and NAME in self.extra_args:
-            _refuse_what_fails(lambda: _compile(self, *asked_for(self.extra_args[NAME]), model_config, tokenizer))
+            _refuse_what_fails(lambda: _judge_options(self, model_config, tokenizer))
         wanted = self.structured_outputs
         if wanted is None or structured_outputs_config is None or structured_outputs_config.backend != NAME:
             validate(self, model_config, structured_outputs_config, tokenizer)
             return
         if wanted._backend not in (None, NAME):
             raise _refused(f'a request cannot choose its backend: it has "{wanted._backend}", the engine "{NAME}"')
-        for option in REQUEST_OPTIONS:
-            if getattr(wanted, option, None) not in (None, False, getattr(structured_outputs_config, option, None)):
-                raise _refused(f"llmask does not take {option} from a request; the engine has disable_any_whitespace")
+        if wanted.disable_additional_properties:
+            raise _refused('llmask does not take disable_additional_properties: say "additionalProperties": false')
         if getattr(model_config, "is_diffusion", False):
             raise _refused("structured outputs are not for models that write all tokens at once")
         _refuse_what_fails(lambda: _judge(self, model_config, structured_outputs_config, tokenizer))
@@ -175,22 +194,28 @@ def judged_here(validate: Any) -> Any:
 
 def _judge(parameters: Any, model_config: Any, config: Any, tokenizer: Any) -> None:
     """Compile what a request for the backend asks for, as the engine will."""
-    from vllm.v1.structured_output.request import get_structured_output_key
-
     wanted = parameters.structured_outputs
     if wanted.json_object is False:
         raise LlmaskError("json_object is True, or left out", help="leave it out")
-    kind, spec = get_structured_output_key(wanted)
-    _compile(parameters, kind.name.lower(), spec, model_config, tokenizer, config.disable_any_whitespace)
+    _check(compile_outputs(_compiler(tokenizer, model_config), wanted, config), parameters)
 
 
-def _compile(
-    parameters: Any, kind: str, spec: Any, model_config: Any, tokenizer: Any, is_compact: bool = False
-) -> None:
+def _judge_options(parameters: Any, model_config: Any, tokenizer: Any) -> None:
+    """Compile what a request asks the processors for."""
+    kind, spec = asked_for(parameters.extra_args[NAME])
+    _check(compile_request(_compiler(tokenizer, model_config), kind, spec), parameters)
+
+
+def _compiler(tokenizer: Any, model_config: Any) -> Compiler:
     if tokenizer is None:
         raise LlmaskError("structured outputs need a tokenizer", help="do without skip_tokenizer_init")
-    grammar = compile_request(compiler_for(tokenizer, model_config), kind, spec, is_compact)
-    matcher_of(grammar, {*parameters.all_stop_token_ids, *(parameters.stop_token_ids or ())})
+    return compiler_for(tokenizer, model_config)
+
+
+def _check(grammar: CompiledGrammar, parameters: Any) -> None:
+    """Refuse what the parameters of a request do not go with."""
+    stops = {*parameters.all_stop_token_ids, *(parameters.stop_token_ids or ())}
+    check_tokens(matcher_of(grammar, stops), parameters)
 
 
 def _refuse_what_fails(compile_now: Callable[[], None]) -> None:

@@ -15,11 +15,12 @@ from ...compiling.compiler import Compiler
 from ...errors import GrammarError
 from ...matching.matcher import Matcher
 from ..notations import compile_text
+from ..room import check_least_length, check_room, takes_budget, wants_budget
 
 KINDS = ("json", "json_object", "regex", "grammar", "choice", "structural_tag")
 
 
-def compile_request(compiler: Compiler, kind: str, spec: Any, is_compact: bool = False) -> CompiledGrammar:
+def compile_request(compiler: Compiler, kind: str, spec: Any, whitespace: str = "flexible") -> CompiledGrammar:
     """Compile what a request asks for.
 
     Parameters
@@ -27,13 +28,12 @@ def compile_request(compiler: Compiler, kind: str, spec: Any, is_compact: bool =
     compiler : of the model's tokenizer.
     kind : one of `KINDS`; vLLM's `StructuredOutputOptions` in lower case.
     spec : what the kind needs, as vLLM has it: JSON as text or as data; of "json_object" nothing.
-    is_compact : JSON without white space, vLLM's `disable_any_whitespace`.
+    whitespace : of JSON, see `Compiler.json_schema`.
 
     Raises
     ------
     GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded : as the compiler has them.
     """
-    whitespace = "compact" if is_compact else "flexible"
     if kind == "json":
         return compiler.json_schema(spec, whitespace=whitespace)
     if kind == "json_object":
@@ -47,6 +47,51 @@ def compile_request(compiler: Compiler, kind: str, spec: Any, is_compact: bool =
     if kind != "grammar":
         raise GrammarError(f'there is no request of kind "{kind}"', help=f"the kinds are {', '.join(KINDS)}")
     return compile_text(compiler, spec)
+
+
+def compile_outputs(compiler: Compiler, outputs: Any, config: Any) -> CompiledGrammar:
+    """Compile what a request's `StructuredOutputsParams` ask for, with their white space or the engine's.
+
+    Raises
+    ------
+    GrammarError, UnsupportedSchema, UnsatisfiableSchema, LimitExceeded : as the compiler has them.
+    """
+    from vllm.v1.structured_output.request import get_structured_output_key
+
+    kind, spec = get_structured_output_key(outputs)
+    is_compact = outputs.disable_any_whitespace or config.disable_any_whitespace
+    whitespace = outputs.whitespace_pattern or ("compact" if is_compact else "flexible")
+    return compile_request(compiler, kind.name.lower(), spec, whitespace)
+
+
+def room_of(parameters: Any) -> int | None:
+    """The tokens within which a request's document is to be complete; None: it has no budget.
+
+    None are kept, either, where another engine goes on with the text (`do_remote_decode`).
+
+    Raises
+    ------
+    GrammarError : the option `budget` among its `extra_args` is neither true nor false.
+    """
+    options = parameters.extra_args or {}
+    transfer = options.get("kv_transfer_params") or {}
+    if not wants_budget(options) or transfer.get("do_remote_decode"):
+        return None
+    most: int | None = parameters.max_tokens
+    return most
+
+
+def check_tokens(matcher: Matcher, parameters: Any) -> None:
+    """Refuse a request whose numbers of tokens leave its grammar no document.
+
+    Raises
+    ------
+    BudgetError : `max_tokens` is less than every document found takes.
+    GrammarError : `min_tokens` forbids the end where nothing else may come; see also `room_of`.
+    """
+    if takes_budget(matcher):
+        check_room(matcher, room_of(parameters), "max_tokens")
+        check_least_length(matcher, parameters.min_tokens or 0, "min_tokens")
 
 
 def _choices(spec: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..machine.jit import kernel, never_inline
 from ..mask.advance import take_text, take_token
 from .paths import bound_of, finishing_token, lower_bound
+from .rule_costs import greatest_cost
 from .successors import list_crossing, list_inside, twin_of, without_record
 
 # operations; all others have smaller numbers
@@ -23,6 +24,7 @@ LIST_CROSSING = 50  # a: configuration; data: pairs to write        -> the same
 AFTER_TOKENS = 51  # a: configuration; data: tokens, then as many configurations to write -> 0
 AFTER_TEXTS = 53  # the same with the bytes of the tokens; a is not ENDED
 WITHOUT_RECORDS = 52  # data: n configurations, then n to write, each with the row of one and no record -> 0
+GREATEST_COST = 54  # -> the most bytes that ending a run of a rule takes
 
 
 @kernel
@@ -55,4 +57,6 @@ def finish(store, grammar, operation, a, b, data):
         n = data.shape[0] // 2
         for i in range(n):
             data[n + i] = without_record(store, grammar, data[i])
+    elif operation == GREATEST_COST:
+        return greatest_cost(store, grammar)
     return 0

@@ -303,6 +303,38 @@ def cost_states(store, grammar):
 
 
 @kernel
+def _whole_cost(grammar, state):
+    """Cost of ending a run from a state to which nothing was added, without the weights that searches go by."""
+    plain = _state_cost(grammar, state, PLAIN)
+    guarded = _state_cost(grammar, state, GUARDED)
+    if guarded >= NO_END:
+        return plain
+    guard = _state_cost(grammar, state, GUARD)
+    n_named = _n_missing(grammar, guard, 0)
+    adding = _state_cost(grammar, state, ADDING)
+    if adding < NO_END:
+        guarded = max(guarded, min(NO_END - 1, adding * max(1, _n_lacking(grammar, guard, 0, 0) - n_named)))
+    if n_named > 0:
+        rule = get_i32(block(grammar, STATE_RULES), state)
+        guarded = max(guarded, _cost_of_missing(grammar, rule, guard, 0))
+    return min(plain, guarded)
+
+
+@kernel
+def greatest_cost(store, grammar):
+    """The most bytes that it takes at least to end a run of a rule, from any of its states."""
+    never_inline()
+    cost_states(store, grammar)
+    spend(grammar, grammar[N_RTN_STATES])
+    greatest = 0
+    for state in range(grammar[N_RTN_STATES]):
+        cost = _whole_cost(grammar, state)
+        if cost < NO_END:
+            greatest = max(greatest, cost)
+    return greatest // BYTE_DISTANCE
+
+
+@kernel
 def cost_behind(grammar, edge, parameter):
     """Cost of ending the run that takes an edge, from behind the edge."""
     edges = block(grammar, EDGES)

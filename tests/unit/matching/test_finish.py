@@ -99,7 +99,7 @@ def test_what_is_kept_is_counted_and_bounded(default_tokenizer: Any, monkeypatch
     matcher, size = grammar.matcher(), default_tokenizer.vocab_size
     store, before = compiler.store(), grammar.bytes_used
     tables = grammar.generation.table.bytes_used
-    for budget in range(60, 20, -1):
+    for budget in range(12, 0, -1):
         matcher.accept_token(max(read_mask(matcher, size, budget)))
         if matcher.is_terminated():
             break

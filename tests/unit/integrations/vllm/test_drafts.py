@@ -32,7 +32,8 @@ class Runner:
 
     def add(self, name: str, key: Any, prompt: str = "prompt", backend: str = "llmask") -> None:
         ids = self.tokenizer.encode(prompt)
-        outputs = None if key is None else SimpleNamespace(_backend=backend, key=key)
+        whitespace = {"disable_any_whitespace": False, "whitespace_pattern": None}
+        outputs = None if key is None else SimpleNamespace(_backend=backend, key=key, **whitespace)
         parameters = SimpleNamespace(structured_outputs=outputs, all_stop_token_ids=set(self.tokenizer.eos_ids))
         self.requests[name] = SimpleNamespace(
             sampling_params=parameters, prompt_token_ids=ids, num_prompt_tokens=len(ids)

@@ -37,10 +37,22 @@ def judge(byte_tokenizer: Any, monkeypatch: Any) -> Any:
     theirs: list[Any] = []
     judging = judged_here(lambda self, model_config, structured_outputs_config, tokenizer: theirs.append(self))
 
-    def judged(wanted: Any, backend: str = "llmask", extra_args: Any = None, tokenizer: Any = 1, **model: Any) -> bool:
-        """Whether it was judged here."""
+    def judged(
+        wanted: Any,
+        backend: str = "llmask",
+        extra_args: Any = None,
+        tokenizer: Any = 1,
+        numbers: tuple[int | None, int] = (64, 0),
+        **model: Any,
+    ) -> bool:
+        """Whether it was judged here; `numbers`: max_tokens and min_tokens."""
         parameters = SimpleNamespace(
-            structured_outputs=wanted, extra_args=extra_args, all_stop_token_ids=set(), stop_token_ids=None
+            structured_outputs=wanted,
+            extra_args=extra_args,
+            all_stop_token_ids=set(),
+            stop_token_ids=None,
+            max_tokens=numbers[0],
+            min_tokens=numbers[1],
         )
         config = SimpleNamespace(backend=backend, disable_any_whitespace=False)
         judging(parameters, SimpleNamespace(**model), config, tokenizer)
@@ -51,7 +63,8 @@ def judge(byte_tokenizer: Any, monkeypatch: Any) -> Any:
 
 def wanted(kind: str, spec: Any, **options: Any) -> Any:
     key = SimpleNamespace(name=kind), spec
-    return SimpleNamespace(**{"_backend": None, "json_object": None, "key": key, **options})
+    whitespace = {"disable_any_whitespace": False, "whitespace_pattern": None, "disable_additional_properties": False}
+    return SimpleNamespace(**{"_backend": None, "json_object": None, "key": key, **whitespace, **options})
 
 
 def test_requests_for_llmask_are_compiled_and_marked(judge: Any) -> None:
@@ -73,7 +86,7 @@ def test_others_go_to_vllm(judge: Any) -> None:
         (wanted("JSON", '{"properties": {"a": {"minLength": -1}}}'), "#/properties/a/minLength"),
         (wanted("JSON_OBJECT", "", json_object=False), "json_object"),
         (wanted("REGEX", "a", _backend="xgrammar"), "cannot choose its backend"),
-        (wanted("REGEX", "a", whitespace_pattern="[ ]"), "whitespace_pattern"),
+        (wanted("JSON", "{}", whitespace_pattern="[ "), "the option whitespace"),
         (wanted("REGEX", "a", disable_additional_properties=True), "disable_additional_properties"),
         (wanted("GRAMMAR", 'start: "a'), "read as Lark"),
     ],
@@ -84,6 +97,33 @@ def test_what_is_refused_says_why(judge: Any, request_: Any, message: str) -> No
     assert message in str(caught.value)
     assert caught.value.parameter == "structured_outputs"
     assert request_._backend in (None, "xgrammar")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "options", "message"),
+    [
+        ((4, 0), None, "max_tokens is 4, and the shortest document found takes 6 tokens(?s:.*)at least 6"),
+        ((64, 6), None, "min_tokens is 6, but a document may be complete after 5 tokens"),
+        ((64, 0), {"budget": "often"}, "true or false"),
+        ((6, 5), None, None),
+        ((4, 0), {"budget": False}, None),
+        ((4, 0), {"budget": 0}, None),
+        ((1, 0), None, None),  # another engine goes on with it
+        ((4, 0), {"kv_transfer_params": {"do_remote_decode": True}}, None),
+        ((None, 0), None, None),
+    ],
+)
+def test_numbers_of_tokens_leave_room_for_a_document(judge: Any, numbers: Any, options: Any, message: Any) -> None:
+    request = wanted("REGEX", "[a-z]{5}")
+    if message is None:
+        assert judge(request, extra_args=options, numbers=numbers)
+        return
+    with pytest.raises(ValidationError, match=message):
+        judge(request, extra_args=options, numbers=numbers)
+
+
+def test_a_request_may_go_on_where_nothing_has_to_end(judge: Any) -> None:
+    assert judge(wanted("REGEX", "[a-z]*"), numbers=(64, 9))
 
 
 def test_what_models_and_engines_cannot_do_is_refused(judge: Any) -> None:

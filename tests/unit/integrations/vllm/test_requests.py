@@ -50,7 +50,7 @@ def test_data_serve_as_well_as_their_text(compiler: Compiler) -> None:
 
 def test_compact_json_has_no_white_space(compiler: Compiler) -> None:
     for kind, spec in (("json", '{"type": "object"}'), ("json_object", "")):
-        assert b'{"a": 1}' not in _accepted(compile_request(compiler, kind, spec, is_compact=True), b'{"a": 1}')
+        assert b'{"a": 1}' not in _accepted(compile_request(compiler, kind, spec, whitespace="compact"), b'{"a": 1}')
         assert _accepted(compile_request(compiler, kind, spec), b'{"a": 1}') == b'{"a": 1}'
 
 
