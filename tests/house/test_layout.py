@@ -199,12 +199,12 @@ def test_folders_are_small_and_say_what_they_are(project_root: Path) -> None:
     assert len([name for name in ORDER if name.endswith(".py")]) <= LOOSE
 
 
-# What numba, tiktoken and vLLM keep behind an underscore, and has no other name.
+# What numba, tiktoken, vLLM and SGLang keep behind an underscore, and has no other name.
 OF_OTHERS = {
     *("_CacheLocator", "_compiler", "_compile_core", "_customize_flags", "_cache"),
     *("_ensure_finalized", "_get_module_for_linking", "_final_module", "_linking_libraries"),
     *("_mergeable_ranks", "_special_tokens", "_pat_str"),
-    *("_backend", "_validate_structured_outputs"),
+    *("_backend", "_validate_structured_outputs", "_create_grammar", "_grammar", "_apply_request_reasoning_config"),
 }
 OF_TUPLES = {"_replace", "_asdict", "_fields"}
 
