@@ -1,13 +1,14 @@
-"""A source of drafts for vLLM's speculative decoding: what the grammar of a request forces next, and no draft model.
+"""A source of drafts for vLLM's speculative decoding: what the grammar of a request forces next.
 
     speculative_config={"method": "custom_class", "model": "llmask.integrations.vllm.ForcedTokens",
                         "num_speculative_tokens": 8}
+    LLMASK_FORCED_TOKENS=1    before n-grams, EAGLE, MTP, a draft model: the grammar where it forces, they elsewhere
 
 vLLM makes one in each worker and hands it token ids by row, but neither the request of a row nor its grammar, which
 lives with the scheduler, maybe in another process. So the runner's method that calls `propose` is wrapped: it shows the
 runner first, which has the requests in the order of its rows, with their sampling parameters. From these the grammar is
-compiled here, too, and follows the tokens of the text. (The wrapper is made with the first `ForcedTokens`; a vLLM that
-has none is not changed.)
+compiled here, too, and follows the tokens of the text. (The wrapper is made with the first `ForcedTokens`, or for that
+variable; a vLLM that has neither is not changed.)
 
 What is forced is computed exactly where it is met first. That takes some ms where free text follows, as every token
 that could begin there is tried; so it is remembered by the grammar, the forced bytes and the two tokens before, and
@@ -27,8 +28,11 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 from typing import Any
 from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
@@ -40,6 +44,7 @@ Remembered = dict[tuple[bytes, tuple[int, ...]], list[int]]  # forced tokens by 
 MOST_REMEMBERED = 512  # of a grammar
 MOST_IN_VAIN = 8  # searches in a text whose tokens are not the tokenizer's
 MARK = "shows_rows"  # on a method of the runner that is wrapped
+VARIABLE = "LLMASK_FORCED_TOKENS"
 
 logger = logging.getLogger(__name__)
 
@@ -94,21 +99,63 @@ class ForcedTokens:
         """
         if self._runner is None:
             return [[] for _ in sampled_token_ids]
+        self._forget()
+        return [
+            self._drafts_of(row, token_ids_cpu[row, : int(num_tokens_no_spec[row])]) if sampled else []
+            for row, sampled in enumerate(sampled_token_ids)
+        ]
+
+    def put_before(self, drafts: Any, sampled_token_ids: Any) -> Any:
+        """Drafts of another proposer, each row of which begins with what the grammar forces, if anything.
+
+        Parameters
+        ----------
+        drafts : list of token ids for each row, or a tensor int[n, n_drafts], which is changed in place.
+        sampled_token_ids : as for `propose`, or a tensor int[n, n_sampled] of what is not in the runner's rows yet, in
+            which negative ids stand for none: reading it waits for the device.
+        """
+        runner, batch = self._runner, self._runner.input_batch
+        self._forget()
+        is_list = isinstance(sampled_token_ids, list)
+        sampled = sampled_token_ids if is_list else sampled_token_ids.tolist()
+        for row in range(min(len(sampled), len(drafts))):
+            text = self._text_of(row)
+            is_read = bool(sampled[row]) if is_list else not runner.discard_request_mask.np[row]
+            if text is None or not text.is_followed or not is_read:  # of a prompt there is more to read
+                continue
+            if is_list:
+                tokens = batch.token_ids_cpu[row, : int(batch.num_tokens_no_spec[row])]
+            else:
+                tokens = text.with_more([token for token in sampled[row] if token >= 0])
+            forced = self._drafts_of(row, tokens)
+            if not isinstance(drafts, list):
+                forced = forced[: drafts.shape[1]]
+                drafts[row, : len(forced)] = drafts.new_tensor(forced)
+            elif drafts[row][: len(forced)] != forced:
+                drafts[row] = forced
+        return drafts
+
+    def _forget(self) -> None:
+        """Forget requests that are gone."""
         requests = self._runner.requests
         for name in [name for name, text in self._followed.items() if requests.get(name) is not text.state]:
             del self._followed[name]
-        drafts: list[list[int]] = []
-        for row, sampled in enumerate(sampled_token_ids):
-            name = self._runner.input_batch.req_ids[row]
-            n_tokens = int(num_tokens_no_spec[row])
-            most = min(self.max_drafts, self.vllm_config.model_config.max_model_len - n_tokens)
-            if not sampled or most <= 0 or requests.get(name) is None:
-                drafts.append([])
-                continue
-            if name not in self._followed:
-                self._followed[name] = self._begin(requests[name])
-            drafts.append(self._followed[name].forced(token_ids_cpu[row, :n_tokens], most))
-        return drafts
+
+    def _text_of(self, row: int) -> _Text | None:
+        """The text of the request in a row; None: there is none."""
+        name = self._runner.input_batch.req_ids[row]
+        state = self._runner.requests.get(name)
+        if state is None:
+            return None
+        if name not in self._followed:
+            self._followed[name] = self._begin(state)
+        return self._followed[name]
+
+    def _drafts_of(self, row: int, tokens: Any) -> list[int]:
+        """What is forced after the tokens of a row, as many as there is room for."""
+        most = min(self.max_drafts, self.vllm_config.model_config.max_model_len - len(tokens))
+        text = self._text_of(row) if most > 0 else None
+        return [] if text is None else text.forced(tokens, most)
 
     def _begin(self, state: Any) -> _Text:
         """Follow the text of a request, if it has a grammar of llmask's."""
@@ -163,6 +210,18 @@ class _Text:
         self._remembered = {} if remembered is None else remembered
         self._n_read: int = state.num_prompt_tokens
         self._n_in_vain = 0
+        self._tokens: list[int] = []
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether anything may be drafted."""
+        return self._matcher is not None
+
+    def with_more(self, tokens: list[int]) -> Any:
+        """All tokens of prompt and text, of which the runner gives only the new ones here."""
+        known = self._tokens or [*self.state.prompt_token_ids, *self.state.output_token_ids]
+        self._tokens = [*known, *tokens]
+        return np.array(self._tokens, np.int64)
 
     def forced(self, tokens: Any, most: int) -> list[int]:
         """What must come after these tokens of prompt and text, at most so many."""
@@ -228,6 +287,12 @@ class _Text:
         return end
 
 
+def stand_in_front() -> None:
+    """Have forced tokens stand before the drafts of this process, where its environment asks for it."""
+    if os.environ.get(VARIABLE, "0") not in ("", "0"):
+        _wrap_runner()
+
+
 def _wrap_runner() -> None:
     """Let vLLM's runner show itself before it asks for drafts."""
     from vllm.v1.worker.gpu_model_runner import GPUModelRunner
@@ -238,13 +303,22 @@ def _wrap_runner() -> None:
 
 
 def showing_rows(propose: Any) -> Any:
-    """A runner's method that asks its drafter for drafts, and shows it the rows first."""
+    """A runner's method that asks its drafter for drafts: it shows a `ForcedTokens` the rows, or puts one before it."""
+    fronts: WeakKeyDictionary[Any, ForcedTokens] = WeakKeyDictionary()  # by runner
 
     @functools.wraps(propose)
-    def shown(self: Any, *arguments: Any, **options: Any) -> Any:
+    def shown(self: Any, scheduler_output: Any, sampled_token_ids: Any, *arguments: Any, **options: Any) -> Any:
         if isinstance(self.drafter, ForcedTokens):
             self.drafter.show(self)
-        return propose(self, *arguments, **options)
+            return propose(self, scheduler_output, sampled_token_ids, *arguments, **options)
+        drafts = propose(self, scheduler_output, sampled_token_ids, *arguments, **options)
+        backend = self.vllm_config.structured_outputs_config.backend
+        if drafts is None or backend != "llmask" or getattr(self, "_draft_probs", None) is not None:
+            return drafts  # whose probabilities would be those of other tokens
+        if self not in fronts:
+            fronts[self] = ForcedTokens(self.vllm_config)
+            fronts[self].show(self)
+        return fronts[self].put_before(drafts, sampled_token_ids)
 
     setattr(shown, MARK, True)
     return shown

@@ -30,6 +30,7 @@ from ...compiling.compiler import Compiler
 from ...errors import LlmaskError
 from .backend import Backend, Grammar
 from .compilers import compiler_for
+from .drafts import stand_in_front
 from .requests import asked_for, check_tokens, compile_outputs, compile_request, matcher_of
 from .rows import FORM, rows_at_once
 
@@ -78,6 +79,7 @@ def _register() -> None:
     backend_types.StructuredOutputBackend.register(Backend)
     backend_types.StructuredOutputGrammar.register(Grammar)
     widen_config(StructuredOutputsConfig)
+    stand_in_front()
     manager: Any = StructuredOutputManager
     manager.grammar_init = with_backend(manager.grammar_init)
     manager._create_grammar = of_request(manager._create_grammar)

@@ -228,17 +228,116 @@ def test_a_thought_gets_no_drafts(runner: Runner, drafter: ForcedTokens, monkeyp
     assert runner.draft(drafter, one=[*end, *ids])["one"] == found["two"]
 
 
-def test_a_runner_shows_itself_to_this_drafter_only(drafter: ForcedTokens) -> None:
+class Drafts:
+    """A tensor of drafts, as far as it is used."""
+
+    def __init__(self, n_rows: int, n_drafts: int) -> None:
+        self.array = np.full((n_rows, n_drafts), 7)
+        self.shape = self.array.shape
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def new_tensor(self, values: list[int]) -> Any:
+        return np.array(values, np.int64)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value
+
+
+class Proposing:
+    """A runner with a proposer of its own, in front of which forced tokens stand."""
+
+    def __init__(self, runner: Runner, config: Any, drafts: Any) -> None:
+        self.drafter: Any = object()
+        self.vllm_config = config
+        self.requests, self.input_batch = runner.requests, runner.input_batch
+        self.discard_request_mask = SimpleNamespace(np=np.zeros(9, bool))
+        self.drafts = drafts
+
+    @showing_rows
+    def propose(self, scheduled: Any, sampled: Any) -> Any:
+        return self.drafts
+
+
+@pytest.fixture
+def proposing(runner: Runner, drafter: ForcedTokens, monkeypatch: Any) -> Any:
+    """Makes one for the requests of a runner, the compiler of the drafter."""
+    drafter.vllm_config.structured_outputs_config.backend = "llmask"
+    monkeypatch.setattr(ForcedTokens, "compiler", drafter.compiler)
+
+    def make(drafts: Any) -> Proposing:
+        runner.input_batch.req_ids = list(runner.requests)
+        return Proposing(runner, drafter.vllm_config, drafts)
+
+    return make
+
+
+def test_lists_of_others_begin_with_what_is_forced(runner: Runner, proposing: Any) -> None:
+    for name, key in (("forced", CHOICE), ("agrees", CHOICE), ("free", None), ("waits", CHOICE), ("open", JSON)):
+        runner.add(name, key)
+    yes, ids = runner.tokenizer.encode("yes"), runner.tokenizer.encode("yes, of course, and with pleasure")
+    end = runner.tokenizer.eos_ids[0]
+    longer = [*ids[1:], end, 3]
+    one = proposing([[5, 6], list(longer), [5], [5], []])
+    tokens, lengths = np.zeros((5, 99), np.int64), np.zeros(5, np.int64)
+    for row, name in enumerate(runner.requests):
+        text = [*runner.texts[name], *(runner.tokenizer.encode('{"name":"A') if name == "open" else yes)]
+        tokens[row, : len(text)], lengths[row] = text, len(text)
+    one.input_batch.token_ids_cpu, one.input_batch.num_tokens_no_spec = tokens, lengths
+    found = one.propose(None, [yes, yes, yes, [], yes])
+    assert found[:4] == [longer[:8], longer, [5], [5]]
+    assert runner.tokenizer.decode(found[4]).startswith("da")
+
+
+def test_tensors_of_others_begin_with_what_is_forced(runner: Runner, proposing: Any) -> None:
+    """The new tokens are on the device only: what came before is followed here."""
+    for name, key in (("forced", CHOICE), ("free", None), ("waits", CHOICE)):
+        runner.add(name, key)
+        runner.requests[name].output_token_ids = []
+    ids = runner.tokenizer.encode("yes, of course, and with pleasure")
+    one = proposing(Drafts(3, 3))
+    one.discard_request_mask.np[2] = True
+    found = one.propose(None, np.array([[ids[0], -1], [9, 9], [9, -1]]))
+    assert found.array.tolist() == [ids[1:4], [7, 7, 7], [7, 7, 7]]
+    one.drafts = Drafts(3, 3)
+    found = one.propose(None, np.array([[*ids[1:3]], [9, 9], [9, -1]]))
+    assert found.array[0].tolist() == ids[3:6]
+    one.drafts = Drafts(3, 3)
+    found = one.propose(None, np.array([ids[3:], [9] * len(ids[3:]), [9] * len(ids[3:])]))
+    assert found.array[0].tolist() == [runner.tokenizer.eos_ids[0], 7, 7]
+
+
+def test_probabilities_and_other_backends_are_left_alone(runner: Runner, proposing: Any) -> None:
+    runner.add("one", CHOICE)
+    one = proposing([[5]])
+    one._draft_probs = object()
+    assert one.propose(None, [runner.tokenizer.encode("yes")]) == [[5]]
+    one = proposing([[5]])
+    one.vllm_config.structured_outputs_config.backend = "xgrammar"
+    assert one.propose(None, [runner.tokenizer.encode("yes")]) == [[5]]
+
+
+def test_a_runner_is_wrapped_where_the_environment_says_so(monkeypatch: Any) -> None:
+    wrapped: list[int] = []
+    monkeypatch.setattr(drafts, "_wrap_runner", lambda: wrapped.append(1))
+    for value, n in ((None, 0), ("0", 0), ("", 0), ("1", 1)):
+        if value is not None:
+            monkeypatch.setenv(drafts.VARIABLE, value)
+        drafts.stand_in_front()
+        assert len(wrapped) == n
+
+
+def test_a_runner_shows_itself_to_this_drafter(drafter: ForcedTokens) -> None:
     class Other:
-        drafter: Any = None
+        def __init__(self) -> None:
+            self.drafter = drafter
 
         @showing_rows
-        def propose(self, what: int, more: int = 0) -> int:
-            return what + more
+        def propose(self, scheduled: int, sampled: int, more: int = 0) -> int:
+            return scheduled + sampled + more
 
     runner = Other()
-    assert runner.propose(1, more=2) == 3
-    runner.drafter = drafter
-    assert runner.propose(1) == 1
+    assert runner.propose(1, 2, more=3) == 6
     assert drafter._runner is runner
     drafter.load_model(object())
