@@ -14,6 +14,7 @@ from typing import Any
 from ...compiling.compiler import Compiler
 from ...tokenizer.tokenizer import Tokenizer
 from ..limits import compiler_of_server
+from ..tokenizers import read_tokenizer
 
 
 def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Compiler:
@@ -21,7 +22,7 @@ def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] |
 
     Parameters
     ----------
-    tokenizer : a fast tokenizer of transformers, or SGLang's own of tiktoken.
+    tokenizer : one that `read_tokenizer` reads, SGLang's own of tiktoken among them.
     vocab_size : the number of the model's logits.
     eos_token_ids : those of the model's configuration.
 
@@ -32,20 +33,7 @@ def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] |
     """
     ends = [*(eos_token_ids or ()), getattr(tokenizer, "eos_token_id", None)]
     ends += getattr(tokenizer, "additional_stop_token_ids", None) or ()
-    encoding = getattr(tokenizer, "tokenizer", None)
-    is_tiktoken = hasattr(encoding, "_mergeable_ranks")
-    ids = range(encoding.n_vocab) if is_tiktoken and encoding is not None else _ids_of(tokenizer)
-    n_tokens = max(vocab_size, 1 + max(ids, default=-1))
-    eos = sorted({token for token in ends if type(token) is int and 0 <= token < n_tokens}) or None
-    read = Tokenizer.from_tiktoken if is_tiktoken else Tokenizer.from_huggingface
-    return compiler_of_server(read(encoding if is_tiktoken else tokenizer, eos=eos, vocab_size=n_tokens))
-
-
-def _ids_of(tokenizer: Any) -> Iterable[int]:
-    """The ids of a tokenizer's tokens; none of what is no tokenizer."""
-    get_vocab = getattr(tokenizer, "get_vocab", dict)
-    ids: Iterable[int] = get_vocab().values()
-    return ids
+    return compiler_of_server(read_tokenizer(tokenizer, ends, vocab_size))
 
 
 def without_text(compiler: Compiler, token_ids: Iterable[int]) -> Compiler:

@@ -16,6 +16,7 @@ from ...compiling.compiler import Compiler
 from ...errors import LlmaskError, VocabularyError
 from ...tokenizer.tokenizer import Tokenizer
 from ..limits import compiler_of_server
+from ..tokenizers import read_tokenizer
 
 # By tokenizer (its id: the value keeps it alive), vocabulary size and ends; filled without a lock, so that two threads
 # may both make the first one, of which one is kept.
@@ -71,19 +72,18 @@ def tokenizer_of(tokenizer: Any, n_logits: int, ends: Iterable[int]) -> Tokenize
 
     Raises
     ------
-    VocabularyError : it is neither a fast tokenizer nor one of Mistral's kind "tekken", or has no end of sequence.
+    VocabularyError : it is none that `read_tokenizer` reads, nor one of Mistral's kind "tekken".
     """
     eos = list(ends) or None
     if getattr(tokenizer, "is_tekken", False):
         return _of_tekken(tokenizer.tokenizer, n_logits, eos)
     try:
-        n_tokens = 1 + max(tokenizer.get_vocab().values(), default=-1)
-        return Tokenizer.from_huggingface(tokenizer, eos, max(n_logits, n_tokens))
+        return read_tokenizer(tokenizer, eos, n_logits)
     except (VocabularyError, AttributeError, TypeError, NotImplementedError) as error:
         why = error.message if isinstance(error, LlmaskError) else f"{type(error).__name__}: {error}"
         raise VocabularyError(
             f"llmask cannot read this tokenizer, a {type(tokenizer).__name__}: {why}",
-            help='use a fast tokenizer (tokenizer_mode="hf"), one of kind "tekken", or another backend',
+            help='use a fast tokenizer (tokenizer_mode="hf"), or another backend',
         ) from None
 
 
