@@ -124,3 +124,30 @@ def test_a_copy_for_another_request_is_free() -> None:
         made = added(manager, "regex", "a*", most=2)
         assert made.grammar._room is not None
         assert made.grammar.copy()._room is None
+
+
+FAMILIES = (
+    *("apertus2509", "beam", "cohere_command4", "deepseek-r1", "deepseek-v3", "deepseek-v4", "gemma4", "glm45"),
+    *("gpt-oss", "granite_thinking_parser", "hunyuan", "interns1", "k2_horizon", "kimi", "kimi_k2", "kimi_k3", "ling3"),
+    *("mimo", "minimax", "minimax-append-think", "minimax-m3", "mistral", "muse", "nemotron_3", "poolside_v1", "qwen3"),
+    *("qwen3-thinking", "step3", "step3p5"),
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_thinks_and_then_writes_a_document(family: str, rng: random.Random) -> None:
+    """A thought with a tag and half of its own end in it, then the document, within the request's tokens."""
+    with manager_of(reasoning_parser=family) as manager:
+        tokenizer = manager.scheduler.tokenizer
+        made = added(manager, "json", KEYS["json"], True, most=140)
+        thought = tokenizer.encode('is {"b": true} a <tool_call>?', add_special_tokens=False)
+        end_of_thought = list(made.grammar.think_end_ids)
+        for token in [*thought, *end_of_thought[:-1], *thought, *end_of_thought]:
+            assert token in allowed([made], 1)[0]
+            take(made, token)
+        n_thought = len(made.output_ids)
+        assert len(allowed([made], 1)[0]) < len(tokenizer) / 2
+        while made.output_ids[-1] != tokenizer.eos_token_id:
+            take(made, rng.choice(allowed([made], 1)[0]))
+        assert len(made.output_ids) <= 140
+        assert isinstance(json.loads(tokenizer.decode(made.output_ids[n_thought:-1]))["b"], bool)
