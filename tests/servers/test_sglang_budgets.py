@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from typing import Any
 
 import pytest
+
+import llmask
 
 from .sglang_here import batch_of, hf_tokenizer, manager_of, request
 
@@ -151,3 +154,24 @@ def test_every_family_thinks_and_then_writes_a_document(family: str, rng: random
             take(made, rng.choice(allowed([made], 1)[0]))
         assert len(made.output_ids) <= 140
         assert isinstance(json.loads(tokenizer.decode(made.output_ids[n_thought:-1]))["b"], bool)
+
+
+def test_a_text_goes_on_in_the_process_that_decodes(rng: random.Random) -> None:
+    """As `process_prebuilt` does it: the first token comes along; a pickled matcher goes on with the same masks."""
+    with manager_of() as prefill:
+        first = added(prefill, "json", KEYS["json"], most=40)
+        take(first, rng.choice(allowed([first], 1)[0]))
+        sent = pickle.dumps(first.grammar.matcher)
+    with manager_of() as decode:
+        second = added(decode, "json", KEYS["json"], most=40)
+        second.output_ids = list(first.output_ids)
+        assert second.grammar.current_token is None
+        second.grammar.accept_token(second.output_ids[-1])
+        matcher = pickle.loads(sent)
+        while second.output_ids[-1] != decode.scheduler.tokenizer.eos_token_id:
+            [row] = allowed([second], 1)
+            words = llmask.allocate_bitmask(1, matcher.grammar.tokenizer.vocab_size)
+            matcher.fill_bitmask(words, budget=40 - len(second.output_ids))
+            assert row == [token for token in range(32 * words.shape[1]) if words[0, token // 32] >> (token % 32) & 1]
+            take(second, rng.choice(row))
+            matcher.accept_token(second.output_ids[-1])

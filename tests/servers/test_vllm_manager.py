@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -242,6 +243,24 @@ class TestBudgets:
         assert rows[2] == {a, end}
         assert world.accept("one", drafts)
         assert at_most(world, "one", lambda mask: min(mask - {end}, default=end)).endswith("</think>aaa")
+
+
+def test_a_text_goes_on_in_the_engine_that_decodes(world: World, monkeypatch: Any) -> None:
+    """The engine that reads the prompt is asked for one token; the other one begins anew, and has the budget."""
+    transfer = {"kv_transfer_params": {"do_remote_decode": True}}
+    world.add("reads", max_tokens=1, extra_args=transfer, **KINDS["json"][0])
+    before = world.masks(["reads"])[0]
+    other = World(monkeypatch)
+    other.add(
+        "writes", max_tokens=30, extra_args={"kv_transfer_params": {"do_remote_prefill": True}}, **KINDS["json"][0]
+    )
+    assert other.masks(["writes"])[0] == before
+    sent = pickle.dumps(other.requests["writes"].structured_output_request.grammar.matcher)
+    assert json.loads(at_most(other, "writes", max))
+    twin = World(monkeypatch)
+    twin.add("writes", max_tokens=30, **KINDS["json"][0])
+    twin.requests["writes"].structured_output_request.grammar.matcher = pickle.loads(sent)
+    assert twin.masks(["writes"])[0] == before
 
 
 def test_known_rows_are_written_in_one_call(monkeypatch: Any) -> None:
