@@ -69,6 +69,7 @@ class Batch:
             skip_tokenizer_init=False,
             is_diffusion=False,
             max_model_len=4096,
+            hf_config=SimpleNamespace(model_type="llama"),
         )
         structured_output.cached_tokenizer_from_config = lambda **_: tokenizer
         config = SimpleNamespace(

@@ -10,7 +10,7 @@ In: vLLM's manager and its requests. Out: rows of its bitmask. Cost: 0.2 us a ro
 from __future__ import annotations
 
 import functools
-from collections.abc import Container
+from collections.abc import Iterable
 from typing import Any
 
 from ...errors import LlmaskError
@@ -18,6 +18,7 @@ from ...matching.batch import fill_bitmasks
 from .backend import Backend, Grammar
 
 FORM = ("self", "requests", "structured_output_request_ids", "scheduled_spec_decode_tokens")
+FEW_ROWS = 4  # that are filled sooner one by one
 PARTS = ("_grammar_bitmask", "reasoner_cls", "enable_in_reasoning")  # of a manager
 
 
@@ -57,7 +58,7 @@ def rows_at_once(grammar_bitmask: Any) -> Any:
     return filled
 
 
-def write_rows(words: Any, grammars: list[Grammar], others: Container[int] = ()) -> None:
+def write_rows(words: Any, grammars: list[Grammar], others: Iterable[int] = ()) -> None:
     """Write a row for each grammar.
 
     Parameters
@@ -66,21 +67,20 @@ def write_rows(words: Any, grammars: list[Grammar], others: Container[int] = ())
     others : rows that may stay as they are.
     """
     plain = [row for row, grammar in enumerate(grammars) if grammar.is_plain]
-    if plain and words.shape[1] >= grammars[plain[0]].matcher.store.n_words:
+    if len(plain) > FEW_ROWS and words.shape[1] >= grammars[plain[0]].matcher.store.n_words:
         try:
             fill_bitmasks([grammars[row].matcher for row in plain], words, plain)
         except LlmaskError:
             plain = []  # the row that cannot be filled is found below
     else:
         plain = []
-    if len(plain) < len(grammars):
-        for row in sorted({*range(len(grammars))}.difference(plain)):
-            if row not in others:
-                _write_row(words, row, grammars[row])
-
-
-def _write_row(words: Any, row: int, grammar: Grammar) -> None:
-    if grammar.is_terminated():
-        words[row] = -1
-    else:
-        grammar.fill_row(words, row)
+    if len(plain) == len(grammars):
+        return
+    done = {*plain, *others}
+    for row, grammar in enumerate(grammars):
+        if row in done:
+            continue
+        if grammar.is_terminated():
+            words[row] = -1
+        else:
+            grammar.fill_row(words, row)

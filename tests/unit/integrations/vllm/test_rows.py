@@ -13,6 +13,11 @@ from llmask.integrations.vllm.backend import Backend, Grammar
 from llmask.integrations.vllm.rows import rows_at_once, write_rows
 
 
+@pytest.fixture(autouse=True)
+def together(monkeypatch: Any) -> None:
+    monkeypatch.setattr("llmask.integrations.vllm.rows.FEW_ROWS", 0)
+
+
 @pytest.fixture(scope="module")
 def compiler(byte_tokenizer: Any) -> llmask.Compiler:
     return llmask.Compiler(byte_tokenizer)
