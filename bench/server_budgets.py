@@ -1,12 +1,14 @@
 """Is a document complete within the request's `max_tokens`? The real vLLM, with llmask, XGrammar and llguidance.
 
     python -m bench.server_budgets --vocabulary FILE.gguf
+    python -m bench.server_budgets --vocabulary FILE.gguf --sglang    SGLang's manager and batches, without an engine
 
 Requests are MaskBench's schemas and lists of tools in the form that vLLM gives `"tool_choice": "required"`, with a
 `max_tokens` between the least that llmask finds and MOST. Models are the random one of `bench.servers` and, by
 `logit_bias`, ones that prefer white space, digits, or never close a string where anything else is allowed. Every
 backend gets the same requests in a process of its own. Complete is what ended with `finish_reason` "stop" and is valid
-for jsonschema. What a backend refuses is not in its batch. What has to be installed: see `bench.servers`.
+for jsonschema. What a backend refuses is not in its batch. What has to be installed: see `bench.servers`, for SGLang
+`bench.sglang_masks`; there a row of random numbers is the model.
 
 In: command line. Out: a table. Cost: some minutes a backend.
 """
@@ -66,6 +68,13 @@ def required_call(tools: list[dict[str, Any]]) -> dict[str, Any]:
         for tool in tools
     ]
     return {"type": "array", "minItems": 1, "items": {"type": "object", "anyOf": calls}}
+
+
+def tokenizer_of(vocabulary: Path) -> Any:
+    """The tokenizer of transformers."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast.from_pretrained(str(vocabulary.parent), gguf_file=vocabulary.name)
 
 
 def chosen_requests(tokenizer: Any, n: int, seed: int) -> list[Wanted]:
@@ -167,6 +176,59 @@ def measure(folder: str, backend: str, wanted: list[Wanted]) -> dict[str, Any]:
     return {"counts": counts, "faults": faults[:9], "seconds": time.perf_counter() - began}
 
 
+def measure_sglang(vocabulary: Path, backend: str, wanted: list[Wanted]) -> dict[str, Any]:
+    """As `measure`, with SGLang's manager and batches: a step masks random logits, and takes the greatest."""
+    import torch
+
+    from tests.servers.sglang_here import N_BEYOND, batch_of, manager_of, request
+
+    torch.manual_seed(1)
+    tokenizer = tokenizer_of(vocabulary)
+    tokenizer.additional_stop_token_ids = None
+    n_logits = len(tokenizer) + N_BEYOND
+    end = tokenizer.eos_token_id
+    bias = {name: torch.zeros(n_logits) for name in PREFERENCES}
+    for token in range(len(tokenizer)):
+        text = tokenizer.decode([token])
+        for name, letters in PREFERENCES.items():
+            bias[name][token] = BIAS if len(text) == 1 and text in letters else 0.0
+    counts: Counter[str] = Counter()
+    faults: list[str] = []
+    began = time.perf_counter()
+    with manager_of(tokenizer, "llguidance" if backend == "guidance" else backend) as manager:
+        for first in range(0, len(wanted), AT_ONCE):
+            live = []
+            for one in wanted[first : first + AT_ONCE]:
+                counts[f"{one.preference}, all"] += 1
+                made = request("json", json.dumps(one.schema), most=one.most)
+                if manager.process_req_with_grammar(made):
+                    while manager.has_waiting_grammars():
+                        manager.get_ready_grammar_requests()
+                if made.error is None:
+                    live.append((one, made))
+                else:
+                    counts[f"{one.preference}, refused"] += 1
+            while live:
+                batch = batch_of([made.grammar for _, made in live], n_logits)
+                batch.update_regex_vocab_mask()
+                logits = torch.stack([torch.randn(n_logits) + bias[one.preference] for one, _ in live])
+                batch.grammar_mask.apply(logits)
+                for (one, made), token in zip(live, logits.argmax(dim=-1).tolist(), strict=True):
+                    made.output_ids.append(token)
+                    counts["tokens"] += 1
+                    made.grammar.accept_token(token)
+                    if token == end:
+                        text = tokenizer.decode(made.output_ids[:-1])
+                        counts[f"{one.preference}, complete"] += is_complete(one.schema, text)
+                    elif len(made.output_ids) == one.most:
+                        counts[f"{one.preference}, length"] += 1
+                        faults.append(f"{one.name}, {one.preference}, {one.least} to {one.most}")
+                live = [
+                    pair for pair in live if len(pair[1].output_ids) < pair[0].most and pair[1].output_ids[-1] != end
+                ]
+    return {"counts": counts, "faults": faults[:9], "seconds": time.perf_counter() - began}
+
+
 def table(found: dict[str, dict[str, Any]]) -> str:
     """Complete documents of all requests, by preference, backends side by side."""
     lines = [f"| complete, of all | {' | '.join(found)} |", "|---|" + "---:|" * len(found)]
@@ -188,23 +250,27 @@ def main() -> None:
     parser.add_argument("--backends", default=",".join(BACKENDS), help="default: %(default)s")
     parser.add_argument("--requests", type=int, default=N_REQUESTS, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--sglang", action="store_true", help="SGLang's manager and batches, without an engine")
     parser.add_argument("--one", nargs=2, metavar=("FOLDER", "BACKEND"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         folder, backend = options.one
         wanted = [Wanted(*one) for one in json.loads((Path(folder) / "requests.json").read_text())]
-        print(json.dumps(measure(folder, backend, wanted)))
+        if options.sglang:
+            print(json.dumps(measure_sglang(options.vocabulary, backend, wanted)))
+        else:
+            print(json.dumps(measure(folder, backend, wanted)))
         return
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        make_model(options.vocabulary, Path(folder))
-        from transformers import AutoTokenizer
-
-        wanted = chosen_requests(AutoTokenizer.from_pretrained(folder), options.requests, options.seed)
+        if not options.sglang:
+            make_model(options.vocabulary, Path(folder))
+        wanted = chosen_requests(tokenizer_of(options.vocabulary), options.requests, options.seed)
         (Path(folder) / "requests.json").write_text(json.dumps(wanted))
         for backend in options.backends.split(","):
             print(backend, file=sys.stderr, flush=True)
             command = [sys.executable, "-m", "bench.server_budgets", "--vocabulary", str(options.vocabulary)]
+            command += ["--sglang"] if options.sglang else []
             done = subprocess.run([*command, "--one", folder, backend], stdout=subprocess.PIPE, text=True, check=True)
             found[backend] = json.loads(done.stdout.splitlines()[-1])
             print(*found[backend]["faults"], sep="\n", file=sys.stderr, flush=True)

@@ -87,12 +87,12 @@ def served(
 
 
 @contextmanager
-def manager_of(tokenizer: Any = None, **arguments: Any) -> Iterator[Any]:
+def manager_of(tokenizer: Any = None, grammar_backend: str = "llmask", **arguments: Any) -> Iterator[Any]:
     """SGLang's manager of grammars, over what it reads of a scheduler with one process."""
     register()
     tokenizer = hf_tokenizer() if tokenizer is None else tokenizer
     parallel = SimpleNamespace(world_size=1, first_rank=0, is_first_rank=True)
-    with get_context().override_server_args(grammar_backend="llmask", **arguments) as server_args:
+    with get_context().override_server_args(grammar_backend=grammar_backend, **arguments) as server_args:
         scheduler = SimpleNamespace(
             server_args=server_args,
             tokenizer=tokenizer,

@@ -14,7 +14,7 @@ from typing import Any
 from ...compiling.compiler import Compiler
 from ...tokenizer.tokenizer import Tokenizer
 from ..limits import compiler_of_server
-from ..tokenizers import read_tokenizer
+from ..server_tokenizers import read_tokenizer
 
 
 def compiler_for(tokenizer: Any, vocab_size: int, eos_token_ids: Iterable[int] | None) -> Compiler:

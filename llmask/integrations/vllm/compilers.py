@@ -16,7 +16,7 @@ from ...compiling.compiler import Compiler
 from ...errors import LlmaskError, VocabularyError
 from ...tokenizer.tokenizer import Tokenizer
 from ..limits import compiler_of_server
-from ..tokenizers import read_tokenizer
+from ..server_tokenizers import read_tokenizer
 
 # By tokenizer (its id: the value keeps it alive), vocabulary size and ends; filled without a lock, so that two threads
 # may both make the first one, of which one is kept.

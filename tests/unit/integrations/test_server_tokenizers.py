@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import llmask
-from llmask.integrations.tokenizers import read_tokenizer
+from llmask.integrations.server_tokenizers import read_tokenizer
 
 
 class Encoding:
